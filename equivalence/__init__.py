@@ -1,0 +1,1 @@
+"""Numerical equivalence of MindSpore networks with their PyTorch twins."""

@@ -1,0 +1,173 @@
+"""Runs one case: both sides once, every check on the same traces."""
+
+import contextlib
+import re
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from equivalence import devices, precision, truth, weights
+from equivalence.errors import DeclarationError, EquivalenceError, SideError
+from equivalence.judge import Expected, Judgement, judge
+from equivalence.sample import Sample, resolve_inputs
+from equivalence.twin import Case
+from equivalence.weights import Slot
+
+
+@dataclass
+class Outcome:
+    """What a case came to. `judgement` is None for a twin whose sides must raise.
+
+    seconds: time spent in the reference (truth, sensitivity and own run; 0 when shared with an
+    earlier case) and in the candidate.
+    """
+
+    case: Case
+    seed: int
+    judgement: Judgement | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Equal; or different, where the twin declares a difference."""
+        if self.judgement is None:
+            return True
+        if self.case.twin.differs:
+            return self.judgement.ill_posed is None and bool(self.judgement.differing)
+        return self.judgement.equal
+
+
+@dataclass
+class _Reference:
+    """Everything of the reference that the executions and devices of a sample share."""
+
+    sample: Sample
+    slots: dict[str, Slot]
+    random_layers: list[str]
+    expected: dict[str, Expected]
+
+
+_latest: tuple[tuple, _Reference] | None = None
+
+
+def check(case: Case, seed: int) -> Outcome:
+    """Compare both sides of `case`, drawn with base seed `seed`.
+
+    Raises EquivalenceError where no comparison can be made: weights that do not pair up, random
+    layers that are not pinned, a case that cannot tell right from wrong.
+    """
+    unit_roundoff = precision.UNIT_ROUNDOFF[devices.DEVICES[case.device].modes[case.dtype]]
+    if case.twin.raises:
+        _both_raise(case, seed)
+        return Outcome(case, seed, None)
+    started = time.perf_counter()
+    reference = _reference(case, seed, unit_roundoff)
+    between = time.perf_counter()
+    with _side("candidate", case):
+        candidate = _candidate(case)
+    _demand_pinned(case, reference.random_layers, candidate.random_layers())
+    partners = weights.pair(reference.slots, candidate.slots(), case.twin.rename)
+    outputs = {
+        int(name.removeprefix("output.")): known.truth.shape
+        for name, known in reference.expected.items()
+        if name.startswith("output.") and known.truth.dtype.kind == "f"
+    }
+    with _side("candidate", case):
+        recorded = candidate.run(reference.sample, partners, case.phase, outputs)
+    finished = time.perf_counter()
+    judgement = judge(reference.expected, recorded, unit_roundoff, precision.budget(case.twin.name))
+    seconds = {"reference": between - started, "candidate": finished - between}
+    return Outcome(case, seed, judgement, seconds)
+
+
+def _reference(case: Case, seed: int, unit_roundoff: float) -> _Reference:
+    """The reference's side, kept until a case with another sample comes."""
+    global _latest
+    key = (case.sample_name, case.twin, seed, unit_roundoff)
+    if _latest is not None and _latest[0] == key:
+        return _latest[1]
+    _latest = None  # frees the former truth before the next is made
+    sample = _sample(case, seed)
+    with _side("reference", case):
+        network = _torch_network(case)
+        expected = truth.compute(network, sample, case.phase, unit_roundoff)
+    reference = _Reference(sample, network.slots(), network.random_layers(), expected)
+    _latest = (key, reference)
+    return reference
+
+
+def _sample(case: Case, seed: int) -> Sample:
+    return Sample(case.sample_name, seed, resolve_inputs(case.twin.inputs, case.config), case.dtype)
+
+
+def _torch_network(case: Case):
+    from equivalence.torch_adapter import TorchNetwork
+
+    return TorchNetwork(case.twin.reference, case.arguments)
+
+
+def _candidate(case: Case):
+    from equivalence.mindspore_adapter import MindSporeNetwork
+
+    target = devices.DEVICES[case.device].target
+    return MindSporeNetwork(case.twin.candidate, case.arguments, case.execution, target)
+
+
+@contextlib.contextmanager
+def _side(side: str, case: Case) -> Iterator[None]:
+    """Turn what a side raises into a sentence that names the side and the line."""
+    try:
+        yield
+    except EquivalenceError:
+        raise
+    except Exception as error:
+        # MindSpore appends its C++ call stack after an empty line.
+        message = str(error).strip().split("\n\n")[0]
+        raise SideError(
+            f"{case.name}: the {side} raised {type(error).__name__}: {message}"
+            f"{_place(error.__traceback__)}"
+        ) from error
+
+
+def _place(trace: TracebackType | None) -> str:
+    """The innermost line of the models' own code that a traceback passes through."""
+    frames = traceback.extract_tb(trace)
+    own = [f for f in frames if not _FOREIGN.search(f.filename)]
+    return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
+
+
+_FOREIGN = re.compile(r"site-packages|[\\/]equivalence[\\/]|<frozen|lib[\\/]python")
+
+
+def _demand_pinned(case: Case, reference: list[str], candidate: list[str]) -> None:
+    if case.phase == "train" and case.twin.random_layers is None and (reference or candidate):
+        raise DeclarationError(
+            f"{case.name}: layers draw random numbers while training (reference: "
+            f"{', '.join(reference) or 'none'}; candidate: {', '.join(candidate) or 'none'}); "
+            "declare random_layers='eval' or leave out the train phase"
+        )
+
+
+def _both_raise(case: Case, seed: int) -> None:
+    """Demand that each side raises what the twin names."""
+    sample = _sample(case, seed)
+
+    def reference():
+        _torch_network(case).run(sample, case.phase, case.dtype)
+
+    def candidate():
+        _candidate(case).run(sample, {}, case.phase, {})
+
+    for side, run in (("reference", reference), ("candidate", candidate)):
+        try:
+            run()
+        except Exception as error:
+            if type(error).__name__ != case.twin.raises:
+                raise EquivalenceError(
+                    f"{case.name}: the {side} raised {type(error).__name__} ({error}), "
+                    f"not {case.twin.raises}"
+                ) from error
+        else:
+            raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises}")

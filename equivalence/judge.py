@@ -1,0 +1,205 @@
+"""The verdict on named arrays. Imports no framework.
+
+A tensor T of the candidate is right when it is what the reference itself would give if each of
+its inputs and weights had been rounded a few times more:
+
+    error(T) = ||candidate - truth|| / (sensitivity(T) + u ||truth||)    in roundings
+
+with `u` the unit roundoff of the compute mode and sensitivity(T) the largest change of the truth
+under perturbations of its inputs and weights by a factor (1 +- u): a normwise backward error
+(Higham, Accuracy and Stability of Numerical Algorithms, section 1.5) whose condition number is
+measured instead of bounded. It is taken in the Euclidean norm and again in the maximum norm, so
+that one wrong element in a million cannot hide; both must stay within the budget.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from equivalence.norms import Distance, distance
+from equivalence.trace import Trace
+
+
+@dataclass
+class Expected:
+    """What is known of one tensor: its truth and how much rounding moves it.
+
+    truth: float64 for floating tensors. dtype: what the reference gives in the case's precision.
+    spread, spread_peak: the sensitivity in the Euclidean and in the maximum norm.
+    own_error, own_worst: the reference's own error in the case's precision, in roundings.
+    """
+
+    truth: np.ndarray
+    dtype: str
+    spread: float = 0.0
+    spread_peak: float = 0.0
+    own_error: float = 0.0
+    own_worst: float = 0.0
+
+
+@dataclass(frozen=True)
+class TensorVerdict:
+    """One tensor: errors in roundings, and where the worst element stands.
+
+    error: by the Euclidean norm; worst: by the maximum norm; relative: ||candidate - truth|| /
+    ||truth||; conditioning: sensitivity / (u ||truth||). `problem` says in words what no norm
+    can: a missing tensor, another shape or dtype, a NaN. Both errors are then infinite.
+    """
+
+    name: str
+    budget: float
+    error: float = math.inf
+    worst: float = math.inf
+    conditioning: float = math.nan
+    own_error: float = math.nan
+    relative: float = math.nan
+    index: tuple[int, ...] = ()
+    got: float = math.nan
+    want: float = math.nan
+    problem: str | None = None
+
+    @property
+    def needed(self) -> float:
+        """The smallest budget that would have passed."""
+        return max(self.error, self.worst)
+
+    @property
+    def equal(self) -> bool:
+        """Within the budget by both norms."""
+        return self.problem is None and self.needed <= self.budget
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All tensors of one case, in the order of the reference's trace."""
+
+    verdicts: tuple[TensorVerdict, ...]
+    ill_posed: str | None = None
+
+    @property
+    def differing(self) -> list[TensorVerdict]:
+        """The tensors over budget, worst first."""
+        return sorted((v for v in self.verdicts if not v.equal), key=lambda v: -v.needed)
+
+    @property
+    def needed(self) -> float:
+        """The smallest budget with which the whole case would have passed."""
+        return max(verdict.needed for verdict in self.verdicts)
+
+    @property
+    def equal(self) -> bool:
+        """True when at least one tensor was compared and none differs."""
+        return bool(self.verdicts) and self.ill_posed is None and not self.differing
+
+
+def roundings(part: float, spread: float, size: float, unit_roundoff: float) -> float:
+    """A difference in units of (spread + u * size); exact agreement is 0 whatever the unit."""
+    if part == 0.0:
+        return 0.0
+    unit = spread + unit_roundoff * size
+    return part / unit if unit > 0.0 else math.inf
+
+
+def judge(
+    expected: Mapping[str, Expected], candidate: Trace, unit_roundoff: float, budget: float
+) -> Judgement:
+    """Compare a candidate's trace with what is expected of it.
+
+    Structure comes first: a tensor missing on either side, another shape or another dtype is an
+    error of its own. Raises ValueError when there is nothing to compare.
+    """
+    if not expected:
+        raise ValueError("nothing to compare: the reference's trace is empty")
+    verdicts = [
+        _tensor(name, known, candidate.get(name), unit_roundoff, budget)
+        for name, known in expected.items()
+    ]
+    verdicts += [
+        TensorVerdict(name, budget, problem="only the candidate has it")
+        for name in candidate
+        if name not in expected
+    ]
+    return Judgement(tuple(verdicts), _ill_posed(expected, budget))
+
+
+def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
+    worst = max(expected, key=lambda name: max(expected[name].own_error, expected[name].own_worst))
+    needed = max(expected[worst].own_error, expected[worst].own_worst)
+    if needed <= budget:
+        return None
+    return (
+        f"the reference's own run in this precision is {needed:.3g} roundings from the truth at "
+        f"{worst} (budget {budget:g}): the case cannot tell right from wrong"
+    )
+
+
+def _tensor(
+    name: str, known: Expected, got: np.ndarray | None, unit_roundoff: float, budget: float
+) -> TensorVerdict:
+    truth = known.truth
+    if got is None:
+        return TensorVerdict(name, budget, problem="the candidate does not have it")
+    if got.shape != truth.shape:
+        return TensorVerdict(name, budget, problem=f"shape {got.shape}, expected {truth.shape}")
+    if str(got.dtype) != known.dtype:
+        return TensorVerdict(name, budget, problem=f"dtype {got.dtype}, expected {known.dtype}")
+    if truth.dtype.kind != "f":
+        return _exact(name, known, got, budget)
+    apart = distance(got, truth)
+    if apart.mismatched:
+        index = _unravel(apart.first_mismatch, truth.shape)
+        return TensorVerdict(
+            name,
+            budget,
+            index=index,
+            got=float(got[index]),
+            want=float(truth[index]),
+            problem=f"{apart.mismatched} of {truth.size} elements are not finite where the truth "
+            f"is, or differ in kind; first at {index}: {got[index]} for {truth[index]:.9g}",
+        )
+    error, worst = in_roundings(apart, known, unit_roundoff)
+    index = _unravel(apart.at, truth.shape)
+    floor = unit_roundoff * apart.scale
+    return TensorVerdict(
+        name,
+        budget,
+        error=error,
+        worst=worst,
+        conditioning=known.spread / floor if floor else math.nan,
+        own_error=max(known.own_error, known.own_worst),
+        relative=apart.norm / apart.scale if apart.scale else math.nan,
+        index=index,
+        got=float(got[index]) if truth.size else math.nan,
+        want=float(truth[index]) if truth.size else math.nan,
+    )
+
+
+def in_roundings(apart: Distance, known: Expected, unit_roundoff: float) -> tuple[float, float]:
+    """The error of a tensor by the Euclidean norm and by the maximum norm, in roundings."""
+    return (
+        roundings(apart.norm, known.spread, apart.scale, unit_roundoff),
+        roundings(apart.largest, known.spread_peak, apart.peak, unit_roundoff),
+    )
+
+
+def _exact(name: str, known: Expected, got: np.ndarray, budget: float) -> TensorVerdict:
+    """Integers and booleans are equal or they are not."""
+    wrong = np.flatnonzero(got.reshape(-1) != known.truth.reshape(-1))
+    if not wrong.size:
+        return TensorVerdict(name, budget, error=0.0, worst=0.0)
+    index = _unravel(int(wrong[0]), got.shape)
+    return TensorVerdict(
+        name,
+        budget,
+        index=index,
+        got=float(got[index]),
+        want=float(known.truth[index]),
+        problem=f"{wrong.size} of {got.size} integers differ; "
+        f"first at {index}: {got[index]} for {known.truth[index]}",
+    )
+
+
+def _unravel(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(flat, shape)) if flat >= 0 else ()

@@ -1,0 +1,168 @@
+"""Where a network is not differentiable, and how near a sample comes to it.
+
+A ReLU has a kink at zero, a max pooling where two entries of a window tie. An activation within
+rounding of a kink may take another branch on the other side, and gradients then jump although
+both sides are right. `KinkWatch` sees every such operator of a PyTorch run, module or function,
+below autograd; `Settler` moves a sample off its kinks.
+"""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+
+SAFE = 12.0
+"""How many spreads an activation must keep from a kink; a right candidate is within a few."""
+
+MARGIN = 16.0
+"""How many spreads a settled activation is moved away; more than `SAFE`, since spreads vary."""
+
+MANY = 64
+"""From so many near elements on, every probe takes some other branches too: the jumps that a
+candidate may show are then part of the measured sensitivity. Low precision brings that about."""
+
+aten = torch.ops.aten
+
+
+_POOL_DEFAULTS = (None, None, (), 0, 1, False)
+
+
+def _pool_gap(args: tuple) -> torch.Tensor:
+    """Largest minus second largest entry of every window; infinite where the largest is zero.
+
+    Behind a ReLU the entries of a window tie at zero, and the gradient that any of them would
+    get ends at the ReLU.
+    """
+    x, kernel, stride, padding, dilation, ceil_mode = (*args, *_POOL_DEFAULTS[len(args) :])
+    kernel, padding, dilation = _pair(kernel), _pair(padding), _pair(dilation)
+    stride = _pair(stride) if stride else kernel
+    bottom, right = padding
+    if ceil_mode:
+        bottom, right = bottom + stride[0] - 1, right + stride[1] - 1
+    padded = F.pad(x, (padding[1], right, padding[0], bottom), value=-torch.inf)
+    windows = padded.unfold(-2, dilation[0] * (kernel[0] - 1) + 1, stride[0])
+    windows = windows.unfold(-2, dilation[1] * (kernel[1] - 1) + 1, stride[1])
+    windows = windows[..., :: dilation[0], :: dilation[1]].flatten(-2)
+    if windows.shape[-1] == 1:
+        return torch.full(windows.shape[:-1], torch.inf, dtype=x.dtype)
+    first, second = windows.topk(2).values.unbind(-1)
+    return torch.where(first == 0, torch.inf, first - second)
+
+
+def _pair(value) -> tuple[int, int]:
+    value = tuple(value) if isinstance(value, list | tuple) else (value,)
+    return (value[0], value[-1])
+
+
+def _itself(args: tuple) -> torch.Tensor:
+    return args[0]
+
+
+# Operator -> the quantity whose zero is the kink.
+KINKED = {
+    aten.relu.default: _itself,
+    aten.relu_.default: _itself,
+    aten.leaky_relu.default: _itself,
+    aten.abs.default: _itself,
+    aten.max_pool2d_with_indices.default: _pool_gap,
+}
+SHIFTABLE = (aten.relu.default, aten.relu_.default, aten.leaky_relu.default, aten.abs.default)
+
+# Operator -> position of its bias among the arguments.
+BIASED = {
+    aten.convolution.default: 2,
+    aten.addmm.default: 0,
+    aten.native_batch_norm.default: 2,
+    aten._native_batch_norm_legit.default: 2,
+    aten._native_batch_norm_legit_no_training.default: 2,
+    aten.cudnn_batch_norm.default: 2,
+}
+
+
+class KinkWatch(TorchDispatchMode):
+    """Keeps the kink quantity of every kinked operator of a forward pass, in order.
+
+    Given the watch of another run, keeps instead how far this run's quantities are from it:
+    `spreads[i]` is the root mean square of the difference at operator i.
+    """
+
+    def __init__(self, against: "KinkWatch | None" = None):
+        super().__init__()
+        self.against = against
+        self.quantities: list[torch.Tensor] = []
+        self.spreads: list[float] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        measure = KINKED.get(func)
+        if measure is not None:
+            quantity = measure(args)
+            if self.against is None:
+                self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
+            else:
+                self.spreads.append(_spread(quantity, self.against.quantities[len(self.spreads)]))
+        return func(*args, **(kwargs or {}))
+
+    def near(self, spreads: list[float]) -> list[int]:
+        """Elements nearer to their kink than `SAFE` spreads, per operator."""
+        return [
+            int((quantity.abs() <= SAFE * spread).sum())
+            for quantity, spread in zip(self.quantities, spreads, strict=True)
+        ]
+
+
+def few(near: int) -> bool:
+    """Whether so few elements are near a kink that the probes may miss what a candidate meets."""
+    return 0 < near < MANY
+
+
+def _spread(one: torch.Tensor, two: torch.Tensor) -> float:
+    finite = torch.isfinite(one) & torch.isfinite(two)
+    change = torch.where(finite, one - two, 0.0)
+    return float(change.square().mean().sqrt()) if change.numel() else 0.0
+
+
+class Settler(TorchDispatchMode):
+    """A forward pass in which channels near a kink are moved off it, by moving their bias.
+
+    The bias is that of the latest convolution, linear layer or BatchNorm whose output had the
+    shape of the kinked activation. Each activation is moved in place, so that what follows is
+    computed from settled values. `margins` gives, per kinked operator, how far to keep off; 0
+    leaves it alone. `shifts` holds what was added, by parameter name.
+    """
+
+    def __init__(self, margins: list[float], names: dict[int, str], dtype: str):
+        super().__init__()
+        self.margins, self.names, self.dtype = iter(margins), names, np.dtype(dtype)
+        self.shifts: dict[str, np.ndarray] = {}
+        self._biases: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func in KINKED:
+            margin = next(self.margins)
+            if func in SHIFTABLE and margin > 0.0:
+                self._settle(args[0], margin)
+        result = func(*args, **(kwargs or {}))
+        if func in BIASED and (bias := args[BIASED[func]]) is not None:
+            output = result[0] if isinstance(result, tuple) else result
+            self._biases[tuple(output.shape)] = bias
+        return result
+
+    def _settle(self, activation: torch.Tensor, margin: float) -> None:
+        bias = self._biases.get(tuple(activation.shape))
+        name = None if bias is None else self.names.get(bias.data_ptr())
+        if name is None:
+            return
+        channels = activation.transpose(0, 1).flatten(1)
+        near = (channels.abs() <= margin).any(1).nonzero().flatten()
+        for channel in near.tolist():
+            for shift in self._shifts(float(bias[channel]), margin):
+                if bool(((channels[channel] + shift).abs() > margin).all()):
+                    activation[:, channel] += shift
+                    self.shifts.setdefault(name, np.zeros(bias.shape))[channel] += shift
+                    break
+
+    def _shifts(self, bias: float, margin: float):
+        """Changes of `bias`, smallest first, whose result the dtype can hold exactly."""
+        for step in range(1, 65):
+            for sign in (1.0, -1.0):
+                yield float(self.dtype.type(bias + sign * 2.0 * step * margin)) - bias

@@ -1,0 +1,171 @@
+"""MindSpore behind the verbs of the engine: build, load, run.
+
+A network is built anew for every case: a cell that was compiled once keeps its graph when the
+phase changes, and so do functions made over it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+from mindspore.common.api import _pynative_executor
+
+from equivalence import trace
+from equivalence.build import build
+from equivalence.errors import WeightError
+from equivalence.sample import Sample
+from equivalence.trace import Trace
+from equivalence.weights import Slot
+
+MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
+RANDOM_LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.RReLU)
+
+
+class Function(nn.Cell):
+    """A plain callable as a cell without weights."""
+
+    def __init__(self, call):
+        super().__init__()
+        self.call = call
+
+    def construct(self, *inputs):
+        return self.call(*inputs)
+
+
+class Pullback(nn.Cell):
+    """(inputs..., cotangents...) -> outputs and gradients along the cotangents.
+
+    The scalar that is differentiated is the sum of output times cotangent, whose derivative with
+    respect to each output is its cotangent, exactly.
+    """
+
+    def __init__(self, network: nn.Cell, inputs: int, positions: tuple[int, ...], weights: tuple):
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.inputs = inputs
+        self.gradients = ms.value_and_grad(
+            self.project,
+            grad_position=positions or None,
+            weights=ms.ParameterTuple(weights) if weights else None,
+            has_aux=True,
+        )
+
+    def project(self, *arguments):
+        outputs = self.network(*arguments[: self.inputs])
+        cotangents = arguments[self.inputs :]
+        listed = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        total = ops.zeros((), ms.float32)
+        position = 0
+        for output in listed:
+            if output.dtype in (ms.float32, ms.float16, ms.float64):
+                # A missing or misshapen output is for the judge to report.
+                if position < len(cotangents) and output.shape == cotangents[position].shape:
+                    total = total + (output * cotangents[position]).sum()
+                position = position + 1
+        return total, outputs
+
+    def construct(self, *arguments):
+        return self.gradients(*arguments)
+
+
+class MindSporeNetwork:
+    """A MindSpore cell for one case; run it once.
+
+    In half precision the cell computes in float16 and keeps its weights and statistics in
+    float32 (`to_float`): its BatchNorm does not update statistics held in float16.
+    """
+
+    def __init__(
+        self, target: str, arguments: Mapping[str, Any], execution: str, device: str = "CPU"
+    ):
+        if ms.get_context("device_target") != device:
+            ms.set_device(device)
+        ms.set_context(mode=MODES[execution])
+        network = build(target, arguments)
+        self.cell = network if isinstance(network, nn.Cell) else Function(network)
+        self.parameters = dict(self.cell.parameters_and_names())
+
+    def slots(self) -> dict[str, Slot]:
+        """Every parameter and buffer (a parameter without gradient) by its path."""
+        return {
+            name: Slot(tuple(p.shape), "parameter" if p.requires_grad else "buffer")
+            for name, p in self.parameters.items()
+        }
+
+    def random_layers(self) -> list[str]:
+        """Names of the layers that draw random numbers while training."""
+        return [n for n, cell in self.cell.cells_and_names() if isinstance(cell, RANDOM_LAYERS)]
+
+    def run(
+        self,
+        sample: Sample,
+        partners: Mapping[str, str],
+        phase: str,
+        outputs: Mapping[int, tuple[int, ...]],
+    ) -> Trace:
+        """Forward and backward in the sample's dtype; the trace carries reference names.
+
+        `partners` maps this cell's weight names to the reference's; `outputs` gives the shapes
+        of the floating outputs that are pulled back, by position.
+        """
+        try:
+            self._load(sample, partners)
+            return self._run(sample, partners, phase, outputs)
+        except BaseException:
+            # A failure under grad leaves the executor half way through a graph; indexing then
+            # breaks in every later case of the process.
+            _pynative_executor.clear_res()
+            raise
+
+    def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
+        if sample.dtype != "float32":
+            self.cell.to_float(getattr(ms, sample.dtype))
+        for name, parameter in self.parameters.items():
+            values = sample.weight(partners[name], tuple(parameter.shape))
+            parameter.set_data(ms.Tensor(values, parameter.dtype))
+        for name, parameter in self.parameters.items():
+            values = sample.weight(partners[name], tuple(parameter.shape))
+            if not np.array_equal(parameter.asnumpy(), values):
+                raise WeightError(f"candidate {name} does not hold what was loaded into it")
+
+    def _run(self, sample, partners, phase, outputs) -> Trace:
+        trained = {n: p for n, p in self.parameters.items() if p.requires_grad}
+        positions = tuple(sample.differentiable)
+        inputs = [ms.Tensor(values) for values in sample.inputs()]
+        step = self.cell
+        arguments = inputs
+        if outputs and (positions or trained):
+            step = Pullback(self.cell, len(inputs), positions, tuple(trained.values()))
+            cotangents = [sample.cotangent(i, shape) for i, shape in outputs.items()]
+            arguments = [*inputs, *(ms.Tensor(values) for values in cotangents)]
+        step.set_train(phase == "train")
+        for name in self.random_layers():
+            dict(self.cell.cells_and_names())[name].set_train(False)
+        result = step(*arguments)
+        recorded: Trace = {}
+        gradients = ()
+        if step is not self.cell:
+            (_, result), gradients = result
+        for i, out in enumerate(_flatten(result)):
+            recorded[trace.output(i)] = _array(out)
+        names = [trace.input_gradient(i) for i in positions]
+        names += [trace.parameter_gradient(partners[name]) for name in trained]
+        for name, gradient in zip(names, _flatten(gradients), strict=True):
+            recorded[name] = _array(gradient)
+        for name, parameter in self.parameters.items():
+            if name not in trained:
+                recorded[trace.buffer(partners[name])] = _array(parameter)
+        return recorded
+
+
+def _flatten(outputs: Any) -> list:
+    if isinstance(outputs, (tuple, list)):
+        return [leaf for item in outputs for leaf in _flatten(item)]
+    return [outputs]
+
+
+def _array(tensor: Any) -> np.ndarray:
+    """A copy in NumPy: `asnumpy` may share storage with a parameter."""
+    return np.array(tensor.asnumpy() if isinstance(tensor, ms.Tensor) else tensor)

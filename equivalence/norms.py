@@ -1,0 +1,80 @@
+"""Norms of a difference, in one streaming pass over two arrays of any size."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+CHUNK = 1 << 18  # elements: the working set of a chunk stays in cache
+FAINT = 1e-30  # a sum of squares below it may have lost terms to float32's underflow
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far `a` is from `b`; elements that are not finite on a side are left out.
+
+    norm: Euclidean norm of a - b. largest: its greatest magnitude, at flat index `at`.
+    scale, peak: the same two norms of b.
+    mismatched: number of elements that are NaN or infinite on one side and not, or otherwise,
+    on the other; `first_mismatch` is the flat index of the first, or -1.
+    """
+
+    norm: float
+    largest: float
+    at: int
+    scale: float
+    peak: float
+    mismatched: int = 0
+    first_mismatch: int = -1
+
+
+def distance(a: np.ndarray, b: np.ndarray) -> Distance:
+    """Measure `a` against `b`, both floating and of one shape.
+
+    Extra memory is a few chunks, whatever the size, for arrays that are contiguous in one order.
+    Raises ValueError for arrays of different shapes.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"shapes differ: {a.shape} and {b.shape}")
+    a, b = a.reshape(-1), b.reshape(-1)
+    working = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
+    difference = np.empty(min(CHUNK, a.size), working)
+    squares = scale = largest = peak = 0.0
+    at = first = -1
+    mismatched = 0
+    for start in range(0, a.size, CHUNK):
+        stop = min(start + CHUNK, a.size)
+        one, two, delta = a[start:stop], b[start:stop], difference[: stop - start]
+        delta_squares, two_squares = _measure(one, two, delta)
+        if not (FAINT < delta_squares < math.inf and FAINT < two_squares < math.inf):
+            # Rare: equal chunks, a value that is not finite, or squares out of float32's range.
+            one, two, wrong = _finite_pair(one, two)
+            if wrong.size:
+                mismatched += wrong.size
+                first = start + int(wrong[0]) if first < 0 else first
+            delta = np.empty(stop - start)
+            delta_squares, two_squares = _measure(one, two, delta)
+        squares += delta_squares
+        scale += two_squares
+        peak = max(peak, float(two.max()), -float(two.min()))
+        high, low = int(delta.argmax()), int(delta.argmin())
+        place = high if delta[high] >= -delta[low] else low
+        if abs(float(delta[place])) > largest or at < 0:
+            largest, at = abs(float(delta[place])), start + place
+    return Distance(math.sqrt(squares), largest, at, math.sqrt(scale), peak, mismatched, first)
+
+
+def _measure(one: np.ndarray, two: np.ndarray, delta: np.ndarray) -> tuple[float, float]:
+    """Write one - two to `delta`; the sums of squares of `delta` and of `two`."""
+    with np.errstate(all="ignore"):
+        two = two if two.dtype == delta.dtype else two.astype(delta.dtype)
+        np.subtract(one, two, out=delta)
+        return float(np.dot(delta, delta)), float(np.dot(two, two))
+
+
+def _finite_pair(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Both in float64 with zeros where either is not finite, and the places where they disagree."""
+    one, two = one.astype(np.float64), two.astype(np.float64)
+    finite = np.isfinite(one) & np.isfinite(two)
+    same = finite | (one == two) | (np.isnan(one) & np.isnan(two))
+    return np.where(finite, one, 0.0), np.where(finite, two, 0.0), np.flatnonzero(~same)

@@ -1,0 +1,159 @@
+"""The suite inside pytest: options, device markers, results, and never green on nothing."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from equivalence import report
+from equivalence.devices import DEVICES, present
+from equivalence.errors import EquivalenceError
+from equivalence.isolation import isolated
+from equivalence.twin import LEVELS, Case, sample_of
+
+RESULTS = "reports/results.jsonl"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("equivalence")
+    group.addoption(
+        "--seed", type=int, default=0, help="base seed of every sample (default: %(default)s)"
+    )
+    group.addoption(
+        "--results",
+        default=RESULTS,
+        metavar="FILE",
+        help="one JSON line per compared tensor (default: %(default)s)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for device in DEVICES:
+        config.addinivalue_line("markers", f"{device}: runs the candidate on this device")
+    for level in LEVELS:
+        config.addinivalue_line("markers", f"{level}: belongs to this level")
+    if hasattr(config, "workerinput"):
+        return
+    absent = [d for d in named_devices(config.option.markexpr) if d != "cpu" and not present(d)]
+    if absent:
+        raise pytest.UsageError(
+            f"-m names the device {absent[0]}, but MindSpore finds none on this host; run where "
+            f"`mindspore.hal.is_available('{DEVICES[absent[0]].target}')` is True, "
+            "or choose `-m cpu`"
+        )
+    config.pluginmanager.register(Recorder(config), "equivalence-recorder")
+
+
+def named_devices(expression: str) -> list[str]:
+    """The devices that a `-m` expression asks for: named, and not negated."""
+    found = re.findall(r"(\bnot\s+)?\b(\w+)\b", expression or "")
+    return [word for negated, word in found if word in DEVICES and not negated]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reasons = {}
+    for item in items:
+        for device in DEVICES:
+            if device != "cpu" and item.get_closest_marker(device):
+                if device not in reasons:
+                    reasons[device] = not present(device) and f"no {device} device on this host"
+                if reasons[device]:
+                    item.add_marker(pytest.mark.skip(reason=reasons[device]))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Keeps the cases of one sample on one worker, in order, so that they share its truth."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class BySample(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            head, bracket, name = nodeid.partition("[")
+            return head + bracket + sample_of(name) if bracket else nodeid
+
+    config.option.loadscopereorder = False  # declaration order puts the longest cases first
+    return BySample(config, log)
+
+
+@pytest.fixture
+def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
+    """Run a case and fail the test, in words, unless its sides are as the twin declares."""
+    seed = request.config.getoption("seed")
+
+    def run(case: Case) -> None:
+        from equivalence.check import check
+
+        try:
+            outcome = check(case, seed)
+        except EquivalenceError as error:
+            if request.config.option.tbstyle in ("long", "native"):
+                raise
+            pytest.fail(f"{error}\n{SHOW_TRACEBACK}", pytrace=False)
+        request.node.stash[LINES] = report.lines(outcome)
+        if not outcome.passed:
+            repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
+            pytest.fail(report.failure(outcome, repeat), pytrace=False)
+
+    with isolated():
+        yield run
+
+
+LINES = pytest.StashKey[list[str]]()
+SHOW_TRACEBACK = "(--tb=long shows the traceback)"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    made = yield
+    if "compare" in getattr(item, "fixturenames", ()):
+        # Attributes of a report travel from an xdist worker to the controller.
+        made.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
+    return made
+
+
+class Recorder:
+    """On the controller: collects comparisons, writes them out, and sums them up."""
+
+    def __init__(self, config: pytest.Config):
+        self.path = Path(config.rootpath, config.getoption("results"))
+        self.part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        self.stream = None
+        self.records: list[dict] = []
+        self.selected = False
+
+    @property
+    def empty(self) -> bool:
+        """True when cases were selected and none of them came to a comparison."""
+        return self.selected and not self.records
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        lines = getattr(report, "equivalence", None)
+        if lines is None:
+            return
+        self.selected = True
+        if lines and self.stream is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.stream = self.part.open("w")
+        for line in lines:
+            self.stream.write(line + "\n")
+            self.records.append(json.loads(line))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.stream is not None:
+            self.stream.close()
+            self.part.replace(self.path)
+        if self.empty and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        if self.records:
+            terminalreporter.section("equivalence")
+            terminalreporter.line(report.summary(self.records))
+            terminalreporter.line(f"all comparisons: {os.path.relpath(self.path)}")
+        elif self.empty:
+            terminalreporter.section("equivalence")
+            terminalreporter.line("nothing was compared: the run fails", red=True)

@@ -1,0 +1,22 @@
+"""Unit roundoffs, and the one budget."""
+
+BUDGET = 16.0
+"""Roundings that a tensor of a right candidate may be away from the truth."""
+
+# By compute mode; every mode of a device is one of these.
+UNIT_ROUNDOFF = {
+    "float64": 2.0**-53,
+    "float32": 2.0**-24,
+    "tf32": 2.0**-11,
+    "hf32": 2.0**-11,
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+}
+
+# Operators that honestly need another budget: twin name -> (budget, reason with measurement).
+REVIEWED_BUDGETS: dict[str, tuple[float, str]] = {}
+
+
+def budget(twin: str) -> float:
+    """The budget of a twin in roundings."""
+    return REVIEWED_BUDGETS.get(twin, (BUDGET, ""))[0]

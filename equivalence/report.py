@@ -1,0 +1,127 @@
+"""What people see of a judgement: the text of a failure, a line of results, the summary."""
+
+import json
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from equivalence.judge import TensorVerdict
+
+if TYPE_CHECKING:
+    from equivalence.check import Outcome
+
+SHOWN = 6
+"""Worst tensors in the text of a failure; all of them are in the results file."""
+
+
+def failure(outcome: "Outcome", repeat: str) -> str:
+    """A few lines a person can act on; `repeat` is the command that runs just this case."""
+    case, judgement = outcome.case, outcome.judgement
+    budget = judgement.verdicts[0].budget
+    total = len(judgement.verdicts)
+    if case.twin.differs and not judgement.differing:
+        return (
+            f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
+            f"within {budget:g} roundings of the truth (largest {_number(judgement.needed)}).\n"
+            f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
+        )
+    lines = [
+        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than rounding"
+    ]
+    if judgement.ill_posed:
+        lines.append(f"ill-posed: {judgement.ill_posed}")
+    lines += _table(judgement.differing[:SHOWN])
+    if len(judgement.differing) > SHOWN:
+        lines.append(f"  ... and {len(judgement.differing) - SHOWN} more")
+    lines.append(
+        f"budget {budget:g} roundings; smallest that would have passed: {_number(judgement.needed)}"
+    )
+    lines.append(f"repeat: {repeat}")
+    return "\n".join(lines)
+
+
+def _table(verdicts: list[TensorVerdict]) -> list[str]:
+    """The verdicts in columns; below each, its worst element or what is wrong with it."""
+    if not verdicts:
+        return []
+    width = max(len(verdict.name) for verdict in verdicts)
+    header = f"{'tensor':{width}}  {'error':>9}  {'worst':>9}  {'reference':>9}  {'condition':>9}"
+    lines = [f"  {header}  relative  (error, worst element, reference's own error: roundings)"]
+    for verdict in verdicts:
+        if verdict.problem:
+            lines.append(f"  {verdict.name:{width}}  {verdict.problem}")
+            continue
+        figures = (verdict.error, verdict.worst, verdict.own_error, verdict.conditioning)
+        columns = "  ".join(f"{_number(figure):>9}" for figure in figures)
+        lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:8.1e}")
+        lines.append(
+            f"  {'':{width}}  at {verdict.index}: candidate {verdict.got:.9g}, "
+            f"truth {verdict.want:.9g}"
+        )
+    return lines
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.3g}"
+
+
+def lines(outcome: "Outcome") -> list[str]:
+    """One JSON object per comparison; a figure that is not finite is null."""
+    common = {
+        "case": outcome.case.name,
+        "twin": outcome.case.twin.name,
+        "device": outcome.case.device,
+        "seed": outcome.seed,
+    }
+    if outcome.judgement is None:
+        return [json.dumps({**common, "raises": outcome.case.twin.raises})]
+    return [
+        json.dumps({**common, "differs": outcome.case.twin.differs} | _record(verdict))
+        for verdict in outcome.judgement.verdicts
+    ]
+
+
+def _record(verdict: TensorVerdict) -> dict[str, Any]:
+    fields = {
+        "tensor": verdict.name,
+        "equal": verdict.equal,
+        "error": verdict.error,
+        "worst": verdict.worst,
+        "budget": verdict.budget,
+        "conditioning": verdict.conditioning,
+        "reference_error": verdict.own_error,
+        "relative": verdict.relative,
+        "index": list(verdict.index),
+        "candidate": verdict.got,
+        "truth": verdict.want,
+        "problem": verdict.problem,
+    }
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in fields.items()
+    }
+
+
+def summary(records: Iterable[dict[str, Any]]) -> str:
+    """How much was compared, and the largest error of the twins that are to be equal."""
+    twins, cases, differing, tensors = set(), set(), set(), 0
+    largest: tuple[float, str] = (0.0, "")
+    for record in records:
+        twins.add(record["twin"])
+        cases.add(record["case"])
+        if "tensor" not in record:
+            continue
+        tensors += 1
+        if record["differs"]:
+            differing.add(record["case"])
+        elif record["problem"] is None:
+            needed = max(
+                math.inf if record[norm] is None else record[norm] for norm in ("error", "worst")
+            )
+            largest = max(largest, (needed, f"{record['tensor']} of {record['case']}"))
+    text = f"compared {tensors} tensors in {len(cases)} cases of {len(twins)} twins"
+    if differing:
+        text += f", {len(differing)} of them known differences"
+    if largest[1]:
+        text += f"; largest error {_number(largest[0])} roundings: {largest[1]}"
+    return text

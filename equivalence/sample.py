@@ -1,0 +1,134 @@
+"""Everything random of a case, drawn in NumPy from the case's name; no framework needed.
+
+Each tensor has a stream of its own, seeded by (base seed, sample name, redraw, tensor name), so
+that adding a tensor or a case never moves another's values.
+"""
+
+import hashlib
+from collections.abc import Mapping
+
+import numpy as np
+
+from equivalence.draws import Draw, quiet_channels
+
+INTEGER_BUFFERS = ("num_batches_tracked",)
+
+
+def seed_of(*parts: object) -> int:
+    """A 64-bit seed: a hash of the parts, the same on every host and Python."""
+    text = "\0".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+
+def stream(*parts: object) -> np.random.Generator:
+    """A generator of its own for each list of parts."""
+    return np.random.Generator(np.random.SFC64(seed_of(*parts)))
+
+
+class Sample:
+    """The inputs, weights and cotangents of one case, rounded to the case's dtype.
+
+    Weights are drawn when first asked for, and kept: every run of either side loads them.
+    `shifts` are constants added to parameters, by name, to move activations off the kinks of the
+    network (see `kinks.py`).
+    """
+
+    def __init__(self, name: str, seed: int, draws: list[tuple[Draw, tuple[int, ...]]], dtype: str):
+        self.name, self.seed, self.draws, self.dtype = name, seed, draws, dtype
+        self.redraw = 0
+        self.shifts: dict[str, np.ndarray] = {}
+        self._weights: dict[str, np.ndarray] = {}
+
+    def draw_again(self) -> None:
+        """Replace every value by that of the next redraw."""
+        self.redraw += 1
+        self.shifts.clear()
+        self._weights.clear()
+
+    def _stream(self, *parts: object) -> np.random.Generator:
+        return stream(self.seed, self.name, self.redraw, *parts)
+
+    def _round(self, values: np.ndarray) -> np.ndarray:
+        return values.astype(self.dtype) if values.dtype.kind == "f" else values
+
+    def inputs(self) -> list[np.ndarray]:
+        """The inputs in order; floating ones in the case's dtype, labels int32."""
+        return [
+            self._round(draw.array(self._stream("input", i), shape))
+            for i, (draw, shape) in enumerate(self.draws)
+        ]
+
+    @property
+    def differentiable(self) -> list[int]:
+        """Positions of the inputs whose gradients are compared."""
+        return [i for i, (draw, _) in enumerate(self.draws) if draw.differentiable]
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The parameter or buffer of the reference called `name`, in the case's dtype."""
+        if name not in self._weights:
+            values = _weight(self._stream("weight", name), name, shape)
+            self._weights[name] = self._round(values)
+        values, shift = self._weights[name], self.shifts.get(name)
+        return values if shift is None else (values + shift).astype(self.dtype)
+
+    def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
+        """The vector that output `index` is pulled back along: N(0, 1), never ones."""
+        return self._round(np.asarray(self._stream("cotangent", index).standard_normal(shape)))
+
+
+class Perturbed(Sample):
+    """A sample in float64 whose every value is multiplied by (1 + u) or (1 - u), by coin toss."""
+
+    def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
+        self.__dict__.update(sample.__dict__)  # shares what is drawn and shifted
+        self.probe, self.unit_roundoff = probe, unit_roundoff
+
+    def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
+        if values.dtype.kind != "f":
+            return values
+        coins = self._stream("probe", self.probe, *parts).bytes(-(-values.size // 8))
+        signs = np.unpackbits(np.frombuffer(coins, np.uint8), count=values.size)
+        factors = np.array((1.0 - self.unit_roundoff, 1.0 + self.unit_roundoff))
+        return values * factors[signs].reshape(values.shape)
+
+    def inputs(self) -> list[np.ndarray]:
+        return [self._perturb(x, "input", i) for i, x in enumerate(super().inputs())]
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        return self._perturb(super().weight(name, shape), "weight", name)
+
+    def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
+        return self._perturb(super().cotangent(index, shape), "cotangent", index)
+
+
+def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Values by the tensor's role, read off its name and rank; nothing is left at a default.
+
+    Kernels are scaled by 1/sqrt(fan-in). The quiet output channels of a convolution are the
+    channels whose running variance is small, so that an epsilon shows in both phases and
+    activations keep their size through deep networks.
+    """
+    role = name.rpartition(".")[2]
+    if role in INTEGER_BUFFERS:
+        return np.zeros(shape, np.int64)
+    if role == "running_var":
+        return rng.uniform(0.5, 1.5, shape) * quiet_channels(shape[0]) ** 2
+    if role == "running_mean":
+        return 0.5 * rng.standard_normal(shape) * quiet_channels(shape[0])
+    if len(shape) >= 2:
+        fan_in = float(np.prod(shape[1:]))
+        kernel = rng.standard_normal(shape, dtype=np.float32) / np.float32(np.sqrt(fan_in))
+        if len(shape) == 4:
+            kernel *= quiet_channels(shape[0]).astype(np.float32)[:, None, None, None]
+        return kernel
+    if role == "weight":
+        return rng.uniform(0.5, 1.5, shape)
+    return 0.5 * rng.standard_normal(shape)
+
+
+def resolve_inputs(
+    draws: tuple[Draw, ...], config: Mapping[str, object]
+) -> list[tuple[Draw, tuple[int, ...]]]:
+    """The draws that `config` keeps, each with its shape."""
+    resolved = [(draw, draw.resolve(config)) for draw in draws]
+    return [(draw, shape) for draw, shape in resolved if shape is not None]

@@ -1,0 +1,154 @@
+"""PyTorch behind the verbs of the engine: build, load, run."""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from equivalence import torchvision_schemas, trace
+from equivalence.build import build
+from equivalence.kinks import MANY, MARGIN, KinkWatch, Settler, few
+from equivalence.sample import INTEGER_BUFFERS, Sample
+from equivalence.trace import Trace
+from equivalence.weights import Slot
+
+torchvision_schemas.declare_missing()
+
+Watch = contextlib.AbstractContextManager
+
+
+class Function(nn.Module):
+    """A plain callable as a module without weights."""
+
+    def __init__(self, call):
+        super().__init__()
+        self.call = call
+
+    def forward(self, *inputs):
+        return self.call(*inputs)
+
+
+class SkipInitialisation(TorchFunctionMode):
+    """Leaves weights as allocated: the sample sets every one of them before any use."""
+
+    FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return args[0] if func in self.FILLS else func(*args, **(kwargs or {}))
+
+
+class TorchNetwork:
+    """A PyTorch module that can be run again and again, in any precision, from any sample."""
+
+    def __init__(self, target: str, arguments: Mapping[str, Any]):
+        with SkipInitialisation():
+            network = build(target, arguments)
+        self.module = network if isinstance(network, nn.Module) else Function(network)
+
+    def slots(self) -> dict[str, Slot]:
+        """Every parameter and buffer by name, in the module's order."""
+        slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self.module.named_parameters()}
+        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self.module.named_buffers()}
+        return slots
+
+    def random_layers(self) -> list[str]:
+        """Names of the layers that draw random numbers while training."""
+        return [
+            name
+            for name, module in self.module.named_modules()
+            if isinstance(module, nn.modules.dropout._DropoutNd | nn.RReLU)
+        ]
+
+    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+        """Forward and backward in `dtype` from freshly loaded weights; `watch` sees the forward."""
+        self._load(sample, phase, dtype)
+        inputs = self._inputs(sample, dtype)
+        with watch or contextlib.nullcontext():
+            outputs = flatten(self.module(*inputs))
+        recorded: Trace = {trace.output(i): out.detach().numpy() for i, out in enumerate(outputs)}
+        recorded |= self._gradients(sample, inputs, outputs)
+        recorded |= {
+            trace.buffer(name): values.numpy().copy()
+            for name, values in self.module.named_buffers()
+            if name.rpartition(".")[2] not in INTEGER_BUFFERS
+        }
+        return recorded
+
+    def settle(self, sample: Sample, perturbed: Sample, phase: str) -> None:
+        """Shift the biases of `sample` so that no activation lies near a kink, where that helps.
+
+        Three forward passes in float64: the sample's, the perturbed one that tells how far
+        rounding moves each activation, and the one in which activations are moved.
+        """
+        watch = KinkWatch()
+        self._forward(sample, phase, watch)
+        apart = KinkWatch(watch)
+        self._forward(perturbed, phase, apart)
+        near = watch.near(apart.spreads)
+        if not any(map(few, near)):
+            return
+        # An operator without near elements now may get some from what is moved before it.
+        margins = [
+            MARGIN * spread if count < MANY else 0.0
+            for spread, count in zip(apart.spreads, near, strict=True)
+        ]
+        names = {p.data_ptr(): name for name, p in self.module.named_parameters()}
+        settler = Settler(margins, names, sample.dtype)
+        self._forward(sample, phase, settler)
+        for name, shift in settler.shifts.items():
+            sample.shifts[name] = sample.shifts.get(name, 0.0) + shift
+
+    def _forward(self, sample: Sample, phase: str, watch: Watch) -> None:
+        self._load(sample, phase, "float64")
+        inputs = self._inputs(sample, "float64")
+        with torch.no_grad(), watch:
+            self.module(*inputs)
+
+    def _load(self, sample: Sample, phase: str, dtype: str) -> None:
+        self.module.to(getattr(torch, dtype)).train(phase == "train")
+        for name in self.random_layers():
+            self.module.get_submodule(name).eval()
+        torch.manual_seed(0)
+        with torch.no_grad():
+            for tensors in (self.module.named_parameters(), self.module.named_buffers()):
+                for name, tensor in tensors:
+                    tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
+
+    def _inputs(self, sample: Sample, dtype: str) -> list[torch.Tensor]:
+        precision = getattr(torch, dtype)
+        inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs()]
+        inputs = [x.to(precision if x.is_floating_point() else torch.int64) for x in inputs]
+        for i in sample.differentiable:
+            inputs[i].requires_grad_()
+        return inputs
+
+    def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:
+        names = {trace.input_gradient(i): inputs[i] for i in sample.differentiable}
+        names |= {trace.parameter_gradient(n): p for n, p in self.module.named_parameters()}
+        pulled = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
+        if not names or not pulled:
+            return {}
+        cotangents = [
+            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out.dtype)
+            for i, out in pulled
+        ]
+        gradients = torch.autograd.grad(
+            [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
+        )
+
+        return {
+            # None: the outputs do not depend on the leaf.
+            name: (torch.zeros_like(leaf) if gradient is None else gradient).detach().numpy()
+            for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
+        }
+
+
+def flatten(outputs: Any) -> list[Any]:
+    """The tensors of an output, depth first: a tensor, or tuples and lists of them."""
+    if isinstance(outputs, tuple | list):
+        return [leaf for item in outputs for leaf in flatten(item)]
+    return [outputs]

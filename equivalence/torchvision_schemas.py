@@ -1,0 +1,51 @@
+"""Makes torchvision importable beside a torch that its compiled operators do not fit.
+
+`import torchvision` registers fake implementations of `nms` and `qnms`, which fails where the
+compiled extension that declares them did not load. Declaring the two schemas first, only when
+they are missing, is enough for models, transforms and the operators written in Python.
+"""
+
+import importlib.machinery
+import importlib.util
+
+SCHEMAS = {
+    "nms": "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "qnms": "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+}
+
+_library = None  # schemas vanish with the object that declared them
+
+
+def declare_missing() -> tuple[str, ...]:
+    """Declare what torchvision's extension would have; returns the names declared."""
+    global _library
+    import torch
+
+    if importlib.util.find_spec("torchvision") is None or _library is not None:
+        return ()
+    _load_extension(torch)
+    missing = [name for name in SCHEMAS if not _declared(torch, name)]
+    if missing:
+        _library = torch.library.Library("torchvision", "FRAGMENT")
+        for name in missing:
+            _library.define(SCHEMAS[name])
+    return tuple(missing)
+
+
+def _load_extension(torch) -> None:
+    """Load a matching extension if there is one, so that its own schemas are found."""
+    folder = importlib.util.find_spec("torchvision").submodule_search_locations[0]
+    extension = importlib.machinery.PathFinder.find_spec("torchvision._C", [folder])
+    if extension is None:
+        return
+    try:
+        torch.ops.load_library(extension.origin)
+    except OSError:
+        return
+
+
+def _declared(torch, name: str) -> bool:
+    try:
+        return bool(getattr(torch.ops.torchvision, name))
+    except (AttributeError, RuntimeError):
+        return False

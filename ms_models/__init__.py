@@ -1,0 +1,1 @@
+"""MindSpore cells under test, one file per family. Nothing here imports torch."""

@@ -1,0 +1,115 @@
+"""Residual networks as torchvision has them: a bottleneck strides on its 3x3 convolution."""
+
+from mindspore import nn, ops
+
+from ms_models.conv import conv1x1, conv3x3, conv7x7
+
+
+def projection(in_channels: int, out_channels: int, stride: int) -> nn.SequentialCell | None:
+    """The 1x1 convolution and BatchNorm of a shortcut that changes shape, else None."""
+    if stride == 1 and in_channels == out_channels:
+        return None
+    return nn.SequentialCell(
+        conv1x1(in_channels, out_channels, stride), nn.BatchNorm2d(out_channels)
+    )
+
+
+class BasicBlock(nn.Cell):
+    """Two 3x3 convolutions and the shortcut: N,inplanes,H,W -> N,planes,H/stride,W/stride."""
+
+    expansion = 1
+
+    def __init__(self, inplanes: int, planes: int, stride: int = 1):
+        super().__init__()
+        self.conv1 = conv3x3(inplanes, planes, stride)
+        self.bn1 = nn.BatchNorm2d(planes)
+        self.relu = nn.ReLU()
+        self.conv2 = conv3x3(planes, planes)
+        self.bn2 = nn.BatchNorm2d(planes)
+        self.downsample = projection(inplanes, planes, stride)
+
+    def construct(self, x):
+        shortcut = x if self.downsample is None else self.downsample(x)
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        return self.relu(out + shortcut)
+
+
+class Bottleneck(nn.Cell):
+    """1x1, 3x3 (stride), 1x1 and the shortcut: N,inplanes,H,W -> N,4*planes,H/stride,W/stride."""
+
+    expansion = 4
+
+    def __init__(self, inplanes: int, planes: int, stride: int = 1):
+        super().__init__()
+        self.conv1 = conv1x1(inplanes, planes)
+        self.bn1 = nn.BatchNorm2d(planes)
+        self.conv2 = conv3x3(planes, planes, stride)
+        self.bn2 = nn.BatchNorm2d(planes)
+        self.conv3 = conv1x1(planes, planes * self.expansion)
+        self.bn3 = nn.BatchNorm2d(planes * self.expansion)
+        self.relu = nn.ReLU()
+        self.downsample = projection(inplanes, planes * self.expansion, stride)
+
+    def construct(self, x):
+        shortcut = x if self.downsample is None else self.downsample(x)
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn2(self.conv2(out)))
+        out = self.bn3(self.conv3(out))
+        return self.relu(out + shortcut)
+
+
+BLOCKS = {"BasicBlock": BasicBlock, "Bottleneck": Bottleneck}
+
+
+def stage(
+    block: str, inplanes: int, planes: int, blocks: int, stride: int = 1
+) -> nn.SequentialCell:
+    """`blocks` residual blocks in a row; the first changes channels and size.
+
+    Each block is built anew: `[cell] * n` would share its weights.
+    """
+    build = BLOCKS[block]
+    wide = planes * build.expansion
+    return nn.SequentialCell(
+        build(inplanes, planes, stride), *(build(wide, planes) for _ in range(blocks - 1))
+    )
+
+
+class ResNet(nn.Cell):
+    """N,3,H,W images -> N,num_classes logits; stages at 1/4, 1/8, 1/16 and 1/32 of the size."""
+
+    def __init__(self, block: str, layers: tuple[int, int, int, int], num_classes: int = 1000):
+        super().__init__()
+        expansion = BLOCKS[block].expansion
+        self.conv1 = conv7x7(3, 64, stride=2)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.relu = nn.ReLU()
+        self.maxpool = nn.MaxPool2d(kernel_size=3, stride=2, pad_mode="pad", padding=1)
+        self.layer1 = stage(block, 64, 64, layers[0])
+        self.layer2 = stage(block, 64 * expansion, 128, layers[1], stride=2)
+        self.layer3 = stage(block, 128 * expansion, 256, layers[2], stride=2)
+        self.layer4 = stage(block, 256 * expansion, 512, layers[3], stride=2)
+        self.avgpool = ops.ReduceMean(keep_dims=True)
+        self.flatten = nn.Flatten()
+        self.fc = nn.Dense(512 * expansion, num_classes)
+
+    def construct(self, x):
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(self.flatten(self.avgpool(x, (2, 3))))
+
+
+DEPTHS = {
+    18: ("BasicBlock", (2, 2, 2, 2)),
+    34: ("BasicBlock", (3, 4, 6, 3)),
+    50: ("Bottleneck", (3, 4, 6, 3)),
+    101: ("Bottleneck", (3, 4, 23, 3)),
+    152: ("Bottleneck", (3, 8, 36, 3)),
+}
+
+
+def resnet(depth: int, num_classes: int = 1000) -> ResNet:
+    """ResNet 18, 34, 50, 101 or 152."""
+    block, layers = DEPTHS[depth]
+    return ResNet(block, layers, num_classes)

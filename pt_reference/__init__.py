@@ -1,0 +1,1 @@
+"""PyTorch references, in the files of their MindSpore twins; nothing here imports MindSpore."""

@@ -1,0 +1,1 @@
+"""The suites: `twins/` declares what is compared, `engine/` tests the engine itself."""

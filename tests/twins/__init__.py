@@ -1,0 +1,20 @@
+"""The declared twins, one module per family; each has a tuple `TWINS`."""
+
+import importlib
+
+from equivalence.errors import DeclarationError
+from equivalence.twin import Twin
+
+# Longest first, so that parallel workers end together.
+FAMILIES = ("resnet", "conv")
+
+
+def declared() -> list[Twin]:
+    """Every twin, family by family. Raises DeclarationError when a name is taken twice."""
+    twins: dict[str, Twin] = {}
+    for family in FAMILIES:
+        for twin in importlib.import_module(f"{__name__}.{family}").TWINS:
+            if twin.name in twins:
+                raise DeclarationError(f"twin {twin.name!r} is declared twice")
+            twins[twin.name] = twin
+    return list(twins.values())
