@@ -1,6 +1,7 @@
 """From "module:attribute" to the object it names, and to the network it builds."""
 
 import importlib
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,9 @@ def build(target: str, arguments: Mapping[str, Any]) -> Any:
     """Call what `target` names with `arguments`; arguments that do not fit are named."""
     factory = resolve(target)
     try:
-        return factory(**arguments)
+        inspect.signature(factory).bind(**arguments)
     except TypeError as error:
-        raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from error
+        raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
+    except ValueError:
+        pass  # a built-in that tells no signature
+    return factory(**arguments)

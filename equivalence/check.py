@@ -1,6 +1,7 @@
 """Runs one case: both sides once, every check on the same traces."""
 
 import contextlib
+import os
 import re
 import time
 import traceback
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from equivalence import devices, precision, truth, weights
+from equivalence import devices, environment, precision, truth, weights
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
 from equivalence.judge import Expected, Judgement, judge
 from equivalence.sample import Sample, resolve_inputs
@@ -74,6 +75,7 @@ def check(case: Case, seed: int) -> Outcome:
         for name, known in reference.expected.items()
         if name.startswith("output.") and known.truth.dtype.kind == "f"
     }
+    environment.spare_collections()
     with _side("candidate", case):
         recorded = candidate.run(reference.sample, partners, case.phase, outputs)
     finished = time.perf_counter()
@@ -134,11 +136,13 @@ def _side(side: str, case: Case) -> Iterator[None]:
 def _place(trace: TracebackType | None) -> str:
     """The innermost line of the models' own code that a traceback passes through."""
     frames = traceback.extract_tb(trace)
-    own = [f for f in frames if not _FOREIGN.search(f.filename)]
+    own = [f for f in frames if not f.filename.startswith(_ENGINE)]
+    own = [f for f in own if not _FOREIGN.search(f.filename)]
     return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
 
 
-_FOREIGN = re.compile(r"site-packages|[\\/]equivalence[\\/]|<frozen|lib[\\/]python")
+_ENGINE = os.path.dirname(__file__) + os.sep
+_FOREIGN = re.compile(r"site-packages|<frozen|lib[\\/]python")
 
 
 def _demand_pinned(case: Case, reference: list[str], candidate: list[str]) -> None:
@@ -158,7 +162,9 @@ def _both_raise(case: Case, seed: int) -> None:
         _torch_network(case).run(sample, case.phase, case.dtype)
 
     def candidate():
-        _candidate(case).run(sample, {}, case.phase, {})
+        network = _candidate(case)
+        partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
+        network.run(sample, partners, case.phase, {})
 
     for side, run in (("reference", reference), ("candidate", candidate)):
         try:

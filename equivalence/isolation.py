@@ -1,59 +1,69 @@
 """Puts global state back after a case, so that none sees what another left behind."""
 
 import contextlib
+import importlib
 import random
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-def state() -> dict[str, object]:
-    """The settings that a case may change, of the frameworks loaded so far."""
-    settings: dict[str, object] = {"numpy errors": np.geterr()}
-    if torch := sys.modules.get("torch"):
-        settings["torch dtype"] = torch.get_default_dtype()
-        settings["torch threads"] = torch.get_num_threads()
-        settings["torch gradients"] = torch.is_grad_enabled()
-        settings["torch determinism"] = torch.are_deterministic_algorithms_enabled()
-    if ms := sys.modules.get("mindspore"):
-        settings["mindspore mode"] = ms.get_context("mode")
-        settings["mindspore device"] = ms.get_context("device_target")
-        settings["mindspore determinism"] = ms.get_context("deterministic")
-        settings["mindspore seed"] = ms.get_seed()
-    return settings
+class Setting(NamedTuple):
+    """A piece of global state: how to read it, and how to put a value read earlier."""
+
+    read: Callable[[], Any]
+    put: Callable[[Any], object]
 
 
-def _restorers() -> list[Callable[[], object]]:
-    """Calls that bring back the generators and settings as they are now."""
-    python, numpy, errors = random.getstate(), np.random.get_state(), np.geterr()
-    calls: list[Callable[[], object]] = [
-        lambda: random.setstate(python),
-        lambda: np.random.set_state(numpy),
-        lambda: np.seterr(**errors),
-    ]
-    if torch := sys.modules.get("torch"):
-        generator, dtype = torch.get_rng_state(), torch.get_default_dtype()
-        threads, gradients = torch.get_num_threads(), torch.is_grad_enabled()
-        determinism = torch.are_deterministic_algorithms_enabled()
-        calls += [
-            lambda: torch.set_rng_state(generator),
-            lambda: torch.set_default_dtype(dtype),
-            lambda: torch.set_num_threads(threads),
-            lambda: torch.set_grad_enabled(gradients),
-            lambda: torch.use_deterministic_algorithms(determinism),
-        ]
-    if ms := sys.modules.get("mindspore"):
-        mode, deterministic = ms.get_context("mode"), ms.get_context("deterministic")
-        seed, device = ms.get_seed(), ms.get_context("device_target")
-        calls += [
-            lambda: ms.set_context(mode=mode),
-            lambda: ms.set_context(deterministic=deterministic),
-            lambda: seed is None or ms.set_seed(seed),
-            lambda: ms.get_context("device_target") == device or ms.set_device(device),
-        ]
-    return calls
+def settings() -> dict[str, Setting]:
+    """What a case may change. Imports the frameworks: their state must be read before a case."""
+    found = {
+        "python generator": Setting(random.getstate, random.setstate),
+        "numpy generator": Setting(np.random.get_state, np.random.set_state),
+        "numpy errors": Setting(np.geterr, lambda errors: np.seterr(**errors)),
+    }
+    for framework, its_settings in (("torch", _torch), ("mindspore", _mindspore)):
+        with contextlib.suppress(ImportError):
+            found |= its_settings(importlib.import_module(framework))
+    return found
+
+
+def _torch(torch) -> dict[str, Setting]:
+    return {
+        "torch generator": Setting(torch.get_rng_state, torch.set_rng_state),
+        "torch dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
+        "torch threads": Setting(torch.get_num_threads, torch.set_num_threads),
+        "torch gradients": Setting(torch.is_grad_enabled, torch.set_grad_enabled),
+        "torch determinism": Setting(
+            torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
+        ),
+    }
+
+
+def _mindspore(ms) -> dict[str, Setting]:
+    # `set_seed` takes no None, which is the seed's value until it is first set.
+    seed = sys.modules["mindspore.common.seed"]
+
+    def context(key: str) -> Setting:
+        return Setting(lambda: ms.get_context(key), lambda value: ms.set_context(**{key: value}))
+
+    return {
+        "mindspore seed": Setting(ms.get_seed, lambda value: setattr(seed, "_GLOBAL_SEED", value)),
+        "mindspore data seed": Setting(ms.dataset.config.get_seed, ms.dataset.config.set_seed),
+        "mindspore generator": Setting(
+            lambda: ms.get_rng_state().asnumpy().copy(),
+            lambda value: ms.set_rng_state(ms.Tensor(value)),
+        ),
+        "mindspore mode": context("mode"),
+        "mindspore determinism": context("deterministic"),
+        "mindspore device": Setting(
+            lambda: ms.get_context("device_target"),
+            lambda value: ms.get_context("device_target") == value or ms.set_device(value),
+        ),
+    }
 
 
 @contextlib.contextmanager
@@ -62,10 +72,10 @@ def isolated() -> Iterator[None]:
 
     A failed compile writes files where it runs; they vanish with the directory.
     """
-    restorers = _restorers()
+    before = [(setting, setting.read()) for setting in settings().values()]
     with tempfile.TemporaryDirectory(prefix="equivalence-") as folder, contextlib.chdir(folder):
         try:
             yield
         finally:
-            for restore in restorers:
-                restore()
+            for setting, value in before:
+                setting.put(value)

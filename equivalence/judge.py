@@ -99,7 +99,7 @@ def roundings(part: float, spread: float, size: float, unit_roundoff: float) -> 
     if part == 0.0:
         return 0.0
     unit = spread + unit_roundoff * size
-    return part / unit if unit > 0.0 else math.inf
+    return part / unit if 0.0 < unit < math.inf else math.inf
 
 
 def judge(

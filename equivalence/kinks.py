@@ -91,16 +91,24 @@ class KinkWatch(TorchDispatchMode):
         self.against = against
         self.quantities: list[torch.Tensor] = []
         self.spreads: list[float] = []
+        self._pools: list[tuple[int, torch.Tensor]] = []
+        self._kernels: dict[tuple[int, ...], torch.Tensor] = {}
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         measure = KINKED.get(func)
         if measure is not None:
             quantity = measure(args)
             if self.against is None:
+                shape = tuple(args[0].shape)
+                if func is aten.max_pool2d_with_indices.default and shape in self._kernels:
+                    self._pools.append((len(self.quantities), self._kernels[shape]))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
                 self.spreads.append(_spread(quantity, self.against.quantities[len(self.spreads)]))
-        return func(*args, **(kwargs or {}))
+        result = func(*args, **(kwargs or {}))
+        if func is aten.convolution.default:
+            self._kernels[tuple(result.shape)] = args[1]
+        return result
 
     def near(self, spreads: list[float]) -> list[int]:
         """Elements nearer to their kink than `SAFE` spreads, per operator."""
@@ -108,6 +116,19 @@ class KinkWatch(TorchDispatchMode):
             int((quantity.abs() <= SAFE * spread).sum())
             for quantity, spread in zip(self.quantities, spreads, strict=True)
         ]
+
+    def ties(self, spreads: list[float], names: dict[int, str]) -> list[tuple[str, list[int]]]:
+        """Where few windows of a max pooling tie: the kernel that made them, and its channels.
+
+        The kernel is that of the latest convolution whose output had the shape of the pool's
+        input. A shift of its bias would move all entries of a window alike.
+        """
+        found = []
+        for place, kernel in self._pools:
+            tied = (self.quantities[place].abs() <= SAFE * spreads[place]).nonzero()
+            if few(len(tied)) and kernel.data_ptr() in names:
+                found.append((names[kernel.data_ptr()], tied[:, 1].unique().tolist()))
+        return found
 
 
 def few(near: int) -> bool:

@@ -11,6 +11,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 from mindspore.common.api import _pynative_executor
+from mindspore.nn.utils import no_init_parameters
 
 from equivalence import trace
 from equivalence.build import build
@@ -55,10 +56,9 @@ class Pullback(nn.Cell):
     def project(self, *arguments):
         outputs = self.network(*arguments[: self.inputs])
         cotangents = arguments[self.inputs :]
-        listed = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
         total = ops.zeros((), ms.float32)
         position = 0
-        for output in listed:
+        for output in flatten(outputs):
             if output.dtype in (ms.float32, ms.float16, ms.float64):
                 # A missing or misshapen output is for the judge to report.
                 if position < len(cotangents) and output.shape == cotangents[position].shape:
@@ -83,7 +83,8 @@ class MindSporeNetwork:
         if ms.get_context("device_target") != device:
             ms.set_device(device)
         ms.set_context(mode=MODES[execution])
-        network = build(target, arguments)
+        with no_init_parameters():  # the sample sets every weight before any use
+            network = build(target, arguments)
         self.cell = network if isinstance(network, nn.Cell) else Function(network)
         self.parameters = dict(self.cell.parameters_and_names())
 
@@ -143,16 +144,15 @@ class MindSporeNetwork:
         step.set_train(phase == "train")
         for name in self.random_layers():
             dict(self.cell.cells_and_names())[name].set_train(False)
-        result = step(*arguments)
-        recorded: Trace = {}
-        gradients = ()
+        result, names, gradients = step(*arguments), [], ()
         if step is not self.cell:
             (_, result), gradients = result
-        for i, out in enumerate(_flatten(result)):
+            names += [trace.input_gradient(i) for i in positions]
+            names += [trace.parameter_gradient(partners[name]) for name in trained]
+        recorded: Trace = {}
+        for i, out in enumerate(flatten(result)):
             recorded[trace.output(i)] = _array(out)
-        names = [trace.input_gradient(i) for i in positions]
-        names += [trace.parameter_gradient(partners[name]) for name in trained]
-        for name, gradient in zip(names, _flatten(gradients), strict=True):
+        for name, gradient in zip(names, flatten(gradients), strict=True):
             recorded[name] = _array(gradient)
         for name, parameter in self.parameters.items():
             if name not in trained:
@@ -160,10 +160,14 @@ class MindSporeNetwork:
         return recorded
 
 
-def _flatten(outputs: Any) -> list:
+def flatten(outputs: Any) -> tuple:
+    """The tensors of an output, depth first; graph mode compiles this too."""
     if isinstance(outputs, (tuple, list)):
-        return [leaf for item in outputs for leaf in _flatten(item)]
-    return [outputs]
+        leaves = ()
+        for item in outputs:
+            leaves = leaves + flatten(item)
+        return leaves
+    return (outputs,)
 
 
 def _array(tensor: Any) -> np.ndarray:

@@ -15,8 +15,8 @@ class Distance:
 
     norm: Euclidean norm of a - b. largest: its greatest magnitude, at flat index `at`.
     scale, peak: the same two norms of b.
-    mismatched: number of elements that are NaN or infinite on one side and not, or otherwise,
-    on the other; `first_mismatch` is the flat index of the first, or -1.
+    mismatched: number of elements that are NaN on a side, or infinite on one and not, or
+    otherwise, on the other; `first_mismatch` is the flat index of the first, or -1.
     """
 
     norm: float
@@ -31,7 +31,7 @@ class Distance:
 def distance(a: np.ndarray, b: np.ndarray) -> Distance:
     """Measure `a` against `b`, both floating and of one shape.
 
-    Extra memory is a few chunks, whatever the size, for arrays that are contiguous in one order.
+    Extra memory is a few chunks, whatever the size, for C-contiguous arrays; others are copied.
     Raises ValueError for arrays of different shapes.
     """
     if a.shape != b.shape:
@@ -46,8 +46,8 @@ def distance(a: np.ndarray, b: np.ndarray) -> Distance:
         stop = min(start + CHUNK, a.size)
         one, two, delta = a[start:stop], b[start:stop], difference[: stop - start]
         delta_squares, two_squares = _measure(one, two, delta)
-        if not (FAINT < delta_squares < math.inf and FAINT < two_squares < math.inf):
-            # Rare: equal chunks, a value that is not finite, or squares out of float32's range.
+        if not (_sound(delta_squares, delta) and _sound(two_squares, two)):
+            # Rare: a value that is not finite, or squares out of float32's range.
             one, two, wrong = _finite_pair(one, two)
             if wrong.size:
                 mismatched += wrong.size
@@ -72,9 +72,14 @@ def _measure(one: np.ndarray, two: np.ndarray, delta: np.ndarray) -> tuple[float
         return float(np.dot(delta, delta)), float(np.dot(two, two))
 
 
+def _sound(squares: float, values: np.ndarray) -> bool:
+    """Whether the sum of squares of `values` can be trusted: in range, or zero because all are."""
+    return FAINT < squares < math.inf or (squares == 0.0 and not values.any())
+
+
 def _finite_pair(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Both in float64 with zeros where either is not finite, and the places where they disagree."""
     one, two = one.astype(np.float64), two.astype(np.float64)
     finite = np.isfinite(one) & np.isfinite(two)
-    same = finite | (one == two) | (np.isnan(one) & np.isnan(two))
-    return np.where(finite, one, 0.0), np.where(finite, two, 0.0), np.flatnonzero(~same)
+    agree = finite | (one == two)
+    return np.where(finite, one, 0.0), np.where(finite, two, 0.0), np.flatnonzero(~agree)

@@ -1,8 +1,8 @@
 """The suite inside pytest: options, device markers, results, and never green on nothing."""
 
+import ast
 import json
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,8 +49,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def named_devices(expression: str) -> list[str]:
     """The devices that a `-m` expression asks for: named, and not negated."""
-    found = re.findall(r"(\bnot\s+)?\b(\w+)\b", expression or "")
-    return [word for negated, word in found if word in DEVICES and not negated]
+    try:
+        tree = ast.parse(expression.strip() or "()", mode="eval")
+    except SyntaxError:
+        return []  # pytest complains about it
+    wanted = _wanted(tree.body)
+    return [device for device in DEVICES if device in wanted]
+
+
+def _wanted(node: ast.expr, negated: bool = False) -> set[str]:
+    """The names in an expression of and, or, not that count for it, not against it."""
+    if isinstance(node, ast.UnaryOp):
+        return _wanted(node.operand, not negated)
+    if isinstance(node, ast.BoolOp):
+        return set().union(*(_wanted(value, negated) for value in node.values))
+    return {node.id} if isinstance(node, ast.Name) and not negated else set()
 
 
 @pytest.hookimpl(trylast=True)
@@ -65,6 +78,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker(pytest.mark.skip(reason=reasons[device]))
 
 
+@pytest.hookimpl(optionalhook=True)  # the suite runs without xdist too
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """Keeps the cases of one sample on one worker, in order, so that they share its truth."""
     from xdist.scheduler import LoadScopeScheduling
@@ -91,11 +105,13 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
         except EquivalenceError as error:
             if request.config.option.tbstyle in ("long", "native"):
                 raise
-            pytest.fail(f"{error}\n{SHOW_TRACEBACK}", pytrace=False)
-        request.node.stash[LINES] = report.lines(outcome)
-        if not outcome.passed:
+            failure = f"{error}\n{SHOW_TRACEBACK}" if error.__cause__ else str(error)
+        else:
+            request.node.stash[LINES] = report.lines(outcome)
             repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
-            pytest.fail(report.failure(outcome, repeat), pytrace=False)
+            failure = None if outcome.passed else report.failure(outcome, repeat)
+        if failure:
+            pytest.fail(failure, pytrace=False)
 
     with isolated():
         yield run

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from equivalence.judge import TensorVerdict
+from equivalence.judge import Judgement, TensorVerdict
 
 if TYPE_CHECKING:
     from equivalence.check import Outcome
@@ -19,14 +19,15 @@ def failure(outcome: "Outcome", repeat: str) -> str:
     case, judgement = outcome.case, outcome.judgement
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
-    if case.twin.differs and not judgement.differing:
+    if case.twin.differs and not judgement.differing and not judgement.ill_posed:
         return (
             f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
             f"within {budget:g} roundings of the truth (largest {_number(judgement.needed)}).\n"
             f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
         )
     lines = [
-        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than rounding"
+        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than rounding "
+        f"({_kinds(judgement)})"
     ]
     if judgement.ill_posed:
         lines.append(f"ill-posed: {judgement.ill_posed}")
@@ -45,15 +46,18 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
     if not verdicts:
         return []
     width = max(len(verdict.name) for verdict in verdicts)
-    header = f"{'tensor':{width}}  {'error':>9}  {'worst':>9}  {'reference':>9}  {'condition':>9}"
-    lines = [f"  {header}  relative  (error, worst element, reference's own error: roundings)"]
+    titles = "  ".join(f"{title:>12}" for title in ("error", "worst", "reference", "conditioning"))
+    lines = [
+        "  in roundings: error by norm, of the worst element, of the reference's own run",
+        f"  {'tensor':{width}}  {titles}      relative",
+    ]
     for verdict in verdicts:
         if verdict.problem:
             lines.append(f"  {verdict.name:{width}}  {verdict.problem}")
             continue
         figures = (verdict.error, verdict.worst, verdict.own_error, verdict.conditioning)
-        columns = "  ".join(f"{_number(figure):>9}" for figure in figures)
-        lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:8.1e}")
+        columns = "  ".join(f"{_number(figure):>12}" for figure in figures)
+        lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:12.1e}")
         lines.append(
             f"  {'':{width}}  at {verdict.index}: candidate {verdict.got:.9g}, "
             f"truth {verdict.want:.9g}"
@@ -61,8 +65,18 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
     return lines
 
 
+def _kinds(judgement: Judgement) -> str:
+    """How many of the outputs, gradients and buffers differ: which kinds tells a lot."""
+    counts = []
+    for kind in ("output", "gradient", "buffer"):
+        verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
+        if verdicts:
+            counts.append(f"{kind}s {sum(not v.equal for v in verdicts)}/{len(verdicts)}")
+    return ", ".join(counts)
+
+
 def _number(value: float) -> str:
-    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.3g}"
+    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.2g}"
 
 
 def lines(outcome: "Outcome") -> list[str]:

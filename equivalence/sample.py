@@ -35,7 +35,7 @@ class Sample:
 
     def __init__(self, name: str, seed: int, draws: list[tuple[Draw, tuple[int, ...]]], dtype: str):
         self.name, self.seed, self.draws, self.dtype = name, seed, draws, dtype
-        self.redraw = 0
+        self.redraw = self.row_redraws = 0
         self.shifts: dict[str, np.ndarray] = {}
         self._weights: dict[str, np.ndarray] = {}
 
@@ -45,11 +45,18 @@ class Sample:
         self.shifts.clear()
         self._weights.clear()
 
+    def draw_rows_again(self, name: str, rows: list[int]) -> None:
+        """Replace rows (output channels) of a weight that was drawn before by fresh ones."""
+        self.row_redraws += 1
+        values = self._weights[name]
+        fresh = _weight(self._stream("weight", name, self.row_redraws), name, values.shape)
+        values[rows] = self._round(fresh)[rows]
+
     def _stream(self, *parts: object) -> np.random.Generator:
         return stream(self.seed, self.name, self.redraw, *parts)
 
     def _round(self, values: np.ndarray) -> np.ndarray:
-        return values.astype(self.dtype) if values.dtype.kind == "f" else values
+        return np.asarray(values, self.dtype if values.dtype.kind == "f" else values.dtype)
 
     def inputs(self) -> list[np.ndarray]:
         """The inputs in order; floating ones in the case's dtype, labels int32."""
@@ -73,7 +80,7 @@ class Sample:
 
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
         """The vector that output `index` is pulled back along: N(0, 1), never ones."""
-        return self._round(np.asarray(self._stream("cotangent", index).standard_normal(shape)))
+        return self._round(self._stream("cotangent", index).standard_normal(shape))
 
 
 class Perturbed(Sample):
@@ -89,7 +96,7 @@ class Perturbed(Sample):
         coins = self._stream("probe", self.probe, *parts).bytes(-(-values.size // 8))
         signs = np.unpackbits(np.frombuffer(coins, np.uint8), count=values.size)
         factors = np.array((1.0 - self.unit_roundoff, 1.0 + self.unit_roundoff))
-        return values * factors[signs].reshape(values.shape)
+        return np.asarray(values * factors[signs].reshape(values.shape))
 
     def inputs(self) -> list[np.ndarray]:
         return [self._perturb(x, "input", i) for i, x in enumerate(super().inputs())]

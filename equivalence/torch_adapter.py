@@ -21,6 +21,10 @@ torchvision_schemas.declare_missing()
 Watch = contextlib.AbstractContextManager
 
 
+TIE_BREAKS = 4
+"""Times that kernels are drawn anew before a sample is given up for its ties."""
+
+
 class Function(nn.Module):
     """A plain callable as a module without weights."""
 
@@ -36,9 +40,15 @@ class SkipInitialisation(TorchFunctionMode):
     """Leaves weights as allocated: the sample sets every one of them before any use."""
 
     FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
+    # These are seen themselves, and then the fill inside them is not.
+    INITS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        return args[0] if func in self.FILLS else func(*args, **(kwargs or {}))
+        if func in self.FILLS:
+            return args[0]
+        if func in self.INITS:
+            return kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 class TorchNetwork:
@@ -50,10 +60,18 @@ class TorchNetwork:
         self.module = network if isinstance(network, nn.Module) else Function(network)
 
     def slots(self) -> dict[str, Slot]:
-        """Every parameter and buffer by name, in the module's order."""
-        slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self.module.named_parameters()}
-        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self.module.named_buffers()}
+        """Every parameter and buffer (also a frozen parameter) by name, in the module's order."""
+        slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self._trained().items()}
+        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._kept().items()}
         return slots
+
+    def _trained(self) -> dict[str, nn.Parameter]:
+        return {n: p for n, p in self.module.named_parameters() if p.requires_grad}
+
+    def _kept(self) -> dict[str, torch.Tensor]:
+        """What no gradient goes to: frozen parameters, then buffers."""
+        frozen = {n: p for n, p in self.module.named_parameters() if not p.requires_grad}
+        return frozen | dict(self.module.named_buffers())
 
     def random_layers(self) -> list[str]:
         """Names of the layers that draw random numbers while training."""
@@ -69,25 +87,35 @@ class TorchNetwork:
         inputs = self._inputs(sample, dtype)
         with watch or contextlib.nullcontext():
             outputs = flatten(self.module(*inputs))
-        recorded: Trace = {trace.output(i): out.detach().numpy() for i, out in enumerate(outputs)}
+        # Copies: an output may be a weight itself, and the next run loads others.
+        recorded: Trace = {trace.output(i): _array(out) for i, out in enumerate(outputs)}
         recorded |= self._gradients(sample, inputs, outputs)
         recorded |= {
-            trace.buffer(name): values.numpy().copy()
-            for name, values in self.module.named_buffers()
+            trace.buffer(name): _array(values)
+            for name, values in self._kept().items()
             if name.rpartition(".")[2] not in INTEGER_BUFFERS
         }
         return recorded
 
     def settle(self, sample: Sample, perturbed: Sample, phase: str) -> None:
-        """Shift the biases of `sample` so that no activation lies near a kink, where that helps.
+        """Move `sample` so that no activation lies near a kink, where that can be done.
 
-        Three forward passes in float64: the sample's, the perturbed one that tells how far
-        rounding moves each activation, and the one in which activations are moved.
+        Forward passes in float64 alone: the sample's, the perturbed one that tells how far
+        rounding moves each activation, and one in which biases are shifted. Kernels whose outputs
+        tie in a max pooling are drawn anew, channel by channel, before that.
         """
-        watch = KinkWatch()
-        self._forward(sample, phase, watch)
-        apart = KinkWatch(watch)
-        self._forward(perturbed, phase, apart)
+        self._load(sample, phase, "float64")
+        names = {p.data_ptr(): name for name, p in self.module.named_parameters()}
+        for _ in range(TIE_BREAKS):
+            watch = KinkWatch()
+            self._forward(sample, phase, watch)
+            apart = KinkWatch(watch)
+            self._forward(perturbed, phase, apart)
+            ties = watch.ties(apart.spreads, names)
+            if not ties:
+                break
+            for name, channels in ties:
+                sample.draw_rows_again(name, channels)
         near = watch.near(apart.spreads)
         if not any(map(few, near)):
             return
@@ -96,7 +124,6 @@ class TorchNetwork:
             MARGIN * spread if count < MANY else 0.0
             for spread, count in zip(apart.spreads, near, strict=True)
         ]
-        names = {p.data_ptr(): name for name, p in self.module.named_parameters()}
         settler = Settler(margins, names, sample.dtype)
         self._forward(sample, phase, settler)
         for name, shift in settler.shifts.items():
@@ -128,18 +155,19 @@ class TorchNetwork:
 
     def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:
         names = {trace.input_gradient(i): inputs[i] for i in sample.differentiable}
-        names |= {trace.parameter_gradient(n): p for n, p in self.module.named_parameters()}
-        pulled = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
-        if not names or not pulled:
+        names |= {trace.parameter_gradient(n): p for n, p in self._trained().items()}
+        if not names or not any(out.is_floating_point() for out in outputs):
             return {}
+        pulled = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
         cotangents = [
             torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out.dtype)
             for i, out in pulled
         ]
-        gradients = torch.autograd.grad(
-            [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
-        )
-
+        gradients = [None] * len(names)
+        if pulled:
+            gradients = torch.autograd.grad(
+                [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
+            )
         return {
             # None: the outputs do not depend on the leaf.
             name: (torch.zeros_like(leaf) if gradient is None else gradient).detach().numpy()
@@ -152,3 +180,7 @@ def flatten(outputs: Any) -> list[Any]:
     if isinstance(outputs, tuple | list):
         return [leaf for item in outputs for leaf in flatten(item)]
     return [outputs]
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().numpy().copy()

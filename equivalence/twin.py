@@ -71,6 +71,9 @@ class Twin:
             missing = {e for draw in self.inputs for e in draw.shape if isinstance(e, str)}
             missing -= set(config)
             demand(not missing, f"an input shape names {sorted(missing)}, not in {dict(config)}")
+        stems = [_stem(self.name, config) for config in self.configs]
+        twice = sorted({stem for stem in stems if stems.count(stem) > 1})
+        demand(not twice, f"several configurations share the name {', '.join(twice)}")
 
 
 def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
@@ -97,8 +100,7 @@ class Case:
     @property
     def sample_name(self) -> str:
         """Names the sample and its truth, which all executions and devices share."""
-        words = [self.twin.name, *(f"{key}{_word(value)}" for key, value in self.config.items())]
-        return "-".join([*words, self.phase, self.dtype])
+        return f"{_stem(self.twin.name, self.config)}-{self.phase}-{self.dtype}"
 
     @property
     def name(self) -> str:
@@ -109,6 +111,10 @@ class Case:
     def arguments(self) -> dict[str, Any]:
         """The configuration without the sizes of the inputs: what both constructors get."""
         return {key: value for key, value in self.config.items() if not key.isupper()}
+
+
+def _stem(twin: str, config: Mapping[str, Any]) -> str:
+    return "-".join([twin, *(f"{key}{_word(value)}" for key, value in config.items())])
 
 
 def _word(value: Any) -> str:

@@ -1,6 +1,7 @@
 """Which weight of the candidate is which weight of the reference."""
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -34,11 +35,16 @@ class Slot:
 
 
 def reference_name(candidate: str, rename: Mapping[str, str]) -> str:
-    """The reference's name for a candidate's: declared renames, then the standard ones."""
-    path = f".{candidate}."
-    for old, new in rename.items():
-        path = path.replace(f".{old}.", f".{new}.")
-    prefix, _, last = path.strip(".").rpartition(".")
+    """The reference's name for a candidate's: declared renames, then the standard ones.
+
+    The declared ones are applied at once, the longer run first; a last segment that one of them
+    gives is final.
+    """
+    runs = "|".join(map(re.escape, sorted(rename, key=len, reverse=True)))
+    path = re.sub(rf"(?<![^.])({runs})(?![^.])", lambda run: rename[run[0]], candidate)
+    if any(f".{candidate}".endswith(f".{old}") for old in rename):
+        return path
+    prefix, _, last = path.rpartition(".")
     if not prefix:
         last = ROOT_RENAMES.get(last, last)
     last = STANDARD_RENAMES.get(last, last)

@@ -51,3 +51,11 @@ def conv3x3(
 def conv7x7(in_planes: int, out_planes: int, stride: int = 1) -> nn.Conv2d:
     """The stem convolution."""
     return conv2d(in_planes, out_planes, 7, stride)
+
+
+def conv_same(in_planes: int, out_planes: int, kernel_size: int, stride: int = 1) -> nn.Conv2d:
+    """A convolution under TensorFlow's padding rule, as the r0.5 and r1.7 guides migrate it.
+
+    At stride 2 on even sizes it pads 0 before and 1 after where PyTorch's recipes pad 1 and 1.
+    """
+    return nn.Conv2d(in_planes, out_planes, kernel_size, stride=stride, pad_mode="same")

@@ -2,7 +2,7 @@
 
 from mindspore import nn, ops
 
-from ms_models.conv import conv1x1, conv3x3, conv7x7
+from ms_models.conv import conv1x1, conv3x3, conv7x7, conv_same
 
 
 def projection(in_channels: int, out_channels: int, stride: int) -> nn.SequentialCell | None:
@@ -113,3 +113,61 @@ def resnet(depth: int, num_classes: int = 1000) -> ResNet:
     """ResNet 18, 34, 50, 101 or 152."""
     block, layers = DEPTHS[depth]
     return ResNet(block, layers, num_classes)
+
+
+class WideBottleneck(nn.Cell):
+    """The r0.5 guide's block: no reduction inside, TensorFlow padding, eps 1e-4.
+
+    N,in_planes,H,W -> N,out_planes,ceil(H/stride),ceil(W/stride).
+    """
+
+    def __init__(self, in_planes: int, out_planes: int, stride: int = 1):
+        super().__init__()
+        self.conv1 = conv_same(in_planes, out_planes, 1)
+        self.bn1 = nn.BatchNorm2d(out_planes, eps=1e-4)
+        self.conv2 = conv_same(out_planes, out_planes, 3, stride)
+        self.bn2 = nn.BatchNorm2d(out_planes, eps=1e-4)
+        self.conv3 = conv_same(out_planes, out_planes, 1)
+        self.bn3 = nn.BatchNorm2d(out_planes, eps=1e-4)
+        self.relu = nn.ReLU()
+        self.downsample = None
+        if stride != 1 or in_planes != out_planes:
+            self.downsample = nn.SequentialCell(
+                conv_same(in_planes, out_planes, 1, stride), nn.BatchNorm2d(out_planes, eps=1e-4)
+            )
+
+    def construct(self, x):
+        shortcut = x if self.downsample is None else self.downsample(x)
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn2(self.conv2(out)))
+        out = self.bn3(self.conv3(out))
+        return self.relu(out + shortcut)
+
+
+class PooledBottleneck(nn.Cell):
+    """The r1.7 guide's block: where it shrinks, `e2` convolves at stride 1 and then max pools.
+
+    N,in_planes,H,W -> N,out_planes,ceil(H/stride),ceil(W/stride), a quarter of the planes inside.
+    """
+
+    expansion = 4
+
+    def __init__(self, in_planes: int, out_planes: int, stride: int = 1):
+        super().__init__()
+        planes = out_planes // self.expansion
+        self.conv1 = conv1x1(in_planes, planes)
+        self.bn1 = nn.BatchNorm2d(planes)
+        middle = [conv_same(planes, planes, 3), nn.BatchNorm2d(planes), nn.ReLU()]
+        if stride != 1:
+            middle.append(nn.MaxPool2d(kernel_size=2, stride=2, pad_mode="same"))
+        self.e2 = nn.SequentialCell(middle)
+        self.conv3 = conv1x1(planes, out_planes)
+        self.bn3 = nn.BatchNorm2d(out_planes)
+        self.relu = nn.ReLU()
+        self.down_sample_layer = projection(in_planes, out_planes, stride)
+
+    def construct(self, x):
+        shortcut = x if self.down_sample_layer is None else self.down_sample_layer(x)
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn3(self.conv3(self.e2(out)))
+        return self.relu(out + shortcut)

@@ -6,7 +6,7 @@ from equivalence.errors import DeclarationError
 from equivalence.twin import Twin
 
 # Longest first, so that parallel workers end together.
-FAMILIES = ("resnet", "conv")
+FAMILIES = ("resnet", "conv", "losses", "pooling", "norm", "dense", "reductions", "differences")
 
 
 def declared() -> list[Twin]:

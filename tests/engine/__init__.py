@@ -1,0 +1,1 @@
+"""Tests of the engine: each module of `equivalence/` by itself."""

@@ -1,0 +1,30 @@
+"""Shorthand for the tests of the engine: small twins, their cases and their samples."""
+
+from equivalence.draws import Draw
+from equivalence.sample import Sample, resolve_inputs
+from equivalence.twin import Case, Twin
+
+PT = "tests.engine.networks_pt:"
+MS = "tests.engine.networks_ms:"
+
+
+def case(
+    reference: str,
+    candidate: str,
+    *inputs: Draw,
+    phase: str = "train",
+    execution: str = "pynative",
+    dtype: str = "float32",
+    device: str = "cpu",
+    config: dict | None = None,
+    **twin,
+) -> Case:
+    """One case of a twin that is declared on the spot."""
+    config = config or {}
+    declared = Twin("small", reference, candidate, inputs, configs=(config,), **twin)
+    return Case(declared, config, phase, dtype, execution, device)
+
+
+def sample(*inputs: Draw, dtype: str = "float32", seed: int = 0) -> Sample:
+    """What a case with these inputs would be drawn."""
+    return Sample("small", seed, resolve_inputs(inputs, {}), dtype)

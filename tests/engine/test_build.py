@@ -1,0 +1,97 @@
+"""What "module:attribute" names is found and called, or the text says why it is not."""
+
+import sys
+
+import pytest
+
+from equivalence.build import build, resolve
+from equivalence.errors import DeclarationError
+
+MODULE = """
+import collections
+
+def pair(first, second=2):
+    return (first, second)
+
+def anything(**options):
+    return pair(**options)
+
+def broken(size):
+    return "size: " + size
+
+number = 5
+"""
+
+
+@pytest.fixture(autouse=True)
+def models(tmp_path, monkeypatch):
+    """A package `twin_models` with a module `good` and one that needs what is not installed."""
+    package = tmp_path / "twin_models"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "good.py").write_text(MODULE)
+    (package / "needy.py").write_text("import not_installed_here\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    for name in [name for name in sys.modules if name.startswith("twin_models")]:
+        del sys.modules[name]
+
+
+def test_a_target_is_the_attribute_of_its_module():
+    assert resolve("twin_models.good:number") == 5
+
+
+def test_a_target_is_called_with_the_configuration():
+    assert build("twin_models.good:pair", {"first": 1}) == (1, 2)
+    assert build("twin_models.good:pair", {"first": 1, "second": 3}) == (1, 3)
+
+
+@pytest.mark.parametrize("missing", ["twin_modles.good", "twin_models.bad", "twin_models.good.er"])
+def test_a_missing_module_is_named(missing):
+    with pytest.raises(DeclarationError, match=f"'{missing}:pair': there is no module 'twin_mod"):
+        resolve(f"{missing}:pair")
+
+
+def test_a_missing_attribute_is_named_with_its_module():
+    complaint = "'twin_models.good:pear': module 'twin_models.good' has no attribute 'pear'"
+    with pytest.raises(DeclarationError, match=complaint):
+        resolve("twin_models.good:pear")
+
+
+def test_a_module_that_itself_misses_a_module_is_not_called_missing():
+    with pytest.raises(ModuleNotFoundError, match="not_installed_here"):
+        resolve("twin_models.needy:pair")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"first": 1, "third": 3}, "got an unexpected keyword argument 'third'"),
+        ({"second": 3}, "missing a required argument: 'first'"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(arguments, reason):
+    with pytest.raises(DeclarationError) as caught:
+        build("twin_models.good:pair", arguments)
+    assert str(caught.value) == f"'twin_models.good:pair' does not take {arguments}: {reason}"
+
+
+def test_what_cannot_be_called_is_named():
+    with pytest.raises(DeclarationError, match="number' does not take"):
+        build("twin_models.good:number", {})
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "message"),
+    [
+        ("twin_models.good:broken", {"size": 3}, "can only concatenate str"),
+        ("twin_models.good:anything", {"third": 3}, r"pair\(\) got an unexpected keyword"),
+    ],
+)
+def test_a_mistake_inside_a_model_is_not_blamed_on_its_declaration(target, arguments, message):
+    with pytest.raises(TypeError, match=message):
+        build(target, arguments)
+
+
+def test_a_builtin_that_tells_no_signature_is_called():
+    assert build("builtins:dict", {"size": 3}) == {"size": 3}

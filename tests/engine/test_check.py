@@ -1,0 +1,246 @@
+"""One case from end to end: what passes, what is shared, and what an error says."""
+
+import pytest
+
+from equivalence import check as module
+from equivalence import precision, truth
+from equivalence.check import check
+from equivalence.draws import normal
+from equivalence.errors import DeclarationError, EquivalenceError, SideError, WeightError
+from equivalence.isolation import isolated
+from tests.engine.small import MS, PT, case
+
+SQUARE = {"in_features": 6, "out_features": 6}
+
+
+@pytest.fixture(autouse=True)
+def isolation(monkeypatch):
+    monkeypatch.setattr(module, "_latest", None)
+    with isolated():
+        yield
+
+
+def affine(candidate="Affine", **options):
+    return case("torch.nn:Linear", MS + candidate, normal(5, 6), config=SQUARE, **options)
+
+
+def twins(name, candidate=None, **options):
+    return case(PT + name, MS + (candidate or name), normal(5, 4), **options)
+
+
+def test_a_right_candidate_passes_with_every_tensor_judged():
+    outcome = check(affine(), seed=0)
+    assert outcome.passed
+    assert [verdict.name for verdict in outcome.judgement.verdicts] == [
+        "output.0",
+        "gradient:input.0",
+        "gradient:weight",
+        "gradient:bias",
+    ]
+    assert all(verdict.budget == precision.BUDGET for verdict in outcome.judgement.verdicts)
+
+
+def test_a_wrong_candidate_fails():
+    assert not check(affine("TransposedWeight"), seed=0).passed
+
+
+def test_a_known_difference_passes_while_it_differs():
+    assert check(affine("TransposedWeight", differs="transposed"), seed=0).passed
+
+
+def test_a_known_difference_that_is_gone_fails():
+    assert not check(affine(differs="transposed"), seed=0).passed
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_every_kind_of_case_runs(execution, dtype, phase):
+    norm = case(
+        "torch.nn:BatchNorm2d",
+        "mindspore.nn:BatchNorm2d",
+        normal(3, 5, 4, 3),
+        config={"num_features": 5},
+        execution=execution,
+        dtype=dtype,
+        phase=phase,
+    )
+    outcome = check(norm, seed=0)
+    assert outcome.passed
+    assert len(outcome.judgement.verdicts) == 6
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+@pytest.mark.parametrize("name", ["Nested", "Frozen", "Steps", "doubling"])
+def test_networks_of_every_form_pass(name, execution):
+    assert check(twins(name, execution=execution), seed=0).passed
+
+
+def test_a_reviewed_budget_holds_for_its_twin(monkeypatch):
+    monkeypatch.setitem(precision.REVIEWED_BUDGETS, "small", (1e9, "for this test"))
+    outcome = check(affine("TransposedWeight"), seed=0)
+    assert {verdict.budget for verdict in outcome.judgement.verdicts} == {1e9}
+    assert outcome.passed
+
+
+# What cases share.
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The names of the samples whose truth was computed, in order."""
+    names, compute = [], truth.compute
+
+    def counted(network, sample, *arguments):
+        names.append((sample.name, sample.seed))
+        return compute(network, sample, *arguments)
+
+    monkeypatch.setattr(truth, "compute", counted)
+    return names
+
+
+def test_executions_share_the_reference(computed):
+    first = check(affine(), seed=0)
+    second = check(affine(execution="graph"), seed=0)
+    assert computed == [("small-in_features6-out_features6-train-float32", 0)]
+    assert second.seconds["reference"] < first.seconds["reference"]
+    assert second.seconds["candidate"] > 0
+
+
+def test_a_seed_a_phase_and_a_dtype_each_have_a_reference_of_their_own(computed):
+    check(affine(), seed=0)
+    check(affine(), seed=1)
+    check(affine(phase="eval"), seed=1)
+    check(affine(phase="eval", dtype="float16"), seed=1)
+    stem = "small-in_features6-out_features6"
+    assert computed == [
+        (f"{stem}-train-float32", 0),
+        (f"{stem}-train-float32", 1),
+        (f"{stem}-eval-float32", 1),
+        (f"{stem}-eval-float16", 1),
+    ]
+
+
+def test_a_twin_of_the_same_name_with_another_declaration_is_not_mistaken_for_it(computed):
+    assert check(twins("Nested"), seed=0).passed
+    assert check(twins("Frozen"), seed=0).passed
+    assert len(computed) == 2
+
+
+def verdicts(outcome):
+    return [(v.name, v.error, v.worst, v.got, v.want) for v in outcome.judgement.verdicts]
+
+
+def test_a_case_comes_out_the_same_whatever_ran_before_it():
+    alone = verdicts(check(affine(), seed=0))
+    check(twins("Nested", execution="graph"), seed=3)
+    with pytest.raises(SideError):
+        check(twins("Nested", "Refusing"), seed=0)
+    assert verdicts(check(affine(), seed=0)) == alone
+
+
+def test_another_seed_means_other_data():
+    first, second = check(affine(), seed=0), check(affine(), seed=1)
+    assert all(
+        one.want != two.want
+        for one, two in zip(first.judgement.verdicts, second.judgement.verdicts, strict=True)
+    )
+
+
+# What a side raises.
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_an_error_of_the_candidate_names_it_and_its_line(execution):
+    with pytest.raises(SideError) as caught:
+        check(twins("Nested", "Refusing", execution=execution), seed=0)
+    text = str(caught.value)
+    assert text.startswith(f"small-train-float32-{execution}-cpu: the candidate raised ValueError")
+    assert "no shape pleases me" in text
+    assert "C++ Call Stack" not in text
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_the_line_is_the_innermost_of_the_model():
+    with pytest.raises(SideError, match=r"networks_ms\.py:\d+ in construct\)$"):
+        check(twins("Nested", "Refusing"), seed=0)
+    with pytest.raises(SideError, match=r"networks_pt\.py:\d+ in forward\)$"):
+        check(twins("Refusing", "Nested"), seed=0)
+
+
+def test_the_line_is_found_in_a_folder_of_any_name(monkeypatch):
+    monkeypatch.setattr(module, "_ENGINE", "/home/equivalence/equivalence/")
+    source = "def broken(): raise ValueError('broken')"
+    space = {}
+    exec(compile(source, "/home/equivalence/ms_models/x.py", "exec"), space)
+    with pytest.raises(ValueError, match="broken") as caught:
+        space["broken"]()
+    assert module._place(caught.value.__traceback__).endswith("ms_models/x.py:1 in broken)")
+
+
+def test_an_error_of_the_reference_names_it():
+    with pytest.raises(SideError, match="the reference raised ValueError: no shape pleases me"):
+        check(twins("Refusing", "Nested"), seed=0)
+
+
+def test_an_error_while_building_names_the_side():
+    broken = case(
+        "torch.nn:Linear",
+        MS + "Affine",
+        normal(5, 6),
+        config={"in_features": 6, "out_features": -1},
+    )
+    with pytest.raises(SideError, match="the reference raised RuntimeError"):
+        check(broken, seed=0)
+
+
+def test_weights_that_do_not_pair_up_are_told_as_they_are():
+    with pytest.raises(WeightError, match="weights do not pair up"):
+        check(affine("RenamedWeight"), seed=0)
+
+
+def test_random_layers_must_be_pinned_only_for_training():
+    with pytest.raises(DeclarationError, match="declare random_layers='eval' or leave out"):
+        check(twins("Dropping"), seed=0)
+    assert check(twins("Dropping", phase="eval"), seed=0).passed
+    assert check(twins("Dropping", random_layers="eval"), seed=0).passed
+
+
+def test_random_layers_of_one_side_alone_must_be_pinned_too():
+    one_side = case(PT + "Dropping", MS + "Dense", normal(5, 4))
+    with pytest.raises(DeclarationError, match="reference: dropout; candidate: none"):
+        check(one_side, seed=0)
+
+
+# Twins whose sides must raise.
+
+
+def raising(reference, candidate, raises="ValueError", **options):
+    return twins(reference, candidate, raises=raises, **options)
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_both_sides_raising_what_is_declared_passes_without_a_judgement(execution):
+    outcome = check(raising("Refusing", "Refusing", execution=execution), seed=0)
+    assert outcome.passed
+    assert outcome.judgement is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "silent"),
+    [("Refusing", "Nested", "candidate"), ("Nested", "Refusing", "reference")],
+)
+def test_a_side_that_does_not_raise_is_named(reference, candidate, silent):
+    with pytest.raises(EquivalenceError, match=f"the {silent} did not raise ValueError"):
+        check(raising(reference, candidate), seed=0)
+
+
+def test_another_exception_than_the_declared_is_named():
+    with pytest.raises(EquivalenceError, match=r"the reference raised ValueError .*, not KeyError"):
+        check(raising("Refusing", "Refusing", raises="KeyError"), seed=0)
+
+
+def test_a_side_that_raises_leaves_no_trace_in_the_next_case():
+    before = verdicts(check(affine(), seed=0))
+    check(raising("Refusing", "Refusing"), seed=0)
+    assert verdicts(check(affine(), seed=0)) == before

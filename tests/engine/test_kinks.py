@@ -1,0 +1,408 @@
+"""Kinks: every ReLU and max pooling is seen, and samples are moved off them."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from equivalence import kinks, truth
+from equivalence.draws import normal
+from equivalence.errors import IllPosedError
+from equivalence.kinks import MANY, SAFE, KinkWatch, Settler, few
+from equivalence.sample import Perturbed
+from equivalence.torch_adapter import TorchNetwork
+from tests.engine.small import PT, sample
+
+U = 2.0**-24
+
+
+def watched(network, *inputs):
+    """The kink quantities of a forward pass."""
+    with torch.no_grad(), KinkWatch() as watch:
+        network(*inputs)
+    return watch.quantities
+
+
+# What is near a kink.
+
+
+def gap(window):
+    """Largest minus second largest; infinite for a single entry and where the largest is zero."""
+    first, *others = sorted(window, reverse=True)
+    return first - others[0] if others and first != 0 else math.inf
+
+
+def gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode):
+    """The gap of every window that starts in the input or the padding before it."""
+    starts = []
+    for size, k, s, p, d in zip(x.shape, kernel, stride, padding, dilation, strict=True):
+        room = size + 2 * p - d * (k - 1) - 1
+        count = (-(-room // s) if ceil_mode else room // s) + 1
+        starts.append([-p + i * s for i in range(count) if -p + i * s < size])
+    rows, columns = (
+        [[i + d * j for j in range(k) if 0 <= i + d * j < size] for i in first]
+        for first, size, k, d in zip(starts, x.shape, kernel, dilation, strict=True)
+    )
+    return [
+        [gap([x[i, j].item() for i, j in itertools.product(row, column)]) for column in columns]
+        for row in rows
+    ]
+
+
+@st.composite
+def poolings(draw):
+    """An input of whole numbers, which tie often, and the arguments of a max pooling."""
+    pairs = st.tuples(st.integers(1, 3), st.integers(1, 3))
+    kernel, dilation = draw(pairs), draw(st.tuples(st.integers(1, 2), st.integers(1, 2)))
+    padding = tuple(draw(st.integers(0, k // 2)) for k in kernel)
+    sizes = [
+        draw(st.integers(max(1, d * (k - 1) + 1 - 2 * p), 8))
+        for k, d, p in zip(kernel, dilation, padding, strict=True)
+    ]
+    values = draw(st.lists(st.integers(-3, 3), min_size=math.prod(sizes), max_size=math.prod(sizes)))
+    x = torch.tensor(values, dtype=torch.float64).reshape(sizes)
+    return x, kernel, draw(pairs), padding, dilation, draw(st.booleans())
+
+
+@given(poolings())
+def test_the_gap_of_a_max_pooling_is_that_of_each_window(pooling):
+    x, kernel, stride, padding, dilation, ceil_mode = pooling
+    pool = nn.MaxPool2d(kernel, stride, padding, dilation, ceil_mode=ceil_mode)
+    expected = torch.tensor(gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode))
+    (found,) = watched(pool, x[None, None])
+    rows, columns = pool(x[None, None]).shape[-2:]
+    assert expected.shape == (rows, columns)
+    assert torch.equal(found[0, 0, :rows, :columns], expected.double())
+    # Windows beyond the last one of PyTorch's hold nothing that could tie.
+    beyond = found.clone()
+    beyond[..., :rows, :columns] = math.inf
+    assert not torch.isfinite(beyond).any()
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        nn.MaxPool2d(2),
+        lambda x: F.max_pool2d(x, 2),
+        lambda x: F.max_pool2d(x, (2, 2), stride=(2, 2)),
+        lambda x: F.max_pool2d(x, 2, return_indices=True),
+    ],
+)
+def test_a_max_pooling_is_seen_in_every_form(pool):
+    x = torch.tensor([[1.0, 2.0], [5.0, 9.0]])[None, None]
+    assert [quantity.tolist() for quantity in watched(pool, x)] == [[[[[4.0]]]]]
+
+
+@pytest.mark.parametrize(
+    "relu",
+    [
+        nn.ReLU(),
+        nn.ReLU(inplace=True),
+        F.relu,
+        torch.relu,
+        lambda x: x.relu(),
+        lambda x: x.relu_(),
+        lambda x: F.relu(x, inplace=True),
+        nn.LeakyReLU(0.1),
+        torch.abs,
+    ],
+)
+def test_a_relu_is_seen_in_every_form_with_what_goes_in(relu):
+    x = torch.tensor([[-1.0, 0.25, 2.0]])
+    assert [quantity.tolist() for quantity in watched(relu, x.clone())] == [[[-1.0, 0.25, 2.0]]]
+
+
+def test_quantities_come_in_the_order_of_the_forward_pass():
+    network = nn.Sequential(nn.ReLU(), nn.MaxPool2d(2), nn.ReLU())
+    shapes = [tuple(q.shape) for q in watched(network, torch.randn(1, 1, 4, 4))]
+    assert shapes == [(1, 1, 4, 4), (1, 1, 2, 2), (1, 1, 2, 2)]
+
+
+def test_a_smooth_network_has_no_kinks():
+    assert watched(nn.Sequential(nn.Linear(3, 3), nn.GELU(), nn.Tanh()), torch.randn(2, 3)) == []
+
+
+def test_watching_changes_nothing():
+    x, network = torch.randn(2, 3, 6, 6), nn.Sequential(nn.ReLU(), nn.MaxPool2d(2))
+    with KinkWatch():
+        assert torch.equal(network(x), network(x.clone()))
+
+
+def test_a_second_watch_measures_the_spread_of_each_operator():
+    x = torch.tensor([[1.0, -2.0, 3.0, 4.0]])
+    moved = x + torch.tensor([[0.5, -0.5, 0.5, -0.5]])
+    first = KinkWatch()
+    with first:
+        F.relu(x)
+    second = KinkWatch(first)
+    with second:
+        F.relu(moved)
+    assert second.spreads == [0.5]
+    assert second.quantities == []
+
+
+def test_a_spread_passes_over_windows_of_a_single_entry():
+    x = torch.tensor([[[[1.0, 2.0, 3.0]]]], dtype=torch.float64)
+    first = KinkWatch()
+    with first:
+        F.max_pool2d(x, (1, 2), ceil_mode=True)
+    second = KinkWatch(first)
+    with second:
+        F.max_pool2d(x * 3, (1, 2), ceil_mode=True)
+    # Gaps of 1 and infinity, then of 3 and infinity.
+    assert second.spreads == [math.sqrt(2.0)]
+
+
+def test_near_counts_what_lies_within_safe_spreads():
+    spread = 0.5
+    edge = SAFE * spread
+    watch = KinkWatch()
+    with watch:
+        F.relu(torch.tensor([0.0, edge, -edge, edge * 1.001, -edge * 1.001]))
+        F.relu(torch.tensor([100.0]))
+    assert watch.near([spread, spread]) == [3, 0]
+
+
+def test_few_are_some_but_not_many():
+    assert [few(near) for near in (0, 1, MANY - 1, MANY)] == [False, True, True, False]
+
+
+# Moving a sample off its kinks.
+
+
+class Layered(nn.Module):
+    """A layer with a bias, then a ReLU."""
+
+    def __init__(self, layer, relu=None):
+        super().__init__()
+        self.layer, self.relu = layer, relu or nn.ReLU()
+
+    def forward(self, x):
+        return self.relu(self.layer(x))
+
+
+def settle(network, x, margins, dtype="float32"):
+    """Runs `network` under a Settler; the shifts and what the ReLUs saw."""
+    names = {p.data_ptr(): name for name, p in network.named_parameters()}
+    settler = Settler(margins, names, dtype)
+    with torch.no_grad(), KinkWatch() as watch, settler:
+        network(x)
+    return settler.shifts, watch.quantities
+
+
+def zero_layer(layer):
+    """Everything that comes out of it is its bias, zero."""
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.zero_()
+    return layer.double().eval()
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (lambda: nn.Linear(3, 4), (2, 3)),
+        (lambda: nn.Conv2d(3, 4, 3), (2, 3, 5, 5)),
+        (lambda: nn.BatchNorm2d(4), (2, 4, 5, 5)),
+    ],
+    ids=["linear", "convolution", "batch norm"],
+)
+@pytest.mark.parametrize("relu", [nn.ReLU(), nn.ReLU(inplace=True)], ids=["copied", "in place"])
+def test_activations_at_a_kink_are_moved_by_the_bias_of_their_layer(layer, shape, relu):
+    network = Layered(zero_layer(layer()), relu)
+    margin = 1e-3
+    shifts, _ = settle(network, torch.randn(shape, dtype=torch.float64), [margin])
+    assert list(shifts) == ["layer.bias"]
+    assert (np.abs(shifts["layer.bias"]) > margin).all()
+    # What the network then does is what it did while it was settled.
+    with torch.no_grad():
+        network.layer.bias += torch.from_numpy(shifts["layer.bias"])
+    (settled,) = watched(network, torch.randn(shape, dtype=torch.float64))
+    assert bool((settled.abs() > margin).all())
+
+
+def test_a_batch_norm_that_trains_is_settled_too():
+    network = Layered(zero_layer(nn.BatchNorm2d(4)).train())
+    shifts, _ = settle(network, torch.randn(2, 4, 5, 5, dtype=torch.float64), [1e-3])
+    assert (np.abs(shifts["layer.bias"]) > 1e-3).all()
+
+
+def test_channels_off_the_kink_are_left_alone():
+    network = Layered(zero_layer(nn.Linear(3, 4)))
+    with torch.no_grad():
+        network.layer.bias += torch.tensor([1.0, 0.0, -1.0, 2.0])
+    shifts, _ = settle(network, torch.randn(2, 3, dtype=torch.float64), [1e-3])
+    assert np.flatnonzero(shifts["layer.bias"]).tolist() == [1]
+
+
+def test_a_margin_of_zero_leaves_an_operator_alone():
+    network = Layered(zero_layer(nn.Linear(3, 4)))
+    shifts, _ = settle(network, torch.randn(2, 3, dtype=torch.float64), [0.0])
+    assert shifts == {}
+
+
+def test_an_activation_without_a_bias_is_left_alone():
+    network = Layered(zero_layer(nn.Conv2d(3, 4, 3, bias=False)))
+    shifts, _ = settle(network, torch.randn(2, 3, 5, 5, dtype=torch.float64), [1e-3])
+    assert shifts == {}
+
+
+def test_a_max_pooling_is_not_moved_and_takes_its_margin_from_the_list():
+    network = nn.Sequential(nn.MaxPool2d(2), Layered(zero_layer(nn.Conv2d(3, 4, 1))))
+    shifts, _ = settle(network, torch.zeros(2, 3, 4, 4, dtype=torch.float64), [5.0, 1e-3])
+    assert list(shifts) == ["1.layer.bias"]
+    assert (np.abs(shifts["1.layer.bias"]) < 1.0).all()
+
+
+def test_what_follows_is_settled_with_what_was_moved_before_it():
+    first, second = zero_layer(nn.Linear(3, 4)), zero_layer(nn.Linear(4, 4))
+    with torch.no_grad():
+        second.weight += torch.eye(4, dtype=torch.float64)
+    network = nn.Sequential(Layered(first), Layered(second))
+    x, margin = torch.randn(2, 3, dtype=torch.float64), 1e-3
+    shifts, _ = settle(network, x, [margin, margin])
+    with torch.no_grad():
+        for name, shift in shifts.items():
+            network.get_parameter(name).add_(torch.from_numpy(shift))
+    assert all(bool((quantity.abs() > margin).all()) for quantity in watched(network, x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@given(bias=st.floats(-2, 2, width=16), margin=st.floats(1e-5, 1e-2))
+def test_a_shifted_bias_is_a_number_of_the_dtype(dtype, bias, margin):
+    shifts = list(itertools.islice(Settler([], {}, dtype)._shifts(bias, margin), 8))
+    assert all(float(np.dtype(dtype).type(bias + shift)) == bias + shift for shift in shifts)
+    assert shifts[0] >= 0.0 >= shifts[1]
+
+
+def test_the_smallest_shift_that_helps_is_taken():
+    network = Layered(zero_layer(nn.Linear(1, 1)))
+    with torch.no_grad():
+        network.layer.weight += 1.0
+    # 0 must go beyond the margin, -3 margins must not come back to the kink.
+    x = torch.tensor([[0.0], [-3.0]], dtype=torch.float64) * 2.0**-10
+    shifts, _ = settle(network, x, [2.0**-10])
+    assert shifts["layer.bias"].tolist() == [-2.0 * 2.0**-10]
+
+
+# In a sample.
+
+
+def watched_run(network, drawn):
+    """The kink quantities of a run of the sample, and the spreads of their perturbation."""
+    watch = KinkWatch()
+    network.run(drawn, "train", "float64", watch)
+    apart = KinkWatch(watch)
+    network.run(Perturbed(drawn, 0, U), "train", "float64", apart)
+    return watch, apart.spreads
+
+
+def near_kinks(network, drawn):
+    """How many elements of each operator lie near a kink."""
+    watch, spreads = watched_run(network, drawn)
+    return watch.near(spreads)
+
+
+def nearest(network, drawn):
+    """The distance from the kink of the nearest element, in spreads."""
+    watch, (spread,) = watched_run(network, drawn)
+    return float(watch.quantities[0].abs().min()) / spread
+
+
+def reach(monkeypatch, network, drawn):
+    """Lets near reach so far that a few elements are."""
+    distance = nearest(network, drawn)
+    monkeypatch.setattr(kinks, "SAFE", 1.5 * distance)
+    monkeypatch.setattr("equivalence.torch_adapter.MARGIN", 2.0 * distance)
+    assert few(*near_kinks(network, drawn))
+
+
+def rectified(monkeypatch):
+    """A network, and a sample that counts as near one of its kinks."""
+    network, drawn = TorchNetwork(PT + "Rectified", {}), sample(normal(8, 4))
+    reach(monkeypatch, network, drawn)
+    return network, drawn
+
+
+def test_a_settled_sample_has_nothing_near_a_kink(monkeypatch):
+    network, drawn = rectified(monkeypatch)
+    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    assert list(drawn.shifts) == ["dense.bias"]
+    assert near_kinks(network, drawn) == [0]
+
+
+def test_the_truth_is_that_of_the_settled_sample(monkeypatch):
+    network, drawn = rectified(monkeypatch)
+    known = truth.compute(network, drawn, "train", U)
+    assert drawn.shifts
+    assert drawn.redraw == 0
+    settled = network.run(drawn, "train", "float64")
+    assert all(np.array_equal(known[name].truth, settled[name]) for name in settled)
+
+
+def test_a_shift_reaches_the_weights_exactly(monkeypatch):
+    network, drawn = rectified(monkeypatch)
+    before = drawn.weight("dense.bias", (3,)).astype(np.float64)
+    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    after = drawn.weight("dense.bias", (3,))
+    assert after.dtype == np.float32
+    assert np.array_equal(after.astype(np.float64) - before, drawn.shifts["dense.bias"])
+
+
+def test_the_shifts_of_two_settlings_add_up(monkeypatch):
+    network, drawn = rectified(monkeypatch)
+    before = drawn.weight("dense.bias", (3,)).astype(np.float64)
+    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    first = drawn.shifts["dense.bias"].copy()
+    reach(monkeypatch, network, drawn)
+    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    both = drawn.shifts["dense.bias"]
+    assert not np.array_equal(first, both)
+    assert np.array_equal(drawn.weight("dense.bias", (3,)).astype(np.float64) - before, both)
+
+
+def test_a_sample_far_from_kinks_is_left_as_it_is():
+    network, drawn = TorchNetwork(PT + "Rectified", {}), sample(normal(8, 4))
+    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    assert drawn.shifts == {}
+
+
+def pooling():
+    """A network with kinks that no bias can move a sample off."""
+    return TorchNetwork("torch.nn:MaxPool2d", {"kernel_size": 2})
+
+
+def test_a_sample_that_no_shift_helps_is_drawn_again(monkeypatch):
+    def both_draws(seed):
+        drawn = sample(normal(1, 1, 8, 8), seed=seed)
+        first = nearest(pooling(), drawn)
+        drawn.draw_again()
+        return first, nearest(pooling(), drawn)
+
+    seed = next(s for s in itertools.count() if both_draws(s)[0] < both_draws(s)[1])
+    monkeypatch.setattr(kinks, "SAFE", sum(both_draws(seed)) / 2)
+    drawn = sample(normal(1, 1, 8, 8), seed=seed)
+    truth.compute(pooling(), drawn, "train", U)
+    assert drawn.redraw == 1
+
+
+def test_a_case_that_no_draw_helps_is_ill_posed_and_says_how_many_are_near(monkeypatch):
+    drawn = sample(normal(1, 1, 8, 8))
+    monkeypatch.setattr(kinks, "SAFE", 100 * nearest(pooling(), drawn))
+    with pytest.raises(IllPosedError, match=r"in each of 4 samples some activations \(last: \d+\)"):
+        truth.compute(pooling(), drawn, "train", U)
+    assert drawn.redraw == truth.REDRAWS == 4
+
+
+def test_many_near_a_kink_are_left_to_the_sensitivity(monkeypatch):
+    monkeypatch.setattr(kinks, "SAFE", 1e9)
+    network, drawn = TorchNetwork("torch.nn:ReLU", {}), sample(normal(4, MANY))
+    assert near_kinks(network, drawn) == [4 * MANY]
+    truth.compute(network, drawn, "train", U)
+    assert drawn.redraw == 0

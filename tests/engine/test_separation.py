@@ -1,0 +1,129 @@
+"""Who may import whom: neither side's models know the other framework, the judge knows none."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FRAMEWORKS = {"torch", "torchvision", "mindspore"}
+
+# Modules of the engine that see arrays, names and declarations only.
+PURE = (
+    "judge",
+    "norms",
+    "weights",
+    "report",
+    "twin",
+    "draws",
+    "sample",
+    "precision",
+    "trace",
+    "build",
+    "errors",
+    "environment",
+)
+
+
+def imported(tree):
+    """The top-level packages that a file imports anywhere, in functions too."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "__import__":
+            found |= {arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant)}
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
+            names = {arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant)}
+            found |= {name.partition(".")[0] for name in names}
+    return found
+
+
+def offenders(files, banned):
+    """The files that import something banned, with what they import."""
+    found = {path.name: imported(ast.parse(path.read_text())) & banned for path in files}
+    return {name: packages for name, packages in found.items() if packages}
+
+
+def python_files(folder):
+    files = sorted((ROOT / folder).rglob("*.py"))
+    assert files, f"{folder} has no Python files"
+    return files
+
+
+def loaded_by(modules):
+    """The frameworks in `sys.modules` after importing the modules in a new process."""
+    code = f"import sys, {', '.join(modules)}; print(*({FRAMEWORKS!r} & sys.modules.keys()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch",
+        "import torch.nn as nn",
+        "from torch import nn",
+        "def f():\n    from torch.nn import functional",
+        "import numpy, torch",
+        "__import__('torch')",
+        "import importlib\nimportlib.import_module('torch.nn')",
+    ],
+)
+def test_an_import_is_found_in_every_form(source):
+    assert "torch" in imported(ast.parse(source))
+
+
+def test_a_word_in_a_text_is_no_import():
+    assert imported(ast.parse('"import torch"\nfrom . import torch_like')) == set()
+
+
+def test_ms_models_never_imports_torch():
+    assert offenders(python_files("ms_models"), {"torch", "torchvision", "pt_reference"}) == {}
+
+
+def test_pt_reference_never_imports_mindspore():
+    assert offenders(python_files("pt_reference"), {"mindspore", "ms_models"}) == {}
+
+
+def test_declarations_import_neither():
+    banned = FRAMEWORKS | {"ms_models", "pt_reference"}
+    assert offenders(python_files("tests/twins"), banned) == {}
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_what_judges_and_declares_imports_neither(module):
+    assert offenders([ROOT / "equivalence" / f"{module}.py"], FRAMEWORKS) == {}
+
+
+def test_the_engine_knows_no_twin():
+    banned = {"ms_models", "pt_reference", "tests"}
+    assert offenders(python_files("equivalence"), banned) == {}
+
+
+def test_each_adapter_imports_its_own_framework_alone():
+    engine = ROOT / "equivalence"
+    torch_side = [engine / name for name in ("torch_adapter.py", "kinks.py", "truth.py")]
+    assert offenders(torch_side, {"mindspore"}) == {}
+    assert offenders([engine / "mindspore_adapter.py"], {"torch", "torchvision"}) == {}
+
+
+def test_importing_what_judges_and_declares_loads_no_framework():
+    modules = [f"equivalence.{module}" for module in PURE]
+    assert loaded_by([*modules, "equivalence.plugin", "tests.test_twins"]) == set()
+
+
+def test_importing_ms_models_loads_mindspore_alone():
+    modules = [f"ms_models.{path.stem}" for path in python_files("ms_models") if path.stem[0] != "_"]
+    assert loaded_by(modules) == {"mindspore"}
+
+
+def test_importing_pt_reference_loads_torch_alone():
+    modules = [f"pt_reference.{p.stem}" for p in python_files("pt_reference") if p.stem[0] != "_"]
+    assert loaded_by(["equivalence.torch_adapter", *modules]) == {"torch", "torchvision"}
