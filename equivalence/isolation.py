@@ -20,15 +20,16 @@ class Setting(NamedTuple):
 
 def settings() -> dict[str, Setting]:
     """What a case may change. Imports the frameworks: their state must be read before a case."""
-    found = {
+    found = {}
+    for framework, its_settings in (("torch", _torch), ("mindspore", _mindspore)):
+        with contextlib.suppress(ImportError):
+            found |= its_settings(importlib.import_module(framework))
+    # Last: a seed of MindSpore's seeds these generators, too.
+    return found | {
         "python generator": Setting(random.getstate, random.setstate),
         "numpy generator": Setting(np.random.get_state, np.random.set_state),
         "numpy errors": Setting(np.geterr, lambda errors: np.seterr(**errors)),
     }
-    for framework, its_settings in (("torch", _torch), ("mindspore", _mindspore)):
-        with contextlib.suppress(ImportError):
-            found |= its_settings(importlib.import_module(framework))
-    return found
 
 
 def _torch(torch) -> dict[str, Setting]:
@@ -37,7 +38,7 @@ def _torch(torch) -> dict[str, Setting]:
         "torch dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
         "torch threads": Setting(torch.get_num_threads, torch.set_num_threads),
         "torch gradients": Setting(torch.is_grad_enabled, torch.set_grad_enabled),
-        "torch determinism": Setting(
+        "torch determinism": _where_changed(
             torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
         ),
     }
@@ -59,11 +60,13 @@ def _mindspore(ms) -> dict[str, Setting]:
         ),
         "mindspore mode": context("mode"),
         "mindspore determinism": context("deterministic"),
-        "mindspore device": Setting(
-            lambda: ms.get_context("device_target"),
-            lambda value: ms.get_context("device_target") == value or ms.set_device(value),
-        ),
+        "mindspore device": _where_changed(lambda: ms.get_context("device_target"), ms.set_device),
     }
+
+
+def _where_changed(read: Callable[[], Any], put: Callable[[Any], object]) -> Setting:
+    """A setting that is costly to put: torch imports its compiler for determinism, 2 s."""
+    return Setting(read, lambda value: read() == value or put(value))
 
 
 @contextlib.contextmanager

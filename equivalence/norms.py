@@ -28,6 +28,7 @@ class Distance:
     first_mismatch: int = -1
 
 
+@np.errstate(all="ignore")
 def distance(a: np.ndarray, b: np.ndarray) -> Distance:
     """Measure `a` against `b`, both floating and of one shape.
 
@@ -66,10 +67,9 @@ def distance(a: np.ndarray, b: np.ndarray) -> Distance:
 
 def _measure(one: np.ndarray, two: np.ndarray, delta: np.ndarray) -> tuple[float, float]:
     """Write one - two to `delta`; the sums of squares of `delta` and of `two`."""
-    with np.errstate(all="ignore"):
-        two = two if two.dtype == delta.dtype else two.astype(delta.dtype)
-        np.subtract(one, two, out=delta)
-        return float(np.dot(delta, delta)), float(np.dot(two, two))
+    two = two if two.dtype == delta.dtype else two.astype(delta.dtype)
+    np.subtract(one, two, out=delta)
+    return float(np.dot(delta, delta)), float(np.dot(two, two))
 
 
 def _sound(squares: float, values: np.ndarray) -> bool:

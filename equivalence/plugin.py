@@ -12,7 +12,7 @@ from equivalence import report
 from equivalence.devices import DEVICES, present
 from equivalence.errors import EquivalenceError
 from equivalence.isolation import isolated
-from equivalence.twin import LEVELS, Case, sample_of
+from equivalence.twin import LEVELS, Case
 
 RESULTS = "reports/results.jsonl"
 
@@ -80,13 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # the suite runs without xdist too
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
-    """Keeps the cases of one sample on one worker, in order, so that they share its truth."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class BySample(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            head, bracket, name = nodeid.partition("[")
-            return head + bracket + sample_of(name) if bracket else nodeid
+    from equivalence.scheduler import BySample
 
     config.option.loadscopereorder = False  # declaration order puts the longest cases first
     return BySample(config, log)

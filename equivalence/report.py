@@ -34,11 +34,10 @@ def failure(outcome: "Outcome", repeat: str) -> str:
     lines += _table(judgement.differing[:SHOWN])
     if len(judgement.differing) > SHOWN:
         lines.append(f"  ... and {len(judgement.differing) - SHOWN} more")
-    lines.append(
-        f"budget {budget:g} roundings; smallest that would have passed: {_number(judgement.needed)}"
-    )
-    lines.append(f"repeat: {repeat}")
-    return "\n".join(lines)
+    if not judgement.ill_posed:
+        needed = _number(judgement.needed)
+        lines.append(f"budget {budget:g} roundings; smallest that would have passed: {needed}")
+    return "\n".join([*lines, f"repeat: {repeat}"])
 
 
 def _table(verdicts: list[TensorVerdict]) -> list[str]:
@@ -89,10 +88,8 @@ def lines(outcome: "Outcome") -> list[str]:
     }
     if outcome.judgement is None:
         return [json.dumps({**common, "raises": outcome.case.twin.raises})]
-    return [
-        json.dumps({**common, "differs": outcome.case.twin.differs} | _record(verdict))
-        for verdict in outcome.judgement.verdicts
-    ]
+    common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
+    return [json.dumps(common | _record(verdict)) for verdict in outcome.judgement.verdicts]
 
 
 def _record(verdict: TensorVerdict) -> dict[str, Any]:
@@ -133,9 +130,8 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
                 math.inf if record[norm] is None else record[norm] for norm in ("error", "worst")
             )
             largest = max(largest, (needed, f"{record['tensor']} of {record['case']}"))
-    text = f"compared {tensors} tensors in {len(cases)} cases of {len(twins)} twins"
-    if differing:
-        text += f", {len(differing)} of them known differences"
+    known = f" ({len(differing)} known differences)" if differing else ""
+    text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
         text += f"; largest error {_number(largest[0])} roundings: {largest[1]}"
     return text

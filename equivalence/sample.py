@@ -88,15 +88,18 @@ class Perturbed(Sample):
 
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         self.__dict__.update(sample.__dict__)  # shares what is drawn and shifted
-        self.probe, self.unit_roundoff = probe, unit_roundoff
+        self.probe = probe
+        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+        self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[bits]  # per byte, 8
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         if values.dtype.kind != "f":
             return values
         coins = self._stream("probe", self.probe, *parts).bytes(-(-values.size // 8))
-        signs = np.unpackbits(np.frombuffer(coins, np.uint8), count=values.size)
-        factors = np.array((1.0 - self.unit_roundoff, 1.0 + self.unit_roundoff))
-        return np.asarray(values * factors[signs].reshape(values.shape))
+        perturbed = self._factors.take(np.frombuffer(coins, np.uint8), axis=0).reshape(-1)
+        perturbed = perturbed[: values.size].reshape(values.shape)
+        perturbed *= values
+        return perturbed
 
     def inputs(self) -> list[np.ndarray]:
         return [self._perturb(x, "input", i) for i, x in enumerate(super().inputs())]

@@ -1,6 +1,6 @@
 """The ordered, named arrays that a run produces.
 
-Names are the reference's: `output.0`, `gradient:input.0`, `gradient:conv1.weight`,
+Names are the reference's: `output.0`, `gradient:input[0]`, `gradient:conv1.weight`,
 `buffer:bn1.running_mean`.
 """
 
@@ -16,7 +16,7 @@ def output(index: int) -> str:
 
 def input_gradient(index: int) -> str:
     """Gradient with respect to input `index`."""
-    return f"gradient:input.{index}"
+    return f"gradient:input[{index}]"
 
 
 def parameter_gradient(name: str) -> str:
@@ -31,4 +31,4 @@ def buffer(name: str) -> str:
 
 def of_weight(name: str) -> bool:
     """Whether the tensor belongs to a weight: the gradient of a parameter, or a buffer."""
-    return not name.startswith(("output.", "gradient:input."))
+    return not name.startswith(("output.", "gradient:input["))

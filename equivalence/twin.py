@@ -63,6 +63,8 @@ class Twin:
             demand(not unknown, f"{axis} {unknown} not among {', '.join(allowed)}")
             demand(bool(values), f"{axis} is empty, so nothing would be compared")
         demand(self.level in LEVELS, f"level {self.level!r} is not among {', '.join(LEVELS)}")
+        demand(not isinstance(self.configs, Mapping), "configs is one configuration; write a list")
+        demand(not isinstance(self.inputs, Draw), "inputs is one draw; write a list")
         demand(bool(self.configs), "configs is empty, so nothing would be compared")
         demand(bool(self.inputs), "has no inputs")
         demand(self.random_layers in (None, "eval"), "random_layers can only be 'eval'")

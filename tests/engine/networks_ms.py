@@ -1,5 +1,9 @@
 """Small MindSpore cells that the engine is tested with: right ones, then ones with a defect."""
 
+import os
+import signal
+import time
+
 import numpy as np
 from mindspore import Parameter, Tensor, float64, nn, ops
 
@@ -104,6 +108,23 @@ class Dense(nn.Cell):
         return self.dense(x)
 
 
+class Aborting(Affine):
+    """Ends the process."""
+
+    def construct(self, x):
+        os.abort()
+        return x
+
+
+class Hanging(Affine):
+    """Never comes back, and hears no signal."""
+
+    def construct(self, x):
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        time.sleep(3600)
+        return x
+
+
 class Refusing(nn.Cell):
     """Raises ValueError for every input, after a first operator."""
 
@@ -130,11 +151,6 @@ def double(x):
 def doubling():
     """A plain callable."""
     return double
-
-
-def uncompilable():
-    """A plain callable that runs in pynative and that graph mode cannot compile."""
-    return lambda x: x * float(np.random.default_rng(0).uniform())
 
 
 # Candidates with one defect each.

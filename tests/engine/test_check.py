@@ -33,7 +33,7 @@ def test_a_right_candidate_passes_with_every_tensor_judged():
     assert outcome.passed
     assert [verdict.name for verdict in outcome.judgement.verdicts] == [
         "output.0",
-        "gradient:input.0",
+        "gradient:input[0]",
         "gradient:weight",
         "gradient:bias",
     ]

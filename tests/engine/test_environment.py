@@ -58,7 +58,9 @@ def test_the_settings_stand_before_any_framework_is_imported():
 
 
 def test_the_plugin_itself_imports_no_framework():
-    code = "import conftest, equivalence.plugin, sys; print({'torch', 'mindspore'} & {*sys.modules})"
+    code = (
+        "import conftest, equivalence.plugin, sys; print({'torch', 'mindspore'} & {*sys.modules})"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from equivalence import isolation
 from equivalence.check import check
 from equivalence.draws import normal
 from equivalence.errors import SideError
@@ -19,17 +19,17 @@ from equivalence.isolation import isolated, settings
 from tests.engine.small import MS, PT, case
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     """What a block raises here."""
 
 
 @contextlib.contextmanager
 def block(raising):
     """An isolated block that ends as it should, or raises."""
-    with contextlib.suppress(Broken), isolated():
+    with contextlib.suppress(BrokenError), isolated():
         yield
         if raising:
-            raise Broken
+            raise BrokenError
 
 
 either_way = pytest.mark.parametrize("raising", [False, True], ids=["done", "raised"])
@@ -42,7 +42,7 @@ def read():
 
 CHANGES = {
     "python generator": lambda: random.seed(7),
-    "numpy generator": lambda: np.random.seed(7),  # noqa: NPY002
+    "numpy generator": lambda: np.random.seed(7),
     "numpy errors": lambda: np.seterr(divide="raise"),
     "torch generator": lambda: torch.manual_seed(7),
     "torch dtype": lambda: torch.set_default_dtype(torch.float64),
@@ -75,7 +75,7 @@ def test_every_setting_but_the_device_has_a_test_here():
 def test_a_seed_set_before_survives_with_the_numpy_generator_beside_it():
     with isolated():
         ms.set_seed(3)
-        np.random.random()  # noqa: NPY002
+        np.random.random()
         before = read()
         with isolated():
             ms.set_seed(4)
@@ -118,19 +118,17 @@ def test_the_folder_is_left_even_if_the_block_went_elsewhere(raising, tmp_path):
 
 
 def test_an_exception_comes_through():
-    with pytest.raises(Broken), isolated():
-        raise Broken
+    with pytest.raises(BrokenError), isolated():
+        raise BrokenError
 
 
 def test_a_failed_graph_compile_leaves_nothing_in_the_working_tree(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    uncompilable = case(PT + "doubling", MS + "uncompilable", normal(2, 3), execution="graph")
-    with pytest.raises(SideError), isolated():
-        try:
-            check(uncompilable, seed=0)
-        finally:
-            written = list(Path.cwd().iterdir())
-    assert written, "the compile wrote nothing, so that this test shows nothing"
+    refusing = case(PT + "Nested", MS + "Refusing", normal(5, 4), execution="graph")
+    with isolated():
+        with pytest.raises(SideError):
+            check(refusing, seed=0)
+        assert list(Path.cwd().iterdir()), "the compile wrote nothing: this test shows nothing"
     assert not list(tmp_path.iterdir())
 
 
@@ -145,19 +143,21 @@ def test_a_case_leaves_everything_as_it_was():
     assert read() == before
 
 
-FRESH = """
-import sys
-from equivalence.isolation import isolated
-assert not {"torch", "mindspore"} & set(sys.modules)
-with isolated():
-    import mindspore
-    import torch
-    mindspore.set_context(mode=mindspore.GRAPH_MODE)
-    torch.set_default_dtype(torch.float64)
-assert mindspore.get_context("mode") == mindspore.PYNATIVE_MODE
-assert torch.get_default_dtype() == torch.float32
-"""
+def test_both_frameworks_are_imported_first_so_that_their_state_is_known(monkeypatch):
+    asked, importing = [], isolation.importlib.import_module
+    monkeypatch.setattr(
+        isolation.importlib, "import_module", lambda name: asked.append(name) or importing(name)
+    )
+    settings()
+    assert asked == ["torch", "mindspore"]
 
 
-def test_what_the_first_case_of_a_process_changes_is_put_back_too():
-    subprocess.run([sys.executable, "-c", FRESH], cwd=Path(__file__).parents[2], check=True)
+def test_a_framework_that_is_not_installed_is_passed_over(monkeypatch):
+    def importing(name):
+        if name == "torch":
+            raise ModuleNotFoundError(name)
+        return sys.modules[name]
+
+    monkeypatch.setattr(isolation.importlib, "import_module", importing)
+    assert "mindspore mode" in settings()
+    assert not [name for name in settings() if name.startswith("torch")]

@@ -65,7 +65,9 @@ def poolings(draw):
         draw(st.integers(max(1, d * (k - 1) + 1 - 2 * p), 8))
         for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
-    values = draw(st.lists(st.integers(-3, 3), min_size=math.prod(sizes), max_size=math.prod(sizes)))
+    values = draw(
+        st.lists(st.integers(-3, 3), min_size=math.prod(sizes), max_size=math.prod(sizes))
+    )
     x = torch.tensor(values, dtype=torch.float64).reshape(sizes)
     return x, kernel, draw(pairs), padding, dilation, draw(st.booleans())
 

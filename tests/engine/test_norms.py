@@ -104,6 +104,13 @@ def test_squares_out_of_the_range_of_float32_are_measured(exponent):
     assert distance(a, a).scale == found.norm
 
 
+def test_squares_that_vanish_in_float32_beside_one_that_does_not_are_summed():
+    a = np.full(10_000, 1e-23, np.float32)
+    a[0] = 1e-21
+    found = distance(a, np.zeros_like(a))
+    assert found.norm == pytest.approx(naive(a, np.zeros_like(a)).norm, rel=1e-9, abs=0.0)
+
+
 def test_the_difference_of_the_largest_opposite_floats_is_measured():
     huge = np.finfo(np.float32).max
     assert distance(np.float32([huge]), np.float32([-huge])).largest == 2.0 * float(huge)

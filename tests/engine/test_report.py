@@ -36,7 +36,7 @@ MISSING = TensorVerdict("buffer:mean", BUDGET, problem="the candidate does not h
 
 
 def test_a_failure_says_which_case_how_many_tensors_and_which_kinds():
-    found = outcome(RIGHT, wrong("gradient:input.0", 99.0), wrong("gradient:bias", 98.0), MISSING)
+    found = outcome(RIGHT, wrong("gradient:input[0]", 99.0), wrong("gradient:bias", 98.0), MISSING)
     first = report.failure(found, REPEAT).splitlines()[0]
     assert first.startswith("linear-train-float32-pynative-cpu: 3 of 4 tensors differ")
     assert "outputs 0/1, gradients 2/2, buffers 1/1" in first
@@ -231,7 +231,7 @@ def test_known_differences_are_counted_apart_and_are_never_the_largest_error():
     known = records(outcome(RIGHT, wrong("output.1", 999.0), differs="eps"), case="a known case")
     text = report.summary(records(outcome(RIGHT)) + known)
     assert "3 tensors in 2 cases" in text
-    assert "1 of them known differences" in text
+    assert "2 cases (1 known differences)" in text
     assert "largest error 2.50" in text
 
 

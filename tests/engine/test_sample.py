@@ -77,8 +77,8 @@ def test_no_two_tensors_share_their_values():
 
 def test_drawing_again_replaces_every_value_and_forgets_the_shifts():
     one = sample(draws=[normal(50)])
-    one.shifts["bias"] = np.ones(50)
     before = [one.inputs()[0], one.weight("bias", (50,)), one.cotangent(0, (50,))]
+    one.shifts["bias"] = np.ones(50)
     one.draw_again()
     after = [one.inputs()[0], one.weight("bias", (50,)), one.cotangent(0, (50,))]
     assert not any(np.any(a == b) for a, b in zip(before, after, strict=True))

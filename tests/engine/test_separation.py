@@ -120,7 +120,9 @@ def test_importing_what_judges_and_declares_loads_no_framework():
 
 
 def test_importing_ms_models_loads_mindspore_alone():
-    modules = [f"ms_models.{path.stem}" for path in python_files("ms_models") if path.stem[0] != "_"]
+    modules = [
+        f"ms_models.{path.stem}" for path in python_files("ms_models") if path.stem[0] != "_"
+    ]
     assert loaded_by(modules) == {"mindspore"}
 
 

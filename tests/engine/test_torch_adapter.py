@@ -53,7 +53,7 @@ def test_a_trace_has_outputs_then_gradients_then_buffers():
     recorded = batch_norm().run(sample(normal(2, 3, 4, 5)), "train", "float32")
     assert list(recorded) == [
         "output.0",
-        "gradient:input.0",
+        "gradient:input[0]",
         "gradient:weight",
         "gradient:bias",
         "buffer:running_mean",
@@ -106,7 +106,7 @@ def test_gradients_are_those_along_the_cotangent():
     weight = drawn.weight("weight", (3, 4)).astype(np.float64)
     cotangent = drawn.cotangent(0, (5, 3)).astype(np.float64)
     linear_algebra = {
-        "gradient:input.0": cotangent @ weight,
+        "gradient:input[0]": cotangent @ weight,
         "gradient:weight": cotangent.T @ x,
         "gradient:bias": cotangent.sum(0),
     }
@@ -132,23 +132,23 @@ def test_a_plain_callable_is_a_network_without_weights():
     drawn, doubling = sample(normal(2, 4)), network("doubling")
     recorded = doubling.run(drawn, "train", "float32")
     assert doubling.slots() == {}
-    assert list(recorded) == ["output.0", "gradient:input.0"]
+    assert list(recorded) == ["output.0", "gradient:input[0]"]
     assert np.array_equal(recorded["output.0"], drawn.inputs()[0] * 2)
-    assert np.array_equal(recorded["gradient:input.0"], drawn.cotangent(0, (2, 4)) * 2)
+    assert np.array_equal(recorded["gradient:input[0]"], drawn.cotangent(0, (2, 4)) * 2)
 
 
 def test_what_the_output_does_not_depend_on_has_a_gradient_of_zeros():
     recorded = network("Halfused").run(sample(normal(2, 4), normal(2, 5)), "train", "float32")
-    for name in ("input.1", "unused.weight", "unused.bias"):
+    for name in ("input[1]", "unused.weight", "unused.bias"):
         assert not recorded[f"gradient:{name}"].any()
-    for name in ("input.0", "used.weight", "used.bias"):
+    for name in ("input[0]", "used.weight", "used.bias"):
         assert recorded[f"gradient:{name}"].all()
 
 
 def test_a_floating_output_without_gradient_gives_zeros_all_over():
     recorded = network("Steps").run(sample(normal(6, 4)), "train", "float32")
     gradients = {name: values for name, values in recorded.items() if "gradient" in name}
-    assert list(gradients) == ["gradient:input.0", "gradient:dense.weight", "gradient:dense.bias"]
+    assert list(gradients) == ["gradient:input[0]", "gradient:dense.weight", "gradient:dense.bias"]
     assert not any(values.any() for values in gradients.values())
 
 

@@ -1,24 +1,13 @@
 """torchvision becomes importable where its compiled operators do not load."""
 
-import subprocess
-import sys
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from equivalence import torchvision_schemas
+from equivalence.torch_adapter import TorchNetwork
 from equivalence.torchvision_schemas import SCHEMAS, declare_missing
-
-ROOT = Path(__file__).parents[2]
-
-
-def fresh(code):
-    """What a new process prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 def test_every_operator_is_declared_afterwards():
@@ -34,38 +23,53 @@ def test_a_second_call_declares_nothing():
     assert declare_missing() == ()
 
 
-def test_a_process_that_imports_the_adapter_can_build_a_torchvision_network():
-    code = (
-        "import equivalence.torch_adapter, torchvision;"
-        "print(type(torchvision.models.resnet18()).__name__)"
-    )
-    assert fresh(code) == "ResNet"
+def test_a_torchvision_network_can_be_built():
+    network = TorchNetwork("torchvision.models:resnet18", {"num_classes": 3})
+    assert network.slots()["fc.weight"].shape == (3, 512)
 
 
-def test_nothing_is_declared_that_a_matching_extension_already_has():
-    code = (
-        "import torch;"
-        "had = torch.library.Library('torchvision', 'DEF');"
-        "had.define('nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor');"
-        "from equivalence.torchvision_schemas import declare_missing;"
-        "print(declare_missing())"
-    )
-    assert fresh(code) == "('qnms',)"
+def test_only_what_the_extension_lacks_is_declared(monkeypatch):
+    defined = []
+
+    class Library:
+        def __init__(self, namespace, kind):
+            assert (namespace, kind) == ("torchvision", "FRAGMENT")
+
+        def define(self, schema):
+            defined.append(schema)
+
+    monkeypatch.setattr(torchvision_schemas, "_library", None)
+    monkeypatch.setattr(torchvision_schemas, "_declared", lambda _, name: name == "nms")
+    monkeypatch.setattr(torch.library, "Library", Library)
+    assert declare_missing() == ("qnms",)
+    assert defined == [SCHEMAS["qnms"]]
+
+
+def test_a_declared_operator_is_told_from_one_that_is_not():
+    declare_missing()
+    assert torchvision_schemas._declared(torch, "nms")
+    assert not torchvision_schemas._declared(torch, "no_such_operator")
 
 
 def test_without_torchvision_there_is_nothing_to_do(monkeypatch):
     monkeypatch.setattr(torchvision_schemas, "_library", None)
-    monkeypatch.setattr(torchvision_schemas.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(torchvision_schemas.importlib.util, "find_spec", lambda _: None)
     assert declare_missing() == ()
 
 
-@pytest.mark.parametrize("error", [OSError("undefined symbol")])
-def test_an_extension_that_does_not_load_is_passed_over(error, monkeypatch):
-    def load(path):
-        raise error
+def test_an_extension_that_does_not_load_is_passed_over(monkeypatch):
+    asked = []
 
+    def load(path):
+        asked.append(path)
+        raise OSError("undefined symbol")
+
+    extension = SimpleNamespace(origin="_C.so")
+    finder = torchvision_schemas.importlib.machinery.PathFinder
+    monkeypatch.setattr(finder, "find_spec", lambda *_: extension)
     monkeypatch.setattr(torch.ops, "load_library", load)
     torchvision_schemas._load_extension(torch)
+    assert asked == ["_C.so"]
 
 
 def test_a_declared_operator_has_no_kernel_and_says_so():

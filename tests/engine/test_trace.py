@@ -7,7 +7,7 @@ from equivalence import trace
 
 def test_names_tell_what_a_tensor_is():
     assert trace.output(1) == "output.1"
-    assert trace.input_gradient(0) == "gradient:input.0"
+    assert trace.input_gradient(0) == "gradient:input[0]"
     assert trace.parameter_gradient("conv1.weight") == "gradient:conv1.weight"
     assert trace.buffer("bn1.running_mean") == "buffer:bn1.running_mean"
 

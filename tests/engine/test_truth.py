@@ -110,7 +110,7 @@ def test_in_half_precision_weights_and_what_belongs_to_them_stay_float32():
     known = truth.compute(norm, drawn, "train", 2.0**-11)
     assert {name: tensor.dtype for name, tensor in known.items()} == {
         "output.0": "float16",
-        "gradient:input.0": "float16",
+        "gradient:input[0]": "float16",
         "gradient:weight": "float32",
         "gradient:bias": "float32",
         "buffer:running_mean": "float32",

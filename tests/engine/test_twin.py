@@ -51,6 +51,8 @@ def twin(**changes):
         ({"configs": ()}, "configs is empty, so nothing would be compared"),
         ({"configs": grid(width=[], BATCH=2)}, "configs is empty, so nothing would be compared"),
         ({"inputs": []}, "has no inputs"),
+        ({"inputs": normal(2, 3)}, "inputs is one draw; write a list"),
+        ({"configs": {"width": 3}}, "configs is one configuration; write a list"),
         ({"random_layers": "off"}, "random_layers can only be 'eval'"),
         ({"differs": "eps", "raises": "ValueError"}, "cannot both differ and raise"),
         (

@@ -80,6 +80,7 @@ def test_statistics_without_a_prefix_are_those_of_a_root_batch_norm(candidate, r
         ({"gamma": "gamma"}, "scale.gamma", "scale.gamma"),
         ({"mean": "mean"}, "mean", "mean"),
         ({"table": "weight"}, "bias.table", "bias.weight"),
+        ({"eta": "rate"}, "eta.beta", "rate.bias"),
     ],
 )
 def test_declared_renames_replace_whole_runs_of_segments_at_once(rename, candidate, reference):
