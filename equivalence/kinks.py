@@ -79,7 +79,15 @@ BIASED = {
 }
 
 
-class KinkWatch(TorchDispatchMode):
+class Uncompiled(TorchDispatchMode):
+    """A mode that does not import torch's compiler to keep it out: that takes 2 s."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class KinkWatch(Uncompiled):
     """Keeps the kink quantity of every kinked operator of a forward pass, in order.
 
     Given the watch of another run, keeps instead how far this run's quantities are from it:
@@ -104,7 +112,10 @@ class KinkWatch(TorchDispatchMode):
                     self._pools.append((len(self.quantities), self._kernels[shape]))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
-                self.spreads.append(_spread(quantity, self.against.quantities[len(self.spreads)]))
+                first = self.against.quantities[len(self.spreads)]
+                self.spreads.append(_spread(quantity, first))
+                # Zero whatever the rounding, as behind another ReLU: both sides branch alike.
+                first[(first == 0) & (quantity == 0)] = torch.inf
         result = func(*args, **(kwargs or {}))
         if func is aten.convolution.default:
             self._kernels[tuple(result.shape)] = args[1]
@@ -142,7 +153,7 @@ def _spread(one: torch.Tensor, two: torch.Tensor) -> float:
     return float(change.square().mean().sqrt()) if change.numel() else 0.0
 
 
-class Settler(TorchDispatchMode):
+class Settler(Uncompiled):
     """A forward pass in which channels near a kink are moved off it, by moving their bias.
 
     The bias is that of the latest convolution, linear layer or BatchNorm whose output had the

@@ -82,14 +82,15 @@ class TorchNetwork:
         ]
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
-        """Forward and backward in `dtype` from freshly loaded weights; `watch` sees the forward."""
+        """Forward and backward in `dtype` from freshly loaded weights; `watch` sees all of it."""
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
         with watch or contextlib.nullcontext():
             outputs = flatten(self.module(*inputs))
+            gradients = self._gradients(sample, inputs, outputs)
         # Copies: an output may be a weight itself, and the next run loads others.
         recorded: Trace = {trace.output(i): _array(out) for i, out in enumerate(outputs)}
-        recorded |= self._gradients(sample, inputs, outputs)
+        recorded |= gradients
         recorded |= {
             trace.buffer(name): _array(values)
             for name, values in self._kept().items()

@@ -9,13 +9,18 @@ from equivalence.errors import IllPosedError
 from equivalence.judge import Expected, in_roundings
 from equivalence.kinks import KinkWatch, few
 from equivalence.norms import distance
-from equivalence.sample import Perturbed, Sample
+from equivalence.precision import BUDGET
+from equivalence.rounding import RoundEachResult
+from equivalence.sample import Perturbed, Sample, seed_of
 from equivalence.torch_adapter import TorchNetwork
 from equivalence.trace import Trace
 
 WEIGHT_DTYPE = "float32"
 """Weights, their gradients and statistics stay in single precision also where a network computes
 in half precision."""
+
+CANCELLED_PROBES = 3
+"""Runs with every result rounded, for gradients that cancel to nothing."""
 
 REDRAWS = 4
 """Samples tried before a case is given up because activations stay near a kink."""
@@ -52,10 +57,12 @@ def compute(
             expected,
             network.run(Perturbed(sample, probe, unit_roundoff), phase, "float64"),
         )
-    for name, values in network.run(sample, phase, sample.dtype).items():
-        _own(expected[name], values, unit_roundoff)
-        if trace.of_weight(name):
-            expected[name].dtype = WEIGHT_DTYPE
+    own = network.run(sample, phase, sample.dtype)
+    for name, values in own.items():
+        known = expected[name]
+        known.dtype = WEIGHT_DTYPE if trace.of_weight(name) else str(values.dtype)
+        known.own_error, known.own_worst = _own_errors(known, values, unit_roundoff)
+    _measure_cancelled(network, sample, phase, unit_roundoff, expected, own)
     return expected
 
 
@@ -82,19 +89,49 @@ def _settled(
 
 def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
     """Let every sensitivity be at least this perturbation's distance from the truth."""
-    for name, known in expected.items():
-        if known.truth.dtype.kind == "f":
-            apart = distance(perturbed[name], known.truth)
+    for name, values in perturbed.items():
+        known = expected.get(name)
+        if known is not None and known.truth.dtype.kind == "f":
+            apart = distance(values, known.truth)
             known.spread = max(known.spread, apart.norm)
             known.spread_peak = max(known.spread_peak, apart.largest)
 
 
-def _own(known: Expected, values: np.ndarray, unit_roundoff: float) -> None:
-    """Note the dtype and the error of the reference's run in the case's own precision."""
-    known.dtype = str(values.dtype)
+def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
+    """The errors of the reference's run in the case's own precision, in roundings."""
     if known.truth.dtype.kind != "f":
-        return
+        return 0.0, 0.0
     apart = distance(values, known.truth)
-    known.own_error, known.own_worst = in_roundings(apart, known, unit_roundoff)
-    if apart.mismatched:
-        known.own_error = math.inf
+    return (math.inf, math.inf) if apart.mismatched else in_roundings(apart, known, unit_roundoff)
+
+
+def _measure_cancelled(
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    expected: dict[str, Expected],
+    own: Trace,
+) -> None:
+    """Give gradients that cancel to nothing the sensitivity of the terms that cancel.
+
+    Such a gradient is smaller than what rounding of intermediate results leaves of it, so that
+    the reference itself is far off by any perturbation of inputs and weights alone. Its own run
+    counts as one more rounding of what is zero, so that the case is not called ill-posed for it.
+    """
+    suspects = {
+        name: known
+        for name, known in expected.items()
+        if name.startswith("gradient:") and max(known.own_error, known.own_worst) > BUDGET
+    }
+    if not suspects:
+        return
+    widened = {name: Expected(known.truth, known.dtype) for name, known in suspects.items()}
+    for probe in range(CANCELLED_PROBES):
+        rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
+        _widen(widened, network.run(sample, phase, "float64", rounding))
+    for name, known in suspects.items():
+        if float(np.linalg.norm(known.truth)) <= widened[name].spread:
+            _widen(widened, {name: own[name]})
+            known.spread, known.spread_peak = widened[name].spread, widened[name].spread_peak
+            known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)

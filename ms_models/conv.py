@@ -59,3 +59,12 @@ def conv_same(in_planes: int, out_planes: int, kernel_size: int, stride: int = 1
     At stride 2 on even sizes it pads 0 before and 1 after where PyTorch's recipes pad 1 and 1.
     """
     return nn.Conv2d(in_planes, out_planes, kernel_size, stride=stride, pad_mode="same")
+
+
+def biased_block(in_planes: int, out_planes: int) -> nn.SequentialCell:
+    """VGG's block: a 3x3 convolution with bias, BatchNorm, ReLU.
+
+    In training the BatchNorm takes the bias out again: its gradient is zero, up to rounding.
+    """
+    convolution = conv2d(in_planes, out_planes, 3, bias=True)
+    return nn.SequentialCell(convolution, nn.BatchNorm2d(out_planes), nn.ReLU())

@@ -19,6 +19,12 @@ def conv7x7(in_planes: int, out_planes: int, stride: int = 1) -> nn.Conv2d:
     return conv_half_padded(in_planes, out_planes, 7, stride)
 
 
+def biased_block(in_planes: int, out_planes: int) -> nn.Sequential:
+    """VGG's block: a 3x3 convolution with bias, BatchNorm, ReLU."""
+    convolution = nn.Conv2d(in_planes, out_planes, 3, padding=1)
+    return nn.Sequential(convolution, nn.BatchNorm2d(out_planes), nn.ReLU())
+
+
 class SameConv2d(nn.Conv2d):
     """N,C,H,W -> N,out,ceil(H/stride),ceil(W/stride): TensorFlow's padding rule.
 

@@ -98,6 +98,13 @@ class Rectified(nn.Module):
         return self.dense(x).relu()
 
 
+class RectifiedTwice(Rectified):
+    """A ReLU behind a ReLU."""
+
+    def forward(self, x):
+        return super().forward(x).relu()
+
+
 class BatchVariance(nn.Module):
     """E[x^2] - E[x]^2 of each row: all digits cancel where the mean is large."""
 
@@ -124,3 +131,10 @@ def doubling():
 def logarithm():
     """NaN for negative numbers."""
     return torch.log
+
+
+class Shifted(nn.Module):
+    """N -> N: the cube of x, with digits lost on the way there and back."""
+
+    def forward(self, x):
+        return ((x + 1e4) - 1e4) ** 3

@@ -130,6 +130,12 @@ def test_a_smooth_network_has_no_kinks():
     assert watched(nn.Sequential(nn.Linear(3, 3), nn.GELU(), nn.Tanh()), torch.randn(2, 3)) == []
 
 
+def test_watching_does_not_import_the_compiler_of_torch():
+    assert KinkWatch.__torch_dispatch__.__module__ == kinks.__name__
+    assert not hasattr(KinkWatch.__torch_dispatch__, "__wrapped__")
+    assert not hasattr(Settler.__torch_dispatch__, "__wrapped__")
+
+
 def test_watching_changes_nothing():
     x, network = torch.randn(2, 3, 6, 6), nn.Sequential(nn.ReLU(), nn.MaxPool2d(2))
     with KinkWatch():
@@ -169,6 +175,19 @@ def test_near_counts_what_lies_within_safe_spreads():
         F.relu(torch.tensor([0.0, edge, -edge, edge * 1.001, -edge * 1.001]))
         F.relu(torch.tensor([100.0]))
     assert watch.near([spread, spread]) == [3, 0]
+
+
+def test_a_zero_that_no_rounding_moves_is_not_near():
+    first = KinkWatch()
+    with first:
+        F.relu(F.relu(torch.tensor([-1.0, -1e-9, 2.0])))
+    second = KinkWatch(first)
+    with second:
+        F.relu(F.relu(torch.tensor([-1.1, 1e-9, 2.1])))
+    # The first ReLU moves -1e-9 across the kink; behind it -1 is zero and stays so.
+    spreads = [1e-9, 1e-9]
+    assert first.near(spreads) == [1, 1]
+    assert first.quantities[1].tolist() == [math.inf, 0.0, 2.0]
 
 
 def test_few_are_some_but_not_many():
@@ -400,6 +419,13 @@ def test_a_case_that_no_draw_helps_is_ill_posed_and_says_how_many_are_near(monke
     with pytest.raises(IllPosedError, match=r"in each of 4 samples some activations \(last: \d+\)"):
         truth.compute(pooling(), drawn, "train", U)
     assert drawn.redraw == truth.REDRAWS == 4
+
+
+def test_a_relu_behind_another_is_well_posed():
+    network, drawn = TorchNetwork(PT + "RectifiedTwice", {}), sample(normal(5, 4))
+    known = truth.compute(network, drawn, "train", U)
+    assert (known["output.0"].truth == 0.0).any()
+    assert drawn.redraw == 0
 
 
 def test_many_near_a_kink_are_left_to_the_sensitivity(monkeypatch):

@@ -45,4 +45,12 @@ TWINS = (
         phases=("train",),
         dtypes=("float32", "float16"),
     ),
+    Twin(
+        "biased_block",
+        reference="pt_reference.conv:biased_block",
+        candidate="ms_models.conv:biased_block",
+        configs=grid(in_planes=8, out_planes=16),
+        inputs=[normal(2, "in_planes", 15, 11)],
+        dtypes=("float32", "float16"),
+    ),
 )
