@@ -3,10 +3,9 @@
 import contextlib
 import os
 import re
-import time
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 
 from equivalence import devices, environment, precision, truth, weights
@@ -19,16 +18,11 @@ from equivalence.weights import Slot
 
 @dataclass
 class Outcome:
-    """What a case came to. `judgement` is None for a twin whose sides must raise.
-
-    seconds: time spent in the reference (truth, sensitivity and own run; 0 when shared with an
-    earlier case) and in the candidate.
-    """
+    """What a case came to. `judgement` is None for a twin whose sides must raise."""
 
     case: Case
     seed: int
     judgement: Judgement | None
-    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -63,9 +57,7 @@ def check(case: Case, seed: int) -> Outcome:
     if case.twin.raises:
         _both_raise(case, seed)
         return Outcome(case, seed, None)
-    started = time.perf_counter()
     reference = _reference(case, seed, unit_roundoff)
-    between = time.perf_counter()
     with _side("candidate", case):
         candidate = _candidate(case)
     _demand_pinned(case, reference.random_layers, candidate.random_layers())
@@ -78,10 +70,8 @@ def check(case: Case, seed: int) -> Outcome:
     environment.spare_collections()
     with _side("candidate", case):
         recorded = candidate.run(reference.sample, partners, case.phase, outputs)
-    finished = time.perf_counter()
-    judgement = judge(reference.expected, recorded, unit_roundoff, precision.budget(case.twin.name))
-    seconds = {"reference": between - started, "candidate": finished - between}
-    return Outcome(case, seed, judgement, seconds)
+    budget = precision.budget(case.twin.name)
+    return Outcome(case, seed, judge(reference.expected, recorded, unit_roundoff, budget))
 
 
 def _reference(case: Case, seed: int, unit_roundoff: float) -> _Reference:

@@ -1,8 +1,13 @@
-"""Hypothesis strategies for arrays, shared by the tests of the norms and of the judge."""
+"""Arrays and the judgement of one of them, shared by the tests of the norms and of the judge."""
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+from equivalence.judge import Expected, judge
+from equivalence.precision import BUDGET, UNIT_ROUNDOFF
+
+U = UNIT_ROUNDOFF["float32"]
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 FLOATING = st.sampled_from(("float16", "float32", "float64"))
@@ -51,3 +56,19 @@ def whole_numbers(draw, min_size=2):
     shape = draw(hnp.array_shapes(min_dims=1, max_dims=3, max_side=6))
     numbers = hnp.arrays(np.float64, shape, elements=st.integers(-1000, 1000).map(float))
     return draw(numbers.filter(lambda values: values.size >= min_size))
+
+
+def gaussian(*shape, seed=0):
+    """float64 values that float32 holds exactly."""
+    rng = np.random.Generator(np.random.SFC64(seed))
+    return rng.standard_normal(shape).astype(np.float32).astype(np.float64)
+
+
+def verdict(truth, candidate, budget=BUDGET, unit_roundoff=U, **known):
+    """The judgement of one tensor called `output.0`, expected in float32."""
+    expected = {"output.0": Expected(np.asarray(truth), "float32", **known)}
+    return judge(expected, {"output.0": candidate}, unit_roundoff, budget)
+
+
+def single(values):
+    return np.asarray(values, np.float32)

@@ -100,11 +100,9 @@ def computed(monkeypatch):
 
 
 def test_executions_share_the_reference(computed):
-    first = check(affine(), seed=0)
-    second = check(affine(execution="graph"), seed=0)
+    assert check(affine(), seed=0).passed
+    assert check(affine(execution="graph"), seed=0).passed
     assert computed == [("small-in_features6-out_features6-train-float32", 0)]
-    assert second.seconds["reference"] < first.seconds["reference"]
-    assert second.seconds["candidate"] > 0
 
 
 def test_a_seed_a_phase_and_a_dtype_each_have_a_reference_of_their_own(computed):
