@@ -90,17 +90,22 @@ class Uncompiled(TorchDispatchMode):
 class KinkWatch(Uncompiled):
     """Keeps the kink quantity of every kinked operator of a forward pass, in order.
 
-    Given the watch of another run, keeps instead how far this run's quantities are from it:
-    `spreads[i]` is the root mean square of the difference at operator i.
+    Given the watch of another run, keeps instead how far this run's quantities are from it, or
+    of several runs the farthest: `spreads[i]` broadcasts over operator i's.
     """
 
     def __init__(self, against: "KinkWatch | None" = None):
         super().__init__()
         self.against = against
         self.quantities: list[torch.Tensor] = []
-        self.spreads: list[float] = []
+        self.spreads: list[torch.Tensor] = []
+        self._place = 0
         self._pools: list[tuple[int, torch.Tensor]] = []
         self._kernels: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def __enter__(self):
+        self._place = 0
+        return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         measure = KINKED.get(func)
@@ -112,8 +117,13 @@ class KinkWatch(Uncompiled):
                     self._pools.append((len(self.quantities), self._kernels[shape]))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
-                first = self.against.quantities[len(self.spreads)]
-                self.spreads.append(_spread(quantity, first))
+                first = self.against.quantities[self._place]
+                if self._place == len(self.spreads):
+                    self.spreads.append(_spread(quantity, first))
+                else:
+                    farthest = torch.maximum(self.spreads[self._place], _spread(quantity, first))
+                    self.spreads[self._place] = farthest
+                self._place += 1
                 # Zero whatever the rounding, as behind another ReLU: both sides branch alike.
                 first[(first == 0) & (quantity == 0)] = torch.inf
         result = func(*args, **(kwargs or {}))
@@ -121,14 +131,16 @@ class KinkWatch(Uncompiled):
             self._kernels[tuple(result.shape)] = args[1]
         return result
 
-    def near(self, spreads: list[float]) -> list[int]:
+    def near(self, spreads: list[torch.Tensor]) -> list[int]:
         """Elements nearer to their kink than `SAFE` spreads, per operator."""
         return [
             int((quantity.abs() <= SAFE * spread).sum())
             for quantity, spread in zip(self.quantities, spreads, strict=True)
         ]
 
-    def ties(self, spreads: list[float], names: dict[int, str]) -> list[tuple[str, list[int]]]:
+    def ties(
+        self, spreads: list[torch.Tensor], names: dict[int, str]
+    ) -> list[tuple[str, list[int]]]:
         """Where few windows of a max pooling tie: the kernel that made them, and its channels.
 
         The kernel is that of the latest convolution whose output had the shape of the pool's
@@ -147,10 +159,21 @@ def few(near: int) -> bool:
     return 0 < near < MANY
 
 
-def _spread(one: torch.Tensor, two: torch.Tensor) -> float:
+def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+    """The root mean square of a difference: of its channel, or of all if that is larger.
+
+    A BatchNorm over few elements amplifies the rounding of a channel that hardly varies by far
+    more than that of the others. A zero-dimensional tensor, or 1,C,1,... for C channels.
+    """
     finite = torch.isfinite(one) & torch.isfinite(two)
-    change = torch.where(finite, one - two, 0.0)
-    return float(change.square().mean().sqrt()) if change.numel() else 0.0
+    squares = torch.where(finite, one - two, 0.0).square()
+    if not squares.numel():
+        return torch.zeros((), dtype=one.dtype)
+    of_all = squares.mean()
+    if one.ndim < 2:
+        return of_all.sqrt()
+    others = [axis for axis in range(one.ndim) if axis != 1]
+    return torch.maximum(squares.mean(others, keepdim=True), of_all).sqrt()
 
 
 class Settler(Uncompiled):
@@ -158,11 +181,11 @@ class Settler(Uncompiled):
 
     The bias is that of the latest convolution, linear layer or BatchNorm whose output had the
     shape of the kinked activation. Each activation is moved in place, so that what follows is
-    computed from settled values. `margins` gives, per kinked operator, how far to keep off; 0
-    leaves it alone. `shifts` holds what was added, by parameter name.
+    computed from settled values. `margins` gives, per kinked operator, how far its channels keep
+    off; None leaves it alone. `shifts` holds what was added, by parameter name.
     """
 
-    def __init__(self, margins: list[float], names: dict[int, str], dtype: str):
+    def __init__(self, margins: list[torch.Tensor | None], names: dict[int, str], dtype: str):
         super().__init__()
         self.margins, self.names, self.dtype = iter(margins), names, np.dtype(dtype)
         self.shifts: dict[str, np.ndarray] = {}
@@ -171,7 +194,7 @@ class Settler(Uncompiled):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func in KINKED:
             margin = next(self.margins)
-            if func in SHIFTABLE and margin > 0.0:
+            if func in SHIFTABLE and margin is not None:
                 self._settle(args[0], margin)
         result = func(*args, **(kwargs or {}))
         if func in BIASED and (bias := args[BIASED[func]]) is not None:
@@ -179,16 +202,18 @@ class Settler(Uncompiled):
             self._biases[tuple(output.shape)] = bias
         return result
 
-    def _settle(self, activation: torch.Tensor, margin: float) -> None:
+    def _settle(self, activation: torch.Tensor, margin: torch.Tensor) -> None:
         bias = self._biases.get(tuple(activation.shape))
         name = None if bias is None else self.names.get(bias.data_ptr())
         if name is None:
             return
         channels = activation.transpose(0, 1).flatten(1)
-        near = (channels.abs() <= margin).any(1).nonzero().flatten()
+        margins = margin.flatten().expand(len(channels))
+        near = (channels.abs() <= margins[:, None]).any(1).nonzero().flatten()
         for channel in near.tolist():
-            for shift in self._shifts(float(bias[channel]), margin):
-                if bool(((channels[channel] + shift).abs() > margin).all()):
+            keep = float(margins[channel])
+            for shift in self._shifts(float(bias[channel]), keep):
+                if bool(((channels[channel] + shift).abs() > keep).all()):
                     activation[:, channel] += shift
                     self.shifts.setdefault(name, np.zeros(bias.shape))[channel] += shift
                     break

@@ -98,10 +98,10 @@ class TorchNetwork:
         }
         return recorded
 
-    def settle(self, sample: Sample, perturbed: Sample, phase: str) -> None:
+    def settle(self, sample: Sample, perturbed: list[Sample], phase: str) -> None:
         """Move `sample` so that no activation lies near a kink, where that can be done.
 
-        Forward passes in float64 alone: the sample's, the perturbed one that tells how far
+        Forward passes in float64 alone: the sample's, the perturbed ones that tell how far
         rounding moves each activation, and one in which biases are shifted. Kernels whose outputs
         tie in a max pooling are drawn anew, channel by channel, before that.
         """
@@ -111,7 +111,8 @@ class TorchNetwork:
             watch = KinkWatch()
             self._forward(sample, phase, watch)
             apart = KinkWatch(watch)
-            self._forward(perturbed, phase, apart)
+            for each in perturbed:
+                self._forward(each, phase, apart)
             ties = watch.ties(apart.spreads, names)
             if not ties:
                 break
@@ -122,7 +123,7 @@ class TorchNetwork:
             return
         # An operator without near elements now may get some from what is moved before it.
         margins = [
-            MARGIN * spread if count < MANY else 0.0
+            MARGIN * spread if count < MANY else None
             for spread, count in zip(apart.spreads, near, strict=True)
         ]
         settler = Settler(margins, names, sample.dtype)
@@ -164,11 +165,9 @@ class TorchNetwork:
             torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out.dtype)
             for i, out in pulled
         ]
-        gradients = [None] * len(names)
-        if pulled:
-            gradients = torch.autograd.grad(
-                [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
-            )
+        gradients = torch.autograd.grad(
+            [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
+        )
         return {
             # None: the outputs do not depend on the leaf.
             name: (torch.zeros_like(leaf) if gradient is None else gradient).detach().numpy()

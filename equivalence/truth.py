@@ -22,6 +22,9 @@ in half precision."""
 CANCELLED_PROBES = 3
 """Runs with every result rounded, for gradients that cancel to nothing."""
 
+WATCHED = 2
+"""Perturbed runs that tell how far rounding moves each activation from its kink."""
+
 REDRAWS = 4
 """Samples tried before a case is given up because activations stay near a kink."""
 
@@ -44,19 +47,11 @@ def compute(
     then, should activations remain near a kink, by drawing it anew. Raises IllPosedError when no
     draw helps, or when the truth itself is NaN.
     """
-    truth, first = _settled(network, sample, phase, unit_roundoff)
-    expected = {name: Expected(values, str(values.dtype)) for name, values in truth.items()}
-    for name, known in expected.items():
-        if known.truth.dtype.kind == "f" and np.isnan(known.truth).any():
-            raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
-    _widen(expected, first)
-    del first
-    elements = sum(values.size for values in truth.values())
-    for probe in range(1, probes(elements)):
-        _widen(
-            expected,
-            network.run(Perturbed(sample, probe, unit_roundoff), phase, "float64"),
-        )
+    expected = _settled(network, sample, phase, unit_roundoff)
+    elements = sum(known.truth.size for known in expected.values())
+    for probe in range(WATCHED, probes(elements)):
+        perturbed = Perturbed(sample, probe, unit_roundoff)
+        _widen(expected, network.run(perturbed, phase, "float64"))
     own = network.run(sample, phase, sample.dtype)
     for name, values in own.items():
         known = expected[name]
@@ -68,17 +63,23 @@ def compute(
 
 def _settled(
     network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
-) -> tuple[Trace, Trace]:
-    """The truth and its first perturbation, from a sample without activations near a kink."""
+) -> dict[str, Expected]:
+    """The truth and its first perturbations, from a sample without activations near a kink."""
     for _ in range(REDRAWS):
-        network.settle(sample, Perturbed(sample, 0, unit_roundoff), phase)
+        perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
+        network.settle(sample, perturbed, phase)
         watch = KinkWatch()
         truth = network.run(sample, phase, "float64", watch)
+        for name, values in truth.items():
+            if values.dtype.kind == "f" and np.isnan(values).any():
+                raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
+        expected = {name: Expected(values, str(values.dtype)) for name, values in truth.items()}
         apart = KinkWatch(watch)
-        first = network.run(Perturbed(sample, 0, unit_roundoff), phase, "float64", apart)
+        for each in perturbed:
+            _widen(expected, network.run(each, phase, "float64", apart))
         near = sum(filter(few, watch.near(apart.spreads)))
         if not near:
-            return truth, first
+            return expected
         sample.draw_again()
     raise IllPosedError(
         f"{sample.name}: in each of {REDRAWS} samples some activations (last: {near}) lie within "
@@ -100,7 +101,7 @@ def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
 def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
     """The errors of the reference's run in the case's own precision, in roundings."""
     if known.truth.dtype.kind != "f":
-        return 0.0, 0.0
+        return (0.0, 0.0) if np.array_equal(values, known.truth) else (math.inf, math.inf)
     apart = distance(values, known.truth)
     return (math.inf, math.inf) if apart.mismatched else in_roundings(apart, known, unit_roundoff)
 

@@ -15,8 +15,6 @@ STANDARD_RENAMES = {
     "moving_variance": "running_var",
     "embedding_table": "weight",
 }
-# A BatchNorm that is the root cell drops the prefix of its statistics.
-ROOT_RENAMES = {"mean": "running_mean", "variance": "running_var"}
 
 # Buffers of PyTorch that MindSpore has no place for: a count of steps that no forward pass
 # reads while a momentum is given.
@@ -45,8 +43,6 @@ def reference_name(candidate: str, rename: Mapping[str, str]) -> str:
     if any(f".{candidate}".endswith(f".{old}") for old in rename):
         return path
     prefix, _, last = path.rpartition(".")
-    if not prefix:
-        last = ROOT_RENAMES.get(last, last)
     last = STANDARD_RENAMES.get(last, last)
     return f"{prefix}.{last}" if prefix else last
 

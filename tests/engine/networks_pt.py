@@ -1,6 +1,7 @@
 """PyTorch twins of the right cells in `networks_ms`."""
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 
@@ -17,7 +18,7 @@ class Nested(nn.Module):
 
 
 class Ranking(nn.Module):
-    """Ids N -> scores N,3 and the place of the largest, an integer."""
+    """Ids N -> the place of the largest score, an integer, and the scores N,3."""
 
     def __init__(self):
         super().__init__()
@@ -25,7 +26,48 @@ class Ranking(nn.Module):
 
     def forward(self, ids):
         scores = self.embedding(ids)
-        return scores, scores.argmax(1)
+        return scores.argmax(1), scores
+
+
+class Places(nn.Module):
+    """A layer whose largest output is told by its place alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.dense(x).argmax(1)
+
+
+class Initialised(nn.Module):
+    """Layers with initialisers of every kind."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(4, 3)
+        nn.init.kaiming_normal_(self.dense.weight)
+        nn.init.uniform_(self.dense.bias)
+        self.embedding = nn.Embedding(5, 3)
+        self.scale = nn.Parameter(torch.empty(3).normal_())
+
+
+class UnpinnedDropout(nn.Module):
+    """Dropout by function, which no phase reaches."""
+
+    def forward(self, x):
+        return F.dropout(x, training=True)
+
+
+class Pooled(nn.Module):
+    """A convolution whose outputs a max pooling compares."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 3)
+
+    def forward(self, x):
+        return F.max_pool2d(self.conv(x), 2)
 
 
 class Halfused(nn.Module):
@@ -123,9 +165,19 @@ class ItsOwnWeight(nn.Module):
         return self.dense(x), self.dense.weight
 
 
+def one_hot():
+    """A plain callable that takes no integers but int64."""
+    return lambda ids: F.one_hot(ids, 5)
+
+
 def doubling():
     """A plain callable."""
     return lambda x: x * 2
+
+
+def drowned():
+    """The place of the largest, which no short precision sees beside so large a number."""
+    return lambda x: (x + 1e12).argmax(1)
 
 
 def logarithm():

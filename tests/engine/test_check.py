@@ -5,9 +5,16 @@ import pytest
 from equivalence import check as module
 from equivalence import precision, truth
 from equivalence.check import check
-from equivalence.draws import normal
-from equivalence.errors import DeclarationError, EquivalenceError, SideError, WeightError
+from equivalence.draws import integers, normal
+from equivalence.errors import (
+    DeclarationError,
+    EquivalenceError,
+    IllPosedError,
+    SideError,
+    WeightError,
+)
 from equivalence.isolation import isolated
+from equivalence.sample import resolve_inputs
 from tests.engine.small import MS, PT, case
 
 SQUARE = {"in_features": 6, "out_features": 6}
@@ -71,9 +78,15 @@ def test_every_kind_of_case_runs(execution, dtype, phase):
 
 
 @pytest.mark.parametrize("execution", ["pynative", "graph"])
-@pytest.mark.parametrize("name", ["Nested", "Frozen", "Steps", "doubling"])
+@pytest.mark.parametrize("name", ["Nested", "Frozen", "Steps", "Places", "doubling"])
 def test_networks_of_every_form_pass(name, execution):
     assert check(twins(name, execution=execution), seed=0).passed
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_integers_go_in_and_come_out(execution):
+    ranking = case(PT + "Ranking", MS + "Ranking", integers(7, high=5), execution=execution)
+    assert check(ranking, seed=0).passed
 
 
 def test_a_reviewed_budget_holds_for_its_twin(monkeypatch):
@@ -174,6 +187,17 @@ def test_the_line_is_found_in_a_folder_of_any_name(monkeypatch):
     with pytest.raises(ValueError, match="broken") as caught:
         space["broken"]()
     assert module._place(caught.value.__traceback__).endswith("ms_models/x.py:1 in broken)")
+
+
+def test_the_line_is_never_one_of_the_engine():
+    with pytest.raises(SideError, match=r"test_check\.py:\d+ in test_the_line"):  # noqa: SIM117
+        with module._side("candidate", affine()):
+            resolve_inputs(None, {})
+
+
+def test_an_ill_posed_case_is_told_as_it_is():
+    with pytest.raises(IllPosedError, match="the truth itself is NaN"):
+        check(case(PT + "logarithm", MS + "doubling", normal(5, 4)), seed=0)
 
 
 def test_an_error_of_the_reference_names_it():

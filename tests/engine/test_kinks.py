@@ -33,9 +33,9 @@ def watched(network, *inputs):
 
 
 def gap(window):
-    """Largest minus second largest; infinite for a single entry and where the largest is zero."""
-    first, *others = sorted(window, reverse=True)
-    return first - others[0] if others and first != 0 else math.inf
+    """Largest minus second largest; infinite without a second and where the largest is zero."""
+    first, second, *_ = [*sorted(window, reverse=True), -math.inf, -math.inf]
+    return first - second if first not in (0, -math.inf) else math.inf
 
 
 def gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode):
@@ -80,6 +80,8 @@ def test_the_gap_of_a_max_pooling_is_that_of_each_window(pooling):
     (found,) = watched(pool, x[None, None])
     rows, columns = pool(x[None, None]).shape[-2:]
     assert expected.shape == (rows, columns)
+    # Nothing in a window of padding alone, whose gap is no number, is near a kink either.
+    found = torch.where(found.isnan(), math.inf, found)
     assert torch.equal(found[0, 0, :rows, :columns], expected.double())
     # Windows beyond the last one of PyTorch's hold nothing that could tie.
     beyond = found.clone()
@@ -151,8 +153,34 @@ def test_a_second_watch_measures_the_spread_of_each_operator():
     second = KinkWatch(first)
     with second:
         F.relu(moved)
-    assert second.spreads == [0.5]
+    assert [spread.tolist() for spread in second.spreads] == [[[0.5] * 4]]
     assert second.quantities == []
+
+
+def spreads_of(x, *others):
+    """The spreads of one ReLU, fed `x` and then each of the others."""
+    first = KinkWatch()
+    with first:
+        F.relu(x)
+    second = KinkWatch(first)
+    for other in others:
+        with second:
+            F.relu(other)
+    (spread,) = second.spreads
+    return spread
+
+
+def test_a_channel_that_moves_more_than_the_others_has_a_spread_of_its_own():
+    x = torch.zeros(2, 3, 4, 5, dtype=torch.float64)
+    moved = x.clone()
+    moved[:, 1] = 3.0
+    # All move by the root of a third of 9, channel 1 by 3.
+    assert spreads_of(x, moved).squeeze().tolist() == [math.sqrt(3), 3.0, math.sqrt(3)]
+
+
+def test_of_several_runs_the_farthest_counts():
+    x = torch.zeros(4, dtype=torch.float64)
+    assert spreads_of(x, x + 2.0, x - 5.0, x + 1.0).item() == 5.0
 
 
 def test_a_spread_passes_over_windows_of_a_single_entry():
@@ -164,7 +192,7 @@ def test_a_spread_passes_over_windows_of_a_single_entry():
     with second:
         F.max_pool2d(x * 3, (1, 2), ceil_mode=True)
     # Gaps of 1 and infinity, then of 3 and infinity.
-    assert second.spreads == [math.sqrt(2.0)]
+    assert [spread.item() for spread in second.spreads] == [math.sqrt(2.0)]
 
 
 def test_near_counts_what_lies_within_safe_spreads():
@@ -211,7 +239,7 @@ class Layered(nn.Module):
 def settle(network, x, margins, dtype="float32"):
     """Runs `network` under a Settler; the shifts and what the ReLUs saw."""
     names = {p.data_ptr(): name for name, p in network.named_parameters()}
-    settler = Settler(margins, names, dtype)
+    settler = Settler([torch.tensor(margin) for margin in margins], names, dtype)
     with torch.no_grad(), KinkWatch() as watch, settler:
         network(x)
     return settler.shifts, watch.quantities
@@ -262,10 +290,21 @@ def test_channels_off_the_kink_are_left_alone():
     assert np.flatnonzero(shifts["layer.bias"]).tolist() == [1]
 
 
-def test_a_margin_of_zero_leaves_an_operator_alone():
-    network = Layered(zero_layer(nn.Linear(3, 4)))
-    shifts, _ = settle(network, torch.randn(2, 3, dtype=torch.float64), [0.0])
-    assert shifts == {}
+def test_without_a_margin_an_operator_is_left_alone():
+    layer = zero_layer(nn.Linear(3, 4))
+    settler = Settler([None], {layer.bias.data_ptr(): "bias"}, "float32")
+    with torch.no_grad(), settler:
+        F.relu(layer(torch.randn(2, 3, dtype=torch.float64)))
+    assert settler.shifts == {}
+
+
+def test_each_channel_keeps_its_own_margin():
+    layer = zero_layer(nn.Linear(3, 2))
+    settler = Settler([torch.tensor([[1e-3, 1.0]])], {layer.bias.data_ptr(): "bias"}, "float32")
+    with torch.no_grad(), settler:
+        F.relu(layer(torch.randn(5, 3, dtype=torch.float64)))
+    narrow, wide = np.abs(settler.shifts["bias"])
+    assert 1e-3 < narrow < 1.0 < wide
 
 
 def test_an_activation_without_a_bias_is_left_alone():
@@ -275,19 +314,43 @@ def test_an_activation_without_a_bias_is_left_alone():
 
 
 def test_a_max_pooling_is_not_moved_and_takes_its_margin_from_the_list():
-    network = nn.Sequential(nn.MaxPool2d(2), Layered(zero_layer(nn.Conv2d(3, 4, 1))))
+    before, behind = zero_layer(nn.Conv2d(3, 4, 1)), zero_layer(nn.Conv2d(4, 4, 1))
+    network = nn.Sequential(before, nn.MaxPool2d(2), Layered(behind))
     shifts, _ = settle(network, torch.zeros(2, 3, 4, 4, dtype=torch.float64), [5.0, 1e-3])
-    assert list(shifts) == ["1.layer.bias"]
-    assert (np.abs(shifts["1.layer.bias"]) < 1.0).all()
+    assert list(shifts) == ["2.layer.bias"]
+    assert (np.abs(shifts["2.layer.bias"]) < 1.0).all()
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [
+        lambda x, weight, bias: F.batch_norm(x, weight * 0, weight, weight, bias),
+        lambda x, weight, bias: F.batch_norm(x, weight * 0, weight, weight, bias, training=True),
+        lambda x, weight, bias: torch.ops.aten._native_batch_norm_legit_no_training(
+            x, weight, bias, weight * 0, weight, 0.1, 1e-5
+        )[0],
+        lambda x, weight, bias: torch.ops.aten._native_batch_norm_legit(
+            x, weight, bias, weight * 0, weight, True, 0.1, 1e-5
+        )[0],
+    ],
+)
+def test_the_bias_is_found_whatever_operator_normalises(norm):
+    weight, bias = torch.ones(4), torch.zeros(4)
+    settler = Settler([torch.tensor(1e-3)], {bias.data_ptr(): "bias"}, "float32")
+    with settler:
+        F.relu(norm(torch.zeros(2, 4, 3, 3), weight, bias))
+    assert list(settler.shifts) == ["bias"]
 
 
 def test_what_follows_is_settled_with_what_was_moved_before_it():
     first, second = zero_layer(nn.Linear(3, 4)), zero_layer(nn.Linear(4, 4))
+    x, margin = torch.randn(2, 3, dtype=torch.float64), 2.0**-10
     with torch.no_grad():
         second.weight += torch.eye(4, dtype=torch.float64)
+        second.bias -= 2.0 * margin  # where the shift of the first leads to the kink
     network = nn.Sequential(Layered(first), Layered(second))
-    x, margin = torch.randn(2, 3, dtype=torch.float64), 1e-3
     shifts, _ = settle(network, x, [margin, margin])
+    assert list(shifts) == ["0.layer.bias", "1.layer.bias"]
     with torch.no_grad():
         for name, shift in shifts.items():
             network.get_parameter(name).add_(torch.from_numpy(shift))
@@ -333,7 +396,7 @@ def near_kinks(network, drawn):
 def nearest(network, drawn):
     """The distance from the kink of the nearest element, in spreads."""
     watch, (spread,) = watched_run(network, drawn)
-    return float(watch.quantities[0].abs().min()) / spread
+    return float((watch.quantities[0].abs() / spread).min())
 
 
 def reach(monkeypatch, network, drawn):
@@ -353,7 +416,7 @@ def rectified(monkeypatch):
 
 def test_a_settled_sample_has_nothing_near_a_kink(monkeypatch):
     network, drawn = rectified(monkeypatch)
-    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     assert list(drawn.shifts) == ["dense.bias"]
     assert near_kinks(network, drawn) == [0]
 
@@ -370,19 +433,43 @@ def test_the_truth_is_that_of_the_settled_sample(monkeypatch):
 def test_a_shift_reaches_the_weights_exactly(monkeypatch):
     network, drawn = rectified(monkeypatch)
     before = drawn.weight("dense.bias", (3,)).astype(np.float64)
-    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     after = drawn.weight("dense.bias", (3,))
     assert after.dtype == np.float32
     assert np.array_equal(after.astype(np.float64) - before, drawn.shifts["dense.bias"])
 
 
+def test_an_operator_with_many_near_is_left_alone(monkeypatch):
+    margins = []
+
+    class Watched(Settler):
+        def __init__(self, given, *others):
+            margins.extend(given)
+            super().__init__(given, *others)
+
+    network, drawn = rectified(monkeypatch)
+    monkeypatch.setattr("equivalence.torch_adapter.Settler", Watched)
+    monkeypatch.setattr(network, "module", nn.Sequential(network.module, nn.ReLU()))
+    monkeypatch.setattr(KinkWatch, "near", lambda *_: [1, MANY])
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
+    assert [margin is not None for margin in margins] == [True, False]
+
+
+def test_a_sample_with_many_near_everywhere_is_left_alone(monkeypatch):
+    network, drawn = rectified(monkeypatch)
+    monkeypatch.setattr(KinkWatch, "near", lambda *_: [MANY])
+    monkeypatch.setattr("equivalence.torch_adapter.Settler", None)
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
+    assert drawn.shifts == {}
+
+
 def test_the_shifts_of_two_settlings_add_up(monkeypatch):
     network, drawn = rectified(monkeypatch)
     before = drawn.weight("dense.bias", (3,)).astype(np.float64)
-    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     first = drawn.shifts["dense.bias"].copy()
     reach(monkeypatch, network, drawn)
-    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     both = drawn.shifts["dense.bias"]
     assert not np.array_equal(first, both)
     assert np.array_equal(drawn.weight("dense.bias", (3,)).astype(np.float64) - before, both)
@@ -390,8 +477,51 @@ def test_the_shifts_of_two_settlings_add_up(monkeypatch):
 
 def test_a_sample_far_from_kinks_is_left_as_it_is():
     network, drawn = TorchNetwork(PT + "Rectified", {}), sample(normal(8, 4))
-    network.settle(drawn, Perturbed(drawn, 0, U), "train")
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     assert drawn.shifts == {}
+
+
+# Ties in a max pooling.
+
+
+def tied(monkeypatch):
+    """A convolution and its pooling, a sample, and the channels of the one window that ties."""
+    network, drawn = TorchNetwork(PT + "Pooled", {}), sample(normal(2, 2, 6, 6))
+    watch, (spread,) = watched_run(network, drawn)
+    gaps = watch.quantities[0] / spread
+    monkeypatch.setattr(kinks, "SAFE", 1.0001 * float(gaps.min()))
+    assert near_kinks(network, drawn) == [1]
+    return network, drawn, (gaps == gaps.min()).nonzero()[0, 1].item()
+
+
+def test_windows_that_tie_are_told_by_kernel_and_channel(monkeypatch):
+    network, drawn, channel = tied(monkeypatch)
+    watch, spreads = watched_run(network, drawn)
+    kernel = network.module.conv.weight.data_ptr()
+    assert watch.ties(spreads, {kernel: "conv.weight"}) == [("conv.weight", [channel])]
+    assert watch.ties(spreads, {}) == []
+
+
+def test_a_channel_with_several_ties_is_told_once_and_many_are_not_told(monkeypatch):
+    network, drawn, _ = tied(monkeypatch)
+    watch, spreads = watched_run(network, drawn)
+    names = {network.module.conv.weight.data_ptr(): "conv.weight"}
+    windows = watch.quantities[0].numel()
+    monkeypatch.setattr(kinks, "SAFE", 1e12)
+    monkeypatch.setattr(kinks, "MANY", windows + 1)
+    assert watch.ties(spreads, names) == [("conv.weight", [0, 1, 2])]
+    monkeypatch.setattr(kinks, "MANY", windows)
+    assert watch.ties(spreads, names) == []
+
+
+def test_a_channel_that_ties_is_drawn_anew_and_the_others_are_kept(monkeypatch):
+    network, drawn, channel = tied(monkeypatch)
+    before = drawn.weight("conv.weight", (3, 2, 3, 3)).copy()
+    network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
+    moved = (drawn.weight("conv.weight", (3, 2, 3, 3)) != before).any((1, 2, 3))
+    assert np.flatnonzero(moved).tolist() == [channel]
+    assert near_kinks(network, drawn) == [0]
+    assert drawn.redraw == 0
 
 
 def pooling():

@@ -119,15 +119,15 @@ def test_nested_outputs_are_numbered_depth_first_and_each_has_its_cotangent(exec
 
 @EXECUTIONS
 def test_an_integer_output_has_no_cotangent(execution):
-    recorded = run(network("Ranking", execution), sample(integers(7, high=5)), {0: (7, 3)})
+    recorded = run(network("Ranking", execution), sample(integers(7, high=5)), {1: (7, 3)})
     assert list(recorded) == ["output.0", "output.1", "gradient:embedding.weight"]
-    assert recorded["output.1"].dtype == np.int64
-    assert np.array_equal(recorded["output.1"], recorded["output.0"].argmax(1))
+    assert recorded["output.0"].dtype == np.int64
+    assert np.array_equal(recorded["output.0"], recorded["output.1"].argmax(1))
+    assert recorded["gradient:embedding.weight"].any()
 
 
 def test_without_floating_outputs_there_is_no_backward_pass():
-    recorded = run(network("Ranking"), sample(integers(7, high=5)), {})
-    assert list(recorded) == ["output.0", "output.1"]
+    assert list(run(network("Places"), sample(normal(5, 4)), {})) == ["output.0"]
 
 
 @EXECUTIONS
@@ -144,6 +144,11 @@ def test_a_cotangent_of_another_shape_is_left_for_the_judge():
     recorded = run(network("doubling"), sample(normal(2, 4)), {0: (4, 2)})
     assert recorded["output.0"].shape == (2, 4)
     assert not recorded["gradient:input[0]"].any()
+
+
+def test_an_output_too_many_is_left_for_the_judge():
+    recorded = run(network("Nested"), sample(normal(2, 4)), {0: (2, 3)})
+    assert [name for name in recorded if "output" in name] == ["output.0", "output.1", "output.2"]
 
 
 @EXECUTIONS
@@ -187,10 +192,10 @@ def test_training_leaves_the_sample_as_drawn():
 def test_a_trace_shares_no_storage_with_the_cell():
     norm = batch_norm()
     recorded = run(norm, sample(MAPS), {0: (2, 3, 4, 5)})
-    kept = recorded["buffer:running_mean"].copy()
-    norm.parameters["moving_mean"].set_data(ms.Tensor(np.zeros(3, np.float32)))
-    norm.parameters["moving_mean"].asnumpy()[:] = 7.0
-    assert np.array_equal(recorded["buffer:running_mean"], kept)
+    storage = norm.parameters["moving_mean"].asnumpy()
+    storage[:] = 7.0
+    assert (norm.parameters["moving_mean"].asnumpy() == 7.0).all()
+    assert (recorded["buffer:running_mean"] != 7.0).all()
 
 
 def test_dropout_is_named_and_pinned_while_training():
@@ -205,12 +210,13 @@ def test_dropout_is_named_and_pinned_while_training():
 def test_a_failure_under_gradient_leaves_no_trace_in_the_next_run():
     drawn, shape = sample(normal(5, 4)), {0: (5, 3), 1: (5, 3), 2: (5,)}
     before = run(network("Nested"), drawn, shape)
-    with pytest.raises(ValueError, match="no shape pleases me"):
-        run(network("Refusing"), drawn, {0: (5, 3)})
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no shape pleases me"):
+            run(network("Refusing"), drawn, {0: (5, 3)})
+    # The second time is what breaks indexing where the executor is left half way in a graph.
+    assert ms.Tensor(np.arange(6.0))[4].asnumpy() == 4.0
     after = run(network("Nested"), drawn, shape)
     assert all(np.array_equal(after[name], before[name]) for name in before)
-    # Indexing is what breaks while the executor stands half way through a graph.
-    assert ms.Tensor(np.arange(6).reshape(2, 3))[1, 2].asnumpy() == 5
 
 
 @pytest.mark.skipif(devices.present("ascend"), reason="there is an Ascend")

@@ -82,8 +82,16 @@ def test_every_weight_is_the_samples():
 
 def test_building_draws_no_random_numbers():
     before = torch.get_rng_state()
-    linear()
+    network("Initialised")
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_what_random_functions_draw_is_the_same_in_every_run():
+    drawn, dropping = sample(normal(50, 4)), network("UnpinnedDropout")
+    first = dropping.run(drawn, "train", "float32")
+    torch.rand(3)
+    assert same(dropping.run(drawn, "train", "float32"), first)
+    assert (first["output.0"] == 0.0).any()
 
 
 def test_nothing_of_a_run_is_left_in_the_next():
@@ -118,7 +126,25 @@ def test_gradients_are_those_along_the_cotangent():
 def test_integers_come_in_as_int64_and_have_no_gradient():
     recorded = network("Ranking").run(sample(integers(7, high=5)), "train", "float32")
     assert list(recorded) == ["output.0", "output.1", "gradient:embedding.weight"]
-    assert recorded["output.1"].dtype == np.int64
+    assert recorded["output.0"].dtype == np.int64
+    assert list(network("one_hot").run(sample(integers(7, high=5)), "train", "float32"))
+
+
+def test_without_floating_outputs_there_are_no_gradients():
+    assert list(network("Places").run(sample(normal(5, 4)), "train", "float32")) == ["output.0"]
+
+
+def test_each_output_is_pulled_back_along_its_own_cotangent():
+    drawn = sample(normal(2, 4))
+    recorded = network("Nested").run(drawn, "train", "float64")
+    first, second, third = (
+        drawn.cotangent(i, shape).astype(np.float64)
+        for i, shape in enumerate(((2, 3), (2, 3), (2,)))
+    )
+    along_y = first + 2 * recorded["output.0"] * second + third[:, None]
+    np.testing.assert_array_almost_equal_nulp(
+        recorded["gradient:dense.bias"], along_y.sum(0), nulp=64
+    )
 
 
 def test_nested_outputs_are_numbered_depth_first():

@@ -45,6 +45,15 @@ def test_only_what_the_extension_lacks_is_declared(monkeypatch):
     assert defined == [SCHEMAS["qnms"]]
 
 
+def test_the_extension_is_asked_before_anything_is_declared(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torchvision_schemas, "_library", None)
+    monkeypatch.setattr(torchvision_schemas, "_load_extension", lambda _: asked.append("load"))
+    monkeypatch.setattr(torchvision_schemas, "_declared", lambda _, name: asked.append(name) or 1)
+    assert declare_missing() == ()
+    assert asked == ["load", "nms", "qnms"]
+
+
 def test_a_declared_operator_is_told_from_one_that_is_not():
     declare_missing()
     assert torchvision_schemas._declared(torch, "nms")

@@ -80,6 +80,19 @@ def test_the_sensitivity_is_the_largest_of_the_probes_in_both_norms():
         assert tensor.spread_peak == max(float(np.abs(change).max()) for change in changes)
 
 
+def test_every_probe_is_another_one(monkeypatch):
+    probed, run = [], TorchNetwork.run
+
+    def recorded(network, drawn, *arguments):
+        probed.append(getattr(drawn, "probe", None))
+        return run(network, drawn, *arguments)
+
+    monkeypatch.setattr(TorchNetwork, "run", recorded)
+    truth.compute(linear(), sample(normal(5, 4)), "train", U)
+    assert sorted(probe for probe in probed if probe is not None) == list(range(8))
+    assert probed.count(None) == 2  # the truth, and the reference in its own precision
+
+
 def test_a_small_sample_is_probed_more_often_than_a_large_one():
     assert truth.probes(1) == truth.probes(1 << 16) == 8
     assert truth.probes((1 << 16) + 1) == 3
@@ -94,9 +107,14 @@ def test_a_product_with_a_constant_is_as_sensitive_as_its_input():
 
 
 def test_integers_are_exact_and_have_no_sensitivity():
-    known = truth.compute(network("Ranking"), sample(integers(7, high=5)), "train", U)["output.1"]
+    known = truth.compute(network("Ranking"), sample(integers(7, high=5)), "train", U)["output.0"]
     assert known.truth.dtype == np.int64
     assert (known.dtype, known.spread, known.own_error) == ("int64", 0.0, 0.0)
+
+
+def test_integers_that_differ_in_the_precision_of_the_case_make_it_ill_posed():
+    known = truth.compute(network("drowned"), sample(normal(5, 4)), "train", U)["output.0"]
+    assert known.own_error == math.inf
 
 
 def test_the_dtypes_expected_are_those_of_a_float32_run():

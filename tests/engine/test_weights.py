@@ -55,19 +55,6 @@ def test_standard_renames_reach_the_last_segment_only(candidate, reference):
 
 
 @pytest.mark.parametrize(
-    ("candidate", "reference"),
-    [
-        ("mean", "running_mean"),
-        ("variance", "running_var"),
-        ("layer.mean", "layer.mean"),
-        ("layer.variance", "layer.variance"),
-    ],
-)
-def test_statistics_without_a_prefix_are_those_of_a_root_batch_norm(candidate, reference):
-    assert reference_name(candidate, {}) == reference
-
-
-@pytest.mark.parametrize(
     ("rename", "candidate", "reference"),
     [
         ({"down": "downsample"}, "layer1.down.0.gamma", "layer1.downsample.0.weight"),
@@ -78,7 +65,6 @@ def test_statistics_without_a_prefix_are_those_of_a_root_batch_norm(candidate, r
         ({"a": "b", "b": "a"}, "a.b.weight", "b.a.weight"),
         ({"a": "x", "a.b": "y"}, "a.b.a.weight", "y.x.weight"),
         ({"gamma": "gamma"}, "scale.gamma", "scale.gamma"),
-        ({"mean": "mean"}, "mean", "mean"),
         ({"table": "weight"}, "bias.table", "bias.weight"),
         ({"eta": "rate"}, "eta.beta", "rate.bias"),
     ],
@@ -103,18 +89,6 @@ def test_all_weights_of_both_sides_are_paired():
         "bn.gamma": "bn.weight",
         "bn.beta": "bn.bias",
     }
-
-
-def test_a_root_batch_norm_is_paired():
-    reference = {name.removeprefix("bn."): REFERENCE[name] for name in list(REFERENCE)[1:]}
-    vector = {"parameter": Slot((8,), "parameter"), "buffer": Slot((8,), "buffer")}
-    candidate = {
-        "mean": vector["buffer"],
-        "variance": vector["buffer"],
-        "gamma": vector["parameter"],
-        "beta": vector["parameter"],
-    }
-    assert pair(reference, candidate, {})["mean"] == "running_mean"
 
 
 def test_networks_without_weights_pair_up():

@@ -17,9 +17,16 @@ LABELLED = [logits(8, 5), integers(8, high=5)]
 TWINS = (
     Twin(
         "focal_loss",
-        configs=grid(gamma=[0.0, 1.0, 2.0], alpha=0.25, reduction="none")
-        + grid(gamma=2.0, alpha=0.75, reduction="none"),
+        configs=grid(gamma=[0.0, 1.0], alpha=0.25, reduction="none"),
         inputs=[logits(64, 5), binary(64, 5)],
+        **FOCAL,
+    ),
+    Twin(
+        "focal_loss_squared",
+        configs=grid(gamma=2.0, alpha=[0.25, 0.75], reduction="none"),
+        # Of 1 - p a wrong and saturated prediction keeps no digits, on either side, and the
+        # gradient has gamma times the logit times that: 17 roundings at the largest such logit.
+        inputs=[logits(64, 5, largest=12.0), binary(64, 5)],
         **FOCAL,
     ),
     Twin(
