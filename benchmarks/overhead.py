@@ -1,11 +1,12 @@
 """Which share of the gate's time is the frameworks' own compute.
 
-Runs the gate in this process with a clock around every call into PyTorch and MindSpore: imports,
-building, loading weights, forward, backward, compiling and copying results out. The rest is the
-suite's: drawing samples, norms, judging, pytest. Extra arguments go to pytest.
+Runs the gate in this process and counts what is spent inside PyTorch and MindSpore: imports, and
+the adapters' building, loading, forward, backward, compiling and copying out, less what they call
+back into the suite for. The rest is the suite's. Extra arguments go to pytest.
 """
 
 import functools
+import importlib
 import sys
 import time
 from pathlib import Path
@@ -23,11 +24,11 @@ GATE = ("-m", "gate and cpu", "-q")
 
 
 class Clock:
-    """Wall time per label; a call made inside another counted call is not counted twice."""
+    """Wall time per label, exclusive: what a labelled call spends in another is the other's."""
 
     def __init__(self):
         self.spent: dict[str, float] = {}
-        self.inside = False
+        self.nested = [0.0]
 
     def wrap(self, owner: object, name: str, label: str) -> None:
         """Replace `owner.name` by a version whose time is counted under `label`."""
@@ -35,44 +36,51 @@ class Clock:
 
         @functools.wraps(original)
         def timed(*args, **kwargs):
-            if self.inside:
-                return original(*args, **kwargs)
-            self.inside, started = True, time.perf_counter()
+            self.nested.append(0.0)
+            started = time.perf_counter()
             try:
                 return original(*args, **kwargs)
             finally:
-                self.inside = False
                 elapsed = time.perf_counter() - started
-                self.spent[label] = self.spent.get(label, 0.0) + elapsed
+                self.spent[label] = self.spent.get(label, 0.0) + elapsed - self.nested.pop()
+                self.nested[-1] += elapsed
 
         setattr(owner, name, timed)
+
+
+FRAMEWORKS = ("imports", "PyTorch", "MindSpore")
 
 
 def main(arguments: list[str]) -> int:
     """Print a table of seconds and shares; the exit code is pytest's."""
     clock, started = Clock(), time.perf_counter()
-    import mindspore
-    import torch
+    from equivalence import judge, mindspore_adapter, sample, torch_adapter, truth
 
-    from equivalence import mindspore_adapter, torch_adapter
-
-    __import__("torchvision.models")
+    importlib.import_module("torchvision.models")
     clock.spent["imports"] = time.perf_counter() - started
-    clock.wrap(torch_adapter, "build", "PyTorch: build")
-    clock.wrap(torch.nn.Module, "to", "PyTorch: load weights")
-    clock.wrap(torch.Tensor, "copy_", "PyTorch: load weights")
-    clock.wrap(torch.nn.Module, "__call__", "PyTorch: forward")
-    clock.wrap(torch.autograd, "grad", "PyTorch: backward")
-    clock.wrap(mindspore_adapter, "build", "MindSpore: build")
-    clock.wrap(mindspore.Parameter, "set_data", "MindSpore: load weights")
-    clock.wrap(mindspore_adapter.Pullback, "__call__", "MindSpore: compile, forward and backward")
-    clock.wrap(mindspore_adapter, "_array", "MindSpore: wait for results and copy them")
+
+    for adapter, network, framework in (
+        (torch_adapter, torch_adapter.TorchNetwork, "PyTorch"),
+        (mindspore_adapter, mindspore_adapter.MindSporeNetwork, "MindSpore"),
+    ):
+        clock.wrap(adapter, "build", f"{framework}: build")
+        clock.wrap(network, "_load", f"{framework}: load weights")
+        clock.wrap(network, "run", f"{framework}: run")
+    clock.wrap(torch_adapter.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks")
+    clock.wrap(mindspore_adapter.Pullback, "__call__", "MindSpore: run, compile")
+    for cls in (sample.Sample, sample.Perturbed):
+        for draw in ("inputs", "weight", "cotangent"):
+            clock.wrap(cls, draw, "suite: draw samples")
+    clock.wrap(mindspore_adapter.np, "array_equal", "suite: verify loaded weights")
+    for module in (truth, judge):
+        clock.wrap(module, "distance", "suite: norms")
     where = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(ROOT)]
     outcome = pytest.main([*where, str(ROOT / "tests/test_twins.py"), *GATE, *arguments])
     total = time.perf_counter() - started
-    frameworks = sum(clock.spent.values())
-    for label, seconds in [*clock.spent.items(), ("the suite itself", total - frameworks)]:
+    clock.spent["suite: the rest, pytest included"] = total - sum(clock.spent.values())
+    for label, seconds in sorted(clock.spent.items()):
         print(f"{seconds:8.1f} s  {seconds / total:6.1%}  {label}")
+    frameworks = sum(s for label, s in clock.spent.items() if label.startswith(FRAMEWORKS))
     print(f"{total:8.1f} s  frameworks' own compute: {frameworks / total:.1%}")
     return int(outcome)
 

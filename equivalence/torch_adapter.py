@@ -110,6 +110,8 @@ class TorchNetwork:
         for _ in range(TIE_BREAKS):
             watch = KinkWatch()
             self._forward(sample, phase, watch)
+            if not watch.quantities:
+                return
             apart = KinkWatch(watch)
             for each in perturbed:
                 self._forward(each, phase, apart)
