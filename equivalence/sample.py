@@ -11,6 +11,9 @@ import numpy as np
 
 from equivalence.draws import Draw, quiet_channels
 
+# The eight bits of every byte, shape (256, 8).
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
+
 INTEGER_BUFFERS = ("num_batches_tracked",)
 
 
@@ -89,8 +92,7 @@ class Perturbed(Sample):
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         self.__dict__.update(sample.__dict__)  # shares what is drawn and shifted
         self.probe = probe
-        bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-        self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[bits]  # per byte, 8
+        self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[_BITS]
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         if values.dtype.kind != "f":

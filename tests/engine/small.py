@@ -1,6 +1,9 @@
 """Shorthand for the tests of the engine: small twins, their cases and their samples."""
 
+import torch
+
 from equivalence.draws import Draw
+from equivalence.kinks import KinkWatch
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.twin import Case, Twin
 
@@ -28,3 +31,10 @@ def case(
 def sample(*inputs: Draw, dtype: str = "float32", seed: int = 0) -> Sample:
     """What a case with these inputs would be drawn."""
     return Sample("small", seed, resolve_inputs(inputs, {}), dtype)
+
+
+def watched(network, *inputs):
+    """The kink quantities of a forward pass."""
+    with torch.no_grad(), KinkWatch() as watch:
+        network(*inputs)
+    return watch.quantities
