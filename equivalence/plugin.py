@@ -121,6 +121,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     if "compare" in getattr(item, "fixturenames", ()):
         # Attributes of a report travel from an xdist worker to the controller.
         made.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
+        if crash := getattr(made.longrepr, "reprcrash", None):
+            # pytest's short summary repeats the message, and in CI all lines of it.
+            crash.message = crash.message.partition("\n")[0]
     return made
 
 

@@ -263,6 +263,16 @@ def test_a_failing_case_prints_its_tensors_and_a_line_that_reproduces_it(project
     assert "\n".join(told) in text_of(second)
 
 
+def test_the_short_summary_of_a_failing_case_is_one_line_in_ci_too(project, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    text = text_of(run(project, "-k", "wrong and cpu"))
+    summary = text.partition("short test summary info")[2].splitlines()
+    assert len(summary) == 3, "the rest of its title, the case, the count"
+    assert summary[1].endswith(
+        "3 of 4 tensors differ by more than rounding (outputs 1/1, gradients 2/3)"
+    )
+
+
 def test_a_case_that_cannot_be_compared_fails_in_words(project):
     result = run(project, "-k", "misnamed and cpu")
     result.assert_outcomes(failed=1, deselected=21)
@@ -361,7 +371,8 @@ def test_a_crash_and_a_hang_each_fail_one_case_by_name_and_no_other(project):
     result.assert_outcomes(passed=2, failed=3)
     for twin in ("aborting", "hanging"):
         where = re.escape(f"test_twins.py::test_twin[{id_of(twin)}]")
-        assert len(re.findall(f"worker 'gw\\d' crashed while running '{where}'", text)) == 1
+        crash = f"^worker 'gw\\d' crashed while running '{where}'$"
+        assert len(re.findall(crash, text, re.MULTILINE)) == 1
     failed = re.findall(r"^FAILED test_twins.py::test_twin\[(\w+)-", text, re.MULTILINE)
     assert sorted(failed) == ["aborting", "hanging", "wrong"]
     # Both cases of a sample, on one worker; and every figure as without workers.
