@@ -7,13 +7,19 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from equivalence import devices, environment, precision, truth, weights
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
 from equivalence.judge import Expected, Judgement, judge
 from equivalence.sample import Sample, resolve_inputs
+from equivalence.trace import Trace
 from equivalence.twin import Case
 from equivalence.weights import Slot
+
+if TYPE_CHECKING:
+    from equivalence.mindspore_adapter import MindSporeNetwork
+    from equivalence.torch_adapter import TorchNetwork
 
 
 @dataclass
@@ -35,7 +41,7 @@ class Outcome:
 
 
 @dataclass
-class _Reference:
+class Reference:
     """Everything of the reference that the executions and devices of a sample share."""
 
     sample: Sample
@@ -44,7 +50,21 @@ class _Reference:
     expected: dict[str, Expected]
 
 
-_latest: tuple[tuple, _Reference] | None = None
+@dataclass
+class Comparison:
+    """Both sides of a case, run: the reference, the candidate and its trace, and the verdict.
+
+    partners: candidate name -> reference name of every weight.
+    """
+
+    reference: Reference
+    candidate: "MindSporeNetwork"
+    partners: dict[str, str]
+    recorded: Trace
+    judgement: Judgement
+
+
+_latest: tuple[tuple, Reference] | None = None
 
 
 def check(case: Case, seed: int) -> Outcome:
@@ -53,54 +73,74 @@ def check(case: Case, seed: int) -> Outcome:
     Raises EquivalenceError where no comparison can be made: weights that do not pair up, random
     layers that are not pinned, a case that cannot tell right from wrong.
     """
-    unit_roundoff = precision.UNIT_ROUNDOFF[devices.DEVICES[case.device].modes[case.dtype]]
     if case.twin.raises:
         _both_raise(case, seed)
         return Outcome(case, seed, None)
-    reference = _reference(case, seed, unit_roundoff)
-    with _side("candidate", case):
-        candidate = _candidate(case)
-    _demand_pinned(case, reference.random_layers, candidate.random_layers())
-    partners = weights.pair(reference.slots, candidate.slots(), case.twin.rename)
+    return Outcome(case, seed, compare(case, seed).judgement)
+
+
+def compare(case: Case, seed: int, candidate: "MindSporeNetwork | None" = None) -> Comparison:
+    """Run both sides of `case` and judge them.
+
+    The reference's side is remembered until a case with another sample comes. `candidate` is
+    that of an earlier comparison of the same case with another seed: it is not compiled again.
+    Raises EquivalenceError as `check` does.
+    """
+    unit_roundoff = case_unit_roundoff(case)
+    known = reference(case, seed)
+    if candidate is None:
+        with _side("candidate", case):
+            candidate = build_candidate(case)
+    _demand_pinned(case, known.random_layers, candidate.random_layers())
+    partners = weights.pair(known.slots, candidate.slots(), case.twin.rename)
     outputs = {
-        int(name.removeprefix("output.")): known.truth.shape
-        for name, known in reference.expected.items()
-        if name.startswith("output.") and known.truth.dtype.kind == "f"
+        int(name.removeprefix("output.")): tensor.truth.shape
+        for name, tensor in known.expected.items()
+        if name.startswith("output.") and tensor.truth.dtype.kind == "f"
     }
     environment.spare_collections()
     with _side("candidate", case):
-        recorded = candidate.run(reference.sample, partners, case.phase, outputs)
+        recorded = candidate.run(known.sample, partners, case.phase, outputs)
     budget = precision.budget(case.twin.name)
-    return Outcome(case, seed, judge(reference.expected, recorded, unit_roundoff, budget))
+    judgement = judge(known.expected, recorded, unit_roundoff, budget)
+    return Comparison(known, candidate, partners, recorded, judgement)
 
 
-def _reference(case: Case, seed: int, unit_roundoff: float) -> _Reference:
+def case_unit_roundoff(case: Case) -> float:
+    """The unit roundoff of the mode that the case's device computes its dtype in."""
+    return precision.UNIT_ROUNDOFF[devices.DEVICES[case.device].modes[case.dtype]]
+
+
+def reference(case: Case, seed: int) -> Reference:
     """The reference's side, kept until a case with another sample comes."""
     global _latest
-    key = (case.sample_name, case.twin, seed, unit_roundoff)
+    twin, unit_roundoff = case.twin, case_unit_roundoff(case)
+    key = (case.sample_name, case.config, twin.reference, twin.inputs, seed, unit_roundoff)
     if _latest is not None and _latest[0] == key:
         return _latest[1]
     _latest = None  # frees the former truth before the next is made
     sample = _sample(case, seed)
     with _side("reference", case):
-        network = _torch_network(case)
+        network = build_reference(case)
         expected = truth.compute(network, sample, case.phase, unit_roundoff)
-    reference = _Reference(sample, network.slots(), network.random_layers(), expected)
-    _latest = (key, reference)
-    return reference
+    made = Reference(sample, network.slots(), network.random_layers(), expected)
+    _latest = (key, made)
+    return made
 
 
 def _sample(case: Case, seed: int) -> Sample:
     return Sample(case.sample_name, seed, resolve_inputs(case.twin.inputs, case.config), case.dtype)
 
 
-def _torch_network(case: Case):
+def build_reference(case: Case) -> "TorchNetwork":
+    """The reference of a case, built anew."""
     from equivalence.torch_adapter import TorchNetwork
 
     return TorchNetwork(case.twin.reference, case.arguments)
 
 
-def _candidate(case: Case):
+def build_candidate(case: Case) -> "MindSporeNetwork":
+    """The candidate of a case, built anew."""
     from equivalence.mindspore_adapter import MindSporeNetwork
 
     target = devices.DEVICES[case.device].target
@@ -149,10 +189,10 @@ def _both_raise(case: Case, seed: int) -> None:
     sample = _sample(case, seed)
 
     def reference():
-        _torch_network(case).run(sample, case.phase, case.dtype)
+        build_reference(case).run(sample, case.phase, case.dtype)
 
     def candidate():
-        network = _candidate(case)
+        network = build_candidate(case)
         partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
         network.run(sample, partners, case.phase, {})
 

@@ -71,7 +71,7 @@ class Pullback(nn.Cell):
 
 
 class MindSporeNetwork:
-    """A MindSpore cell for one case; run it once.
+    """A MindSpore cell for one case: one phase, one set of shapes, any number of samples.
 
     In half precision the cell computes in float16 and keeps its weights and statistics in
     float32 (`to_float`): its BatchNorm does not update statistics held in float16.
@@ -80,13 +80,19 @@ class MindSporeNetwork:
     def __init__(
         self, target: str, arguments: Mapping[str, Any], execution: str, device: str = "CPU"
     ):
-        if ms.get_context("device_target") != device:
-            ms.set_device(device)
-        ms.set_context(mode=MODES[execution])
+        self.execution, self.device = execution, device
+        self._enter()
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
         self.cell = network if isinstance(network, nn.Cell) else Function(network)
         self.parameters = dict(self.cell.parameters_and_names())
+        self._step: nn.Cell | None = None
+
+    def _enter(self) -> None:
+        """Make the device and the execution mode of this network the process's."""
+        if ms.get_context("device_target") != self.device:
+            ms.set_device(self.device)
+        ms.set_context(mode=MODES[self.execution])
 
     def slots(self) -> dict[str, Slot]:
         """Every parameter and buffer (a parameter without gradient) by its path."""
@@ -109,8 +115,10 @@ class MindSporeNetwork:
         """Forward and backward in the sample's dtype; the trace carries reference names.
 
         `partners` maps this cell's weight names to the reference's; `outputs` gives the shapes
-        of the floating outputs that are pulled back, by position.
+        of the floating outputs that are pulled back, by position. A second run reuses what the
+        first one compiled.
         """
+        self._enter()
         try:
             self._load(sample, partners)
             return self._run(sample, partners, phase, outputs)
@@ -121,7 +129,7 @@ class MindSporeNetwork:
             raise
 
     def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
-        if sample.dtype != "float32":
+        if sample.dtype != "float32" and self._step is None:
             self.cell.to_float(getattr(ms, sample.dtype))
         for name, parameter in self.parameters.items():
             values = sample.weight(partners[name], tuple(parameter.shape))
@@ -135,17 +143,21 @@ class MindSporeNetwork:
         trained = {n: p for n, p in self.parameters.items() if p.requires_grad}
         positions = tuple(sample.differentiable)
         inputs = [ms.Tensor(values) for values in sample.inputs()]
-        step = self.cell
         arguments = inputs
-        if outputs and (positions or trained):
-            step = Pullback(self.cell, len(inputs), positions, tuple(trained.values()))
+        pulled = bool(outputs and (positions or trained))
+        if pulled:
             cotangents = [sample.cotangent(i, shape) for i, shape in outputs.items()]
             arguments = [*inputs, *(ms.Tensor(values) for values in cotangents)]
-        step.set_train(phase == "train")
-        for name in self.random_layers():
-            dict(self.cell.cells_and_names())[name].set_train(False)
-        result, names, gradients = step(*arguments), [], ()
-        if step is not self.cell:
+        if self._step is None:
+            self._step = self.cell
+            if pulled:
+                weights = tuple(trained.values())
+                self._step = Pullback(self.cell, len(inputs), positions, weights)
+            self._step.set_train(phase == "train")
+            for name in self.random_layers():
+                dict(self.cell.cells_and_names())[name].set_train(False)
+        result, names, gradients = self._step(*arguments), [], ()
+        if pulled:
             (_, result), gradients = result
             names += [trace.input_gradient(i) for i in positions]
             names += [trace.parameter_gradient(partners[name]) for name in trained]

@@ -52,10 +52,11 @@ class Sample:
         """Replace rows (output channels) of a weight that was drawn before by fresh ones."""
         self.row_redraws += 1
         values = self._weights[name]
-        fresh = _weight(self._stream("weight", name, self.row_redraws), name, values.shape)
+        fresh = _weight(self.stream("weight", name, self.row_redraws), name, values.shape)
         values[rows] = self._round(fresh)[rows]
 
-    def _stream(self, *parts: object) -> np.random.Generator:
+    def stream(self, *parts: object) -> np.random.Generator:
+        """A generator of this sample's own for each list of parts."""
         return stream(self.seed, self.name, self.redraw, *parts)
 
     def _round(self, values: np.ndarray) -> np.ndarray:
@@ -64,7 +65,7 @@ class Sample:
     def inputs(self) -> list[np.ndarray]:
         """The inputs in order; floating ones in the case's dtype, labels int32."""
         return [
-            self._round(draw.array(self._stream("input", i), shape))
+            self._round(draw.array(self.stream("input", i), shape))
             for i, (draw, shape) in enumerate(self.draws)
         ]
 
@@ -76,41 +77,41 @@ class Sample:
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """The parameter or buffer of the reference called `name`, in the case's dtype."""
         if name not in self._weights:
-            values = _weight(self._stream("weight", name), name, shape)
+            values = _weight(self.stream("weight", name), name, shape)
             self._weights[name] = self._round(values)
         values, shift = self._weights[name], self.shifts.get(name)
         return values if shift is None else (values + shift).astype(self.dtype)
 
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
         """The vector that output `index` is pulled back along: N(0, 1), never ones."""
-        return self._round(self._stream("cotangent", index).standard_normal(shape))
+        return self._round(self.stream("cotangent", index).standard_normal(shape))
 
 
-class Perturbed(Sample):
+class Perturbed:
     """A sample in float64 whose every value is multiplied by (1 + u) or (1 - u), by coin toss."""
 
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
-        self.__dict__.update(sample.__dict__)  # shares what is drawn and shifted
-        self.probe = probe
+        self.sample, self.probe = sample, probe
+        self.differentiable = sample.differentiable
         self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[_BITS]
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         if values.dtype.kind != "f":
             return values
-        coins = self._stream("probe", self.probe, *parts).bytes(-(-values.size // 8))
+        coins = self.sample.stream("probe", self.probe, *parts).bytes(-(-values.size // 8))
         perturbed = self._factors.take(np.frombuffer(coins, np.uint8), axis=0).reshape(-1)
         perturbed = perturbed[: values.size].reshape(values.shape)
         perturbed *= values
         return perturbed
 
     def inputs(self) -> list[np.ndarray]:
-        return [self._perturb(x, "input", i) for i, x in enumerate(super().inputs())]
+        return [self._perturb(x, "input", i) for i, x in enumerate(self.sample.inputs())]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        return self._perturb(super().weight(name, shape), "weight", name)
+        return self._perturb(self.sample.weight(name, shape), "weight", name)
 
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
-        return self._perturb(super().cotangent(index, shape), "cotangent", index)
+        return self._perturb(self.sample.cotangent(index, shape), "cotangent", index)
 
 
 def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
