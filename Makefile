@@ -2,7 +2,7 @@
 
 DEVICE ?= cpu
 JOBS ?= 2
-SEEDS ?= 20
+SEEDS ?= 200
 SEED ?= 0
 ARGS ?=
 
@@ -11,11 +11,11 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint gate nightly test seeds bench constraints clean
+.PHONY: help install lint gate nightly test defects study bench constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 16
-	@echo "  variables: DEVICE=cpu|gpu|ascend JOBS=2 SEED=0 SEEDS=20 ARGS='-k conv'"
+	@echo "  variables: DEVICE=cpu|gpu|ascend JOBS=2 SEED=0 SEEDS=200 ARGS='-k conv'"
 
 .venv/installed: pyproject.toml constraints.txt
 	@python=$$(for p in python3.11 python3.12 python3; do \
@@ -39,15 +39,16 @@ gate: install ## compare every gate twin on DEVICE (what a merge waits for)
 nightly: install ## compare every twin on DEVICE, the large networks too
 	$(PYTEST) tests/test_twins.py -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
 
-test: lint ## lint, the tests of the engine, then the gate on the CPU
+test: lint ## lint, the tests of the engine, a tenth of the defects, then the gate on the CPU
 	$(PYTEST) tests/engine $(PARALLEL)
+	$(PYTEST) tests/defects -m representative $(PARALLEL)
 	$(PYTEST) tests/test_twins.py -m "gate and cpu" $(PARALLEL)
 
-seeds: install ## run the gate with SEEDS base seeds; stops at the first that is red
-	@for seed in $$(seq 0 $$(($(SEEDS) - 1))); do \
-		echo "seed $$seed"; \
-		$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $$seed $(PARALLEL) -q \
-			--results=reports/seed-$$seed.jsonl $(ARGS) || exit 1; done
+defects: install ## the kill matrix: known mistakes, one by one, each of which must be refused
+	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(ARGS)
+
+study: install ## run the gate on the CPU with SEEDS base seeds; how far right networks are off
+	$(BIN)/python benchmarks/false_alarms.py --seeds $(SEEDS) --jobs $(JOBS) $(ARGS)
 
 bench: install ## what share of the gate is the frameworks' own compute; the judge's speed
 	$(BIN)/python benchmarks/overhead.py

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from equivalence import devices, environment, precision, truth, weights
+from equivalence import devices, environment, flips, precision, truth, weights
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
-from equivalence.judge import Expected, Judgement, judge
+from equivalence.flips import Flip
+from equivalence.judge import Judgement, judge
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.trace import Trace
+from equivalence.truth import Truth
 from equivalence.twin import Case
 from equivalence.weights import Slot
 
@@ -24,11 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Outcome:
-    """What a case came to. `judgement` is None for a twin whose sides must raise."""
+    """What a case came to. `judgement` is None for a twin whose sides must raise.
+
+    flips: the branches that the candidate took otherwise, and that `judgement` is passed with.
+    """
 
     case: Case
     seed: int
     judgement: Judgement | None
+    flips: tuple[Flip, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -47,14 +53,14 @@ class Reference:
     sample: Sample
     slots: dict[str, Slot]
     random_layers: list[str]
-    expected: dict[str, Expected]
+    expected: Truth
 
 
 @dataclass
 class Comparison:
     """Both sides of a case, run: the reference, the candidate and its trace, and the verdict.
 
-    partners: candidate name -> reference name of every weight.
+    partners: candidate name -> reference name of every weight. flips: see `Outcome`.
     """
 
     reference: Reference
@@ -62,6 +68,7 @@ class Comparison:
     partners: dict[str, str]
     recorded: Trace
     judgement: Judgement
+    flips: tuple[Flip, ...] = ()
 
 
 _latest: tuple[tuple, Reference] | None = None
@@ -76,7 +83,8 @@ def check(case: Case, seed: int) -> Outcome:
     if case.twin.raises:
         _both_raise(case, seed)
         return Outcome(case, seed, None)
-    return Outcome(case, seed, compare(case, seed).judgement)
+    compared = compare(case, seed)
+    return Outcome(case, seed, compared.judgement, compared.flips)
 
 
 def compare(case: Case, seed: int, candidate: "MindSporeNetwork | None" = None) -> Comparison:
@@ -103,7 +111,34 @@ def compare(case: Case, seed: int, candidate: "MindSporeNetwork | None" = None) 
         recorded = candidate.run(known.sample, partners, case.phase, outputs)
     budget = precision.budget(case.twin.name)
     judgement = judge(known.expected, recorded, unit_roundoff, budget)
-    return Comparison(known, candidate, partners, recorded, judgement)
+    made = Comparison(known, candidate, partners, recorded, judgement)
+    _attribute(made, case, unit_roundoff, budget)
+    return made
+
+
+def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float) -> None:
+    """Pass the comparison if only gradients differ, and whole branch flips explain them."""
+    known, differing = made.reference, made.judgement.differing
+    if not (known.expected.near and differing) or made.judgement.ill_posed:
+        return
+    if any(v.problem or not v.name.startswith("gradient:") for v in differing):
+        return
+    with _side("reference", case):
+        explained = flips.explain(
+            build_reference(case),
+            known.sample,
+            case.phase,
+            known.expected,
+            known.expected.near,
+            made.recorded,
+            unit_roundoff,
+            budget,
+        )
+    if explained:
+        taken, expected = explained
+        judgement = judge(expected, made.recorded, unit_roundoff, budget)
+        if judgement.equal:
+            made.judgement, made.flips = judgement, taken
 
 
 def case_unit_roundoff(case: Case) -> float:

@@ -29,6 +29,7 @@ class Expected:
     truth: float64 for floating tensors. dtype: what the reference gives in the case's precision.
     spread, spread_peak: the sensitivity in the Euclidean and in the maximum norm.
     own_error, own_worst: the reference's own error in the case's precision, in roundings.
+    cancelled: the truth is but what is left of terms that cancel, so that zeros are right, too.
     """
 
     truth: np.ndarray
@@ -37,6 +38,13 @@ class Expected:
     spread_peak: float = 0.0
     own_error: float = 0.0
     own_worst: float = 0.0
+    cancelled: bool = False
+
+    def widen(self, values: np.ndarray) -> None:
+        """Let the sensitivity be at least the distance of a perturbed run's values."""
+        apart = distance(values, self.truth)
+        self.spread = max(self.spread, apart.norm)
+        self.spread_peak = max(self.spread_peak, apart.largest)
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class TensorVerdict:
     """One tensor: errors in roundings, and where the worst element stands.
 
     error: by the Euclidean norm; worst: by the maximum norm; relative: ||candidate - truth|| /
-    ||truth||; conditioning: sensitivity / (u ||truth||). `problem` says in words what no norm
+    ||truth||; conditioning: sensitivity / (u ||truth||); reach: the budget as a share of the
+    truth, by the norm that allows less. `problem` says in words what no norm
     can: a missing tensor, another shape or dtype, a NaN. Both errors are then infinite.
     """
 
@@ -55,6 +64,7 @@ class TensorVerdict:
     conditioning: float = math.nan
     own_error: float = math.nan
     relative: float = math.nan
+    reach: float = 0.0
     index: tuple[int, ...] = ()
     got: float = math.nan
     want: float = math.nan
@@ -121,7 +131,20 @@ def judge(
         for name in candidate
         if name not in expected
     ]
-    return Judgement(tuple(verdicts), _ill_posed(expected, budget))
+    ill_posed = _ill_posed(expected, budget) or _blind(expected, verdicts)
+    return Judgement(tuple(verdicts), ill_posed)
+
+
+def _blind(expected: Mapping[str, Expected], verdicts: list[TensorVerdict]) -> str | None:
+    """The complaint that the budget reaches as far as zero in some tensor that is not zero."""
+    for verdict in verdicts:
+        if verdict.reach >= 1.0 and not expected[verdict.name].cancelled:
+            return (
+                f"{verdict.budget:g} roundings of {verdict.name} are {verdict.reach:.3g} times the "
+                f"truth itself (conditioning {verdict.conditioning:.3g}): zeros would pass, so the "
+                "case cannot tell right from wrong; use a smaller or better conditioned sample"
+            )
+    return None
 
 
 def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
@@ -172,10 +195,17 @@ def _tensor(
         conditioning=known.spread / floor if floor else math.nan,
         own_error=max(known.own_error, known.own_worst),
         relative=apart.norm / apart.scale if apart.scale else math.nan,
+        reach=budget * min(_share(known.spread, apart.scale), _share(known.spread_peak, apart.peak))
+        + budget * unit_roundoff,
         index=index,
         got=float(got[index]) if truth.size else math.nan,
         want=float(truth[index]) if truth.size else math.nan,
     )
+
+
+def _share(spread: float, size: float) -> float:
+    """A sensitivity relative to a norm of the truth; of a truth of zero, nothing to reach."""
+    return spread / size if size else 0.0
 
 
 def in_roundings(apart: Distance, known: Expected, unit_roundoff: float) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 A ReLU has a kink at zero, a max pooling where two entries of a window tie. An activation within
 rounding of a kink may take another branch on the other side, and gradients then jump although
 both sides are right. `KinkWatch` sees every such operator of a PyTorch run, module or function,
-below autograd; `Settler` moves a sample off its kinks.
+below autograd; `Settler` moves a sample off its kinks. What stays near one is kept for `flips.py`.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ MANY = 64
 candidate may show are then part of the measured sensitivity. Low precision brings that about."""
 
 aten = torch.ops.aten
-
+POOL = aten.max_pool2d_with_indices.default
 
 _POOL_DEFAULTS = (None, None, (), 0, 1, False)
 
@@ -33,9 +33,7 @@ def _pool_gap(args: tuple) -> torch.Tensor:
     Behind a ReLU the entries of a window tie at zero, and the gradient that any of them would
     get ends at the ReLU.
     """
-    x, kernel, stride, padding, dilation, ceil_mode = (*args, *_POOL_DEFAULTS[len(args) :])
-    kernel, padding, dilation = _pair(kernel), _pair(padding), _pair(dilation)
-    stride = _pair(stride) if stride else kernel
+    x, kernel, stride, padding, dilation, ceil_mode = pooling(args)
     bottom, right = padding
     if ceil_mode:
         bottom, right = bottom + stride[0] - 1, right + stride[1] - 1
@@ -47,6 +45,14 @@ def _pool_gap(args: tuple) -> torch.Tensor:
         return torch.full(windows.shape[:-1], torch.inf, dtype=x.dtype)
     first, second = windows.topk(2).values.unbind(-1)
     return torch.where(first == 0, torch.inf, first - second)
+
+
+def pooling(args: tuple) -> tuple:
+    """The arguments of a max pooling: its input; kernel, stride, padding, dilation; ceil_mode."""
+    x, kernel, stride, padding, dilation, ceil_mode = (*args, *_POOL_DEFAULTS[len(args) :])
+    kernel = _pair(kernel)
+    stride = _pair(stride) if stride else kernel
+    return x, kernel, stride, _pair(padding), _pair(dilation), ceil_mode
 
 
 def _pair(value) -> tuple[int, int]:
@@ -64,7 +70,7 @@ KINKED = {
     aten.relu_.default: _itself,
     aten.leaky_relu.default: _itself,
     aten.abs.default: _itself,
-    aten.max_pool2d_with_indices.default: _pool_gap,
+    POOL: _pool_gap,
 }
 SHIFTABLE = (aten.relu.default, aten.relu_.default, aten.leaky_relu.default, aten.abs.default)
 
@@ -113,7 +119,7 @@ class KinkWatch(Uncompiled):
             quantity = measure(args)
             if self.against is None:
                 shape = tuple(args[0].shape)
-                if func is aten.max_pool2d_with_indices.default and shape in self._kernels:
+                if func is POOL and shape in self._kernels:
                     self._pools.append((len(self.quantities), self._kernels[shape]))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
@@ -137,6 +143,22 @@ class KinkWatch(Uncompiled):
             int((quantity.abs() <= SAFE * spread).sum())
             for quantity, spread in zip(self.quantities, spreads, strict=True)
         ]
+
+    def nearest(self, spreads: list[torch.Tensor]) -> list[tuple[int, tuple[int, ...]]]:
+        """Operator and index of the elements near a kink, for operators with few of them.
+
+        In the order of the forward pass; of more than `MANY` in all, those that are nearest.
+        """
+        found = []
+        counts = self.near(spreads)
+        for place, (quantity, spread) in enumerate(zip(self.quantities, spreads, strict=True)):
+            if few(counts[place]):
+                indices = (quantity.abs() <= SAFE * spread).nonzero()
+                at = tuple(indices.T)
+                distances = quantity[at].abs() / spread.expand_as(quantity)[at]
+                rows = zip(distances.tolist(), indices.tolist(), strict=True)
+                found += [(distance, place, tuple(index)) for distance, index in rows]
+        return sorted((place, index) for _, place, index in sorted(found)[:MANY])
 
     def ties(
         self, spreads: list[torch.Tensor], names: dict[int, str]

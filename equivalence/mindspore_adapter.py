@@ -4,7 +4,9 @@ A network is built anew for every case: a cell that was compiled once keeps its 
 phase changes, and so do functions made over it.
 """
 
-from collections.abc import Mapping
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
@@ -16,6 +18,7 @@ from mindspore.nn.utils import no_init_parameters
 from equivalence import trace
 from equivalence.build import build
 from equivalence.errors import WeightError
+from equivalence.layers import Layer, Sink, Site, below
 from equivalence.sample import Sample
 from equivalence.trace import Trace
 from equivalence.weights import Slot
@@ -84,9 +87,23 @@ class MindSporeNetwork:
         self._enter()
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
-        self.cell = network if isinstance(network, nn.Cell) else Function(network)
-        self.parameters = dict(self.cell.parameters_and_names())
+        self._take(network if isinstance(network, nn.Cell) else Function(network))
+
+    def _take(self, cell: nn.Cell) -> None:
+        self.cell = cell
+        self.parameters = dict(cell.parameters_and_names())
         self._step: nn.Cell | None = None
+
+    def part(self, path: str, execution: str) -> "MindSporeNetwork":
+        """The cell at that path as a network of its own; it shares this one's parameters."""
+        network = object.__new__(MindSporeNetwork)
+        network.execution, network.device = execution, self.device
+        network._take(self.cell_at(path))
+        return network
+
+    def cell_at(self, path: str) -> nn.Cell:
+        """The cell at a path; "" is the network."""
+        return dict(self.cell.cells_and_names())[path]
 
     def _enter(self) -> None:
         """Make the device and the execution mode of this network the process's."""
@@ -100,6 +117,62 @@ class MindSporeNetwork:
             name: Slot(tuple(p.shape), "parameter" if p.requires_grad else "buffer")
             for name, p in self.parameters.items()
         }
+
+    def layers(self, partners: Mapping[str, str]) -> list[Layer]:
+        """Every cell, a parent before its children, its weights under the reference's names."""
+        from equivalence.mindspore_layers import settings
+
+        return [
+            Layer(
+                path,
+                str(settings(cell)["kind"]),
+                frozenset(map(partners.get, below(path, partners))),
+            )
+            for path, cell in self.cell.cells_and_names()
+        ]
+
+    @contextlib.contextmanager
+    def observed(self, names: Mapping[str, str], sink: Sink) -> Iterator[None]:
+        """Runs within show the outputs and cotangents of cells to `sink`; graphs show none.
+
+        names: path of a cell -> path of the reference's layer, for the cells that are shown.
+        """
+        calls: dict[str, int] = {}
+        pulled: list[tuple[str, list]] = []
+
+        def after(path: str):
+            def hook(_, __, outputs):
+                call = calls[path] = calls.get(path, -1) + 1
+                for i, out in enumerate(flatten(outputs)):
+                    sink(Site(path, call, "output", i), _array(out))
+
+            return hook
+
+        def back(path: str):
+            def hook(_, gradients):
+                pulled.append((path, [g if g is None else _array(g) for g in flatten(gradients)]))
+
+            return hook
+
+        handles = []
+        for name, cell in self.cell.cells_and_names():
+            if name in names:
+                handles.append(cell.register_forward_hook(after(names[name])))
+                handles.append(cell.register_backward_pre_hook(back(names[name])))
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+        reached = Counter(path for path, _ in pulled)
+        for path, gradients in pulled:  # the last call is pulled back first
+            if reached[path] <= calls[path]:
+                continue  # nothing came back to one of its calls, and which is not known
+            for i, gradient in enumerate(gradients):
+                if gradient is not None:
+                    sink(Site(path, reached[path] - 1, "cotangent", i), gradient)
+            reached[path] -= 1
+            calls[path] -= 1
 
     def random_layers(self) -> list[str]:
         """Names of the layers that draw random numbers while training."""

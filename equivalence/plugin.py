@@ -15,6 +15,8 @@ from equivalence.isolation import isolated
 from equivalence.twin import LEVELS, Case
 
 RESULTS = "reports/results.jsonl"
+DIAGNOSES = "diagnosis"
+"""Folder beside the results: a text file per diagnosed case."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=RESULTS,
         metavar="FILE",
         help="one JSON line per compared tensor (default: %(default)s)",
+    )
+    group.addoption(
+        "--diagnose",
+        action="store_true",
+        help="feed each layer by itself in cases that pass, too, and write its errors down",
     )
 
 
@@ -90,6 +97,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
 def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
     """Run a case and fail the test, in words, unless its sides are as the twin declares."""
     seed = request.config.getoption("seed")
+    folder = Path(request.config.rootpath, request.config.getoption("results")).parent / DIAGNOSES
+
+    def diagnosed(case: Case, passed: bool) -> list[str]:
+        """Lines that name the culprit, and where all of the diagnosis is."""
+        from equivalence import explanation
+        from equivalence.diagnosis import diagnose
+
+        try:
+            found = diagnose(case, seed, every=passed)
+        except Exception as error:  # must not hide what is diagnosed
+            return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
+        path = written(folder / f"{case.name}.txt", explanation.full(found))
+        return [*explanation.brief(found), f"every layer: {os.path.relpath(path, before)}"]
 
     def run(case: Case) -> None:
         from equivalence.check import check
@@ -103,15 +123,30 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
         else:
             request.node.stash[LINES] = report.lines(outcome)
             repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
-            failure = None if outcome.passed else report.failure(outcome, repeat)
+            failure = None
+            if not outcome.passed:
+                wrong = outcome.judgement.differing
+                failure = report.failure(outcome, repeat, diagnosed(case, False) if wrong else [])
+            elif request.config.getoption("diagnose") and outcome.judgement is not None:
+                request.node.stash[DIAGNOSIS] = [case.name, *diagnosed(case, True)]
         if failure:
             pytest.fail(failure, pytrace=False)
 
+    before = Path.cwd()
     with isolated():
         yield run
 
 
+def written(path: Path, lines: list[str]) -> Path:
+    """A text file of those lines, complete or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_text("\n".join(lines) + "\n")
+    return part.replace(path)
+
+
 LINES = pytest.StashKey[list[str]]()
+DIAGNOSIS = pytest.StashKey[list[str]]()
 SHOW_TRACEBACK = "(--tb=long shows the traceback)"
 
 
@@ -121,6 +156,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     if "compare" in getattr(item, "fixturenames", ()):
         # Attributes of a report travel from an xdist worker to the controller.
         made.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
+        made.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []
         if crash := getattr(made.longrepr, "reprcrash", None):
             # pytest's short summary repeats the message, and in CI all lines of it.
             crash.message = crash.message.partition("\n")[0]
@@ -133,8 +169,10 @@ class Recorder:
     def __init__(self, config: pytest.Config):
         self.path = Path(config.rootpath, config.getoption("results"))
         self.part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        self.diagnosed = self.path.parent / DIAGNOSES
         self.stream = None
         self.records: list[dict] = []
+        self.diagnoses: list[list[str]] = []
         self.selected = False
 
     @property
@@ -142,11 +180,18 @@ class Recorder:
         """True when cases were selected and none of them came to a comparison."""
         return self.selected and not self.records
 
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        if session.config.option.collectonly:
+            return
+        for text in self.diagnosed.glob("*.txt"):  # those of an earlier run
+            text.unlink()
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         lines = getattr(report, "equivalence", None)
         if lines is None:
             return
         self.selected = True
+        self.diagnoses += [report.diagnosis] if report.diagnosis else []
         if lines and self.stream is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.stream = self.part.open("w")
@@ -163,6 +208,9 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
+        for case, *lines in self.diagnoses:
+            terminalreporter.section(case, sep="-")
+            terminalreporter.write_line("\n".join(lines))
         if self.records:
             terminalreporter.section("equivalence")
             terminalreporter.line(report.summary(self.records))

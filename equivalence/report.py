@@ -10,12 +10,15 @@ from equivalence.judge import Judgement, TensorVerdict
 if TYPE_CHECKING:
     from equivalence.check import Outcome
 
-SHOWN = 6
+SHOWN = 3
 """Worst tensors in the text of a failure; all of them are in the results file."""
 
 
-def failure(outcome: "Outcome", repeat: str) -> str:
-    """A few lines a person can act on; `repeat` is the command that runs just this case."""
+def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> str:
+    """Some 25 lines a person can act on.
+
+    repeat: the command that runs just this case; diagnosis: lines that name the culprit.
+    """
     case, judgement = outcome.case, outcome.judgement
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
@@ -37,19 +40,16 @@ def failure(outcome: "Outcome", repeat: str) -> str:
     if not judgement.ill_posed:
         needed = _number(judgement.needed)
         lines.append(f"budget {budget:g} roundings; smallest that would have passed: {needed}")
-    return "\n".join([*lines, f"repeat: {repeat}"])
+    return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
 
 
 def _table(verdicts: list[TensorVerdict]) -> list[str]:
     """The verdicts in columns; below each, its worst element or what is wrong with it."""
     if not verdicts:
         return []
-    width = max(len(verdict.name) for verdict in verdicts)
+    width = max(len(name) for name in ("in roundings", *(v.name for v in verdicts)))
     titles = "  ".join(f"{title:>12}" for title in ("error", "worst", "reference", "conditioning"))
-    lines = [
-        "  in roundings: error by norm, of the worst element, of the reference's own run",
-        f"  {'tensor':{width}}  {titles}      relative",
-    ]
+    lines = [f"  {'in roundings':{width}}  {titles}      relative"]
     for verdict in verdicts:
         if verdict.problem:
             lines.append(f"  {verdict.name:{width}}  {verdict.problem}")
@@ -79,7 +79,10 @@ def _number(value: float) -> str:
 
 
 def lines(outcome: "Outcome") -> list[str]:
-    """One JSON object per comparison; a figure that is not finite is null."""
+    """One JSON object per comparison; a figure that is not finite is null.
+
+    Each line of a case that is equal after branch flips has their list as `flips`.
+    """
     common = {
         "case": outcome.case.name,
         "twin": outcome.case.twin.name,
@@ -89,6 +92,8 @@ def lines(outcome: "Outcome") -> list[str]:
     if outcome.judgement is None:
         return [json.dumps({**common, "raises": outcome.case.twin.raises})]
     common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
+    if outcome.flips:
+        common["flips"] = [str(flip) for flip in outcome.flips]
     return [json.dumps(common | _record(verdict)) for verdict in outcome.judgement.verdicts]
 
 
@@ -114,8 +119,9 @@ def _record(verdict: TensorVerdict) -> dict[str, Any]:
 
 
 def summary(records: Iterable[dict[str, Any]]) -> str:
-    """How much was compared, and the largest error of the twins that are to be equal."""
+    """How much was compared, the largest error of the twins that are to be equal, and flips."""
     twins, cases, differing, tensors = set(), set(), set(), 0
+    flips: dict[str, int] = {}
     largest: tuple[float, str] = (0.0, "")
     for record in records:
         twins.add(record["twin"])
@@ -123,6 +129,8 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
         if "tensor" not in record:
             continue
         tensors += 1
+        if "flips" in record:
+            flips[record["case"]] = len(record["flips"])
         if record["differs"]:
             differing.add(record["case"])
         elif record["problem"] is None:
@@ -134,4 +142,11 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
         text += f"; largest error {_number(largest[0])} roundings: {largest[1]}"
+    if flips:
+        text += f"; {_count(len(flips), 'case')} equal after "
+        text += _count(sum(flips.values()), "branch flip")
     return text
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -117,9 +117,10 @@ class Perturbed:
 def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Values by the tensor's role, read off its name and rank; nothing is left at a default.
 
-    Kernels are scaled by 1/sqrt(fan-in). The quiet output channels of a convolution are the
-    channels whose running variance is small, so that an epsilon shows in both phases and
-    activations keep their size through deep networks.
+    One scale in four is negative: a trained gamma may be, and an increasing one lets a max pooling
+    move across it. Kernels are scaled by 1/sqrt(fan-in). The quiet output channels of a
+    convolution are the channels whose running variance is small, so that an epsilon shows in both
+    phases and activations keep their size through deep networks.
     """
     role = name.rpartition(".")[2]
     if role in INTEGER_BUFFERS:
@@ -135,7 +136,7 @@ def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.n
             kernel *= quiet_channels(shape[0]).astype(np.float32)[:, None, None, None]
         return kernel
     if role == "weight":
-        return rng.uniform(0.5, 1.5, shape)
+        return rng.uniform(0.5, 1.5, shape) * rng.choice((1.0, 1.0, 1.0, -1.0), shape)
     return 0.5 * rng.standard_normal(shape)
 
 

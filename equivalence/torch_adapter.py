@@ -1,7 +1,7 @@
 """PyTorch behind the verbs of the engine: build, load, run."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from equivalence import torchvision_schemas, trace
 from equivalence.build import build
 from equivalence.kinks import MANY, MARGIN, KinkWatch, Settler, few
+from equivalence.layers import Layer, Sink, Site, below
 from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.trace import Trace
 from equivalence.weights import Slot
@@ -59,6 +60,15 @@ class TorchNetwork:
             network = build(target, arguments)
         self.module = network if isinstance(network, nn.Module) else Function(network)
 
+    def part(self, path: str) -> "TorchNetwork":
+        """The module at that path as a network of its own; it shares this one's tensors."""
+        network = object.__new__(TorchNetwork)
+        network.module = self.module.get_submodule(path)
+        for module in network.module.modules():
+            if hasattr(module, "inplace"):
+                module.inplace = False  # its input may now be a leaf
+        return network
+
     def slots(self) -> dict[str, Slot]:
         """Every parameter and buffer (also a frozen parameter) by name, in the module's order."""
         slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self._trained().items()}
@@ -72,6 +82,59 @@ class TorchNetwork:
         """What no gradient goes to: frozen parameters, then buffers."""
         frozen = {n: p for n, p in self.module.named_parameters() if not p.requires_grad}
         return frozen | dict(self.module.named_buffers())
+
+    def layers(self) -> list[Layer]:
+        """Every module, a parent before its children."""
+        from equivalence.torch_layers import settings
+
+        wanted = [n for n in self.slots() if n.rpartition(".")[2] not in INTEGER_BUFFERS]
+        return [
+            Layer(path, str(settings(module)["kind"]), below(path, wanted))
+            for path, module in self.module.named_modules()
+        ]
+
+    def pools_maxima(self, path: str) -> bool:
+        """Whether the module at that path is a max pooling."""
+        kinds = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
+        return isinstance(self.module.get_submodule(path), kinds)
+
+    @contextlib.contextmanager
+    def observed(self, sink: Sink) -> Iterator[None]:
+        """Runs within show every layer's inputs, outputs and cotangents to `sink`.
+
+        A call with anything but tensors, or with keywords, shows no inputs.
+        """
+        calls: dict[str, int] = {}
+
+        def before(path: str):
+            def hook(_, args, kwargs):
+                call = calls[path] = calls.get(path, -1) + 1
+                if not kwargs and all(isinstance(arg, torch.Tensor) for arg in args):
+                    for i, arg in enumerate(args):
+                        sink(Site(path, call, "input", i), _array(arg))
+
+            return hook
+
+        def after(path: str):
+            def hook(_, __, outputs):
+                for i, out in enumerate(flatten(outputs)):
+                    if isinstance(out, torch.Tensor):
+                        sink(Site(path, calls[path], "output", i), _array(out))
+                    if isinstance(out, torch.Tensor) and out.requires_grad:
+                        site = Site(path, calls[path], "cotangent", i)
+                        out.register_hook(lambda grad, site=site: sink(site, _array(grad)))
+
+            return hook
+
+        handles = []
+        for path, module in self.module.named_modules():
+            handles.append(module.register_forward_pre_hook(before(path), with_kwargs=True))
+            handles.append(module.register_forward_hook(after(path)))
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
 
     def random_layers(self) -> list[str]:
         """Names of the layers that draw random numbers while training."""

@@ -1,18 +1,21 @@
 """The truth of a case: the reference in float64, and how far rounding moves it."""
 
+import contextlib
 import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from equivalence import trace
+from equivalence import flips, trace
 from equivalence.errors import IllPosedError
+from equivalence.flips import Branches, Flip
 from equivalence.judge import Expected, in_roundings
-from equivalence.kinks import KinkWatch, few
+from equivalence.kinks import KinkWatch
 from equivalence.norms import distance
 from equivalence.precision import BUDGET
 from equivalence.rounding import RoundEachResult
 from equivalence.sample import Perturbed, Sample, seed_of
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.torch_adapter import TorchNetwork, Watch
 from equivalence.trace import Trace
 
 WEIGHT_DTYPE = "float32"
@@ -26,7 +29,17 @@ WATCHED = 2
 """Perturbed runs that tell how far rounding moves each activation from its kink."""
 
 REDRAWS = 4
-"""Samples tried before a case is given up because activations stay near a kink."""
+"""Samples tried before activations that stay near a kink are put up with."""
+
+
+class Truth(dict[str, Expected]):
+    """What is expected of every tensor of the trace, by name.
+
+    near: the few activations within rounding of a kink that no draw got rid of; a right candidate
+    may take the other branch at any of them. Sensitivities hold none of their jumps.
+    """
+
+    near: tuple[Flip, ...] = ()
 
 
 def probes(elements: int) -> int:
@@ -38,34 +51,55 @@ def probes(elements: int) -> int:
     return 8 if elements <= 1 << 16 else 3
 
 
-def compute(
-    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
-) -> dict[str, Expected]:
+def compute(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
     """Truth, sensitivity and the reference's own error, for every tensor of the trace.
 
     `sample` is moved off the kinks of the network on the way: first by shifts of its biases,
-    then, should activations remain near a kink, by drawing it anew. Raises IllPosedError when no
-    draw helps, or when the truth itself is NaN.
+    then, should activations remain near a kink, by drawing it anew. What no draw helps is kept as
+    `near`. Raises IllPosedError when the truth itself is NaN.
     """
-    expected = _settled(network, sample, phase, unit_roundoff)
+    return _measured(
+        _settled(network, sample, phase, unit_roundoff), network, sample, phase, unit_roundoff
+    )
+
+
+def of_layer(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
+    """As `compute`, for a layer that both sides feed the very same values, kinks or not."""
+    expected = _unprobed(network.run(sample, phase, "float64"))
+    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
+    return _measured(expected, network, sample, phase, unit_roundoff)
+
+
+def _measured(
+    expected: Truth, network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
+) -> Truth:
+    """The truth and its first perturbations, with further ones and the reference's own error."""
     elements = sum(known.truth.size for known in expected.values())
-    for probe in range(WATCHED, probes(elements)):
-        perturbed = Perturbed(sample, probe, unit_roundoff)
-        _widen(expected, network.run(perturbed, phase, "float64"))
+    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED, probes(elements)))
     own = network.run(sample, phase, sample.dtype)
     for name, values in own.items():
         known = expected[name]
         known.dtype = WEIGHT_DTYPE if trace.of_weight(name) else str(values.dtype)
-        known.own_error, known.own_worst = _own_errors(known, values, unit_roundoff)
+    _measure_own(expected, expected, own, unit_roundoff)
     _measure_cancelled(network, sample, phase, unit_roundoff, expected, own)
+    if expected.near and any(name.startswith("gradient:") for name in _over_budget(expected)):
+        explained = flips.explain(
+            network, sample, phase, expected, expected.near, own, unit_roundoff, BUDGET
+        )
+        if explained:
+            _measure_own(expected, explained[1], own, unit_roundoff)
     return expected
 
 
-def _settled(
-    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
-) -> dict[str, Expected]:
-    """The truth and its first perturbations, from a sample without activations near a kink."""
-    for _ in range(REDRAWS):
+def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
+    """The truth and its first perturbations, from a sample with no activation near a kink.
+
+    Or, when no draw gives one, from the last, with those that stayed near held to the truth's
+    branch, so that what a flip changes does not count as rounding.
+    """
+    for draw in range(REDRAWS):
+        if draw:
+            sample.draw_again()
         perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
         network.settle(sample, perturbed, phase)
         watch = KinkWatch()
@@ -73,19 +107,44 @@ def _settled(
         for name, values in truth.items():
             if values.dtype.kind == "f" and np.isnan(values).any():
                 raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
-        expected = {name: Expected(values, str(values.dtype)) for name, values in truth.items()}
+        expected = _unprobed(truth)
         apart = KinkWatch(watch)
         for each in perturbed:
             _widen(expected, network.run(each, phase, "float64", apart))
-        near = sum(filter(few, watch.near(apart.spreads)))
+        near = watch.nearest(apart.spreads)
         if not near:
             return expected
-        sample.draw_again()
-    raise IllPosedError(
-        f"{sample.name}: in each of {REDRAWS} samples some activations (last: {near}) lie within "
-        "rounding of a kink (a ReLU at zero, a tied maximum), where gradients of a right "
-        "candidate may jump; use a smaller input"
-    )
+    expected = _unprobed(truth)
+    expected.near = flips.locate(network, sample, phase, near)
+    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
+    return expected
+
+
+def _unprobed(truth: Trace) -> Truth:
+    return Truth({name: Expected(values, str(values.dtype)) for name, values in truth.items()})
+
+
+def _probe(
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    expected: Truth,
+    numbers: range,
+) -> None:
+    """Widen the sensitivities by perturbed runs without flips of near activations."""
+    for probe in numbers:
+        perturbed = Perturbed(sample, probe, unit_roundoff)
+        _widen(expected, network.run(perturbed, phase, "float64", _held(expected.near)))
+
+
+@contextlib.contextmanager
+def _held(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
+    """The watches, over runs that take the truth's branch at every near activation."""
+    with contextlib.ExitStack() as stack:
+        for watch in (*watches, Branches(near)) if near else watches:
+            stack.enter_context(watch)
+        yield
 
 
 def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
@@ -93,9 +152,25 @@ def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
     for name, values in perturbed.items():
         known = expected.get(name)
         if known is not None and known.truth.dtype.kind == "f":
-            apart = distance(values, known.truth)
-            known.spread = max(known.spread, apart.norm)
-            known.spread_peak = max(known.spread_peak, apart.largest)
+            known.widen(values)
+
+
+def _measure_own(
+    expected: Truth, truths: Mapping[str, Expected], own: Trace, unit_roundoff: float
+) -> None:
+    """Set the errors of the reference's own run, by the truths that it is to be measured by."""
+    for name, values in own.items():
+        known = expected[name]
+        known.own_error, known.own_worst = _own_errors(truths[name], values, unit_roundoff)
+
+
+def _over_budget(expected: Truth) -> dict[str, Expected]:
+    """The tensors in which the reference's own run is too far from the truth."""
+    return {
+        name: known
+        for name, known in expected.items()
+        if max(known.own_error, known.own_worst) > BUDGET
+    }
 
 
 def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
@@ -111,7 +186,7 @@ def _measure_cancelled(
     sample: Sample,
     phase: str,
     unit_roundoff: float,
-    expected: dict[str, Expected],
+    expected: Truth,
     own: Trace,
 ) -> None:
     """Give gradients that cancel to nothing the sensitivity of the terms that cancel.
@@ -122,17 +197,19 @@ def _measure_cancelled(
     """
     suspects = {
         name: known
-        for name, known in expected.items()
-        if name.startswith("gradient:") and max(known.own_error, known.own_worst) > BUDGET
+        for name, known in _over_budget(expected).items()
+        if name.startswith("gradient:")
     }
     if not suspects:
         return
     widened = {name: Expected(known.truth, known.dtype) for name, known in suspects.items()}
     for probe in range(CANCELLED_PROBES):
         rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
-        _widen(widened, network.run(sample, phase, "float64", rounding))
+        _widen(widened, network.run(sample, phase, "float64", _held(expected.near, rounding)))
     for name, known in suspects.items():
-        if float(np.linalg.norm(known.truth)) <= widened[name].spread:
+        # Without any spread nothing cancels: what the reference gives is wrong, or a flip.
+        if float(np.linalg.norm(known.truth)) <= widened[name].spread > 0.0:
             _widen(widened, {name: own[name]})
+            known.cancelled = True
             known.spread, known.spread_peak = widened[name].spread, widened[name].spread_peak
             known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)

@@ -32,14 +32,20 @@ class Slot:
         return f"{self.kind} {self.shape}"
 
 
+def renamed(path: str, rename: Mapping[str, str]) -> str:
+    """A candidate's path with the declared renames applied, at once, the longer run first."""
+    if not rename:
+        return path
+    runs = "|".join(map(re.escape, sorted(rename, key=len, reverse=True)))
+    return re.sub(rf"(?<![^.])({runs})(?![^.])", lambda run: rename[run[0]], path)
+
+
 def reference_name(candidate: str, rename: Mapping[str, str]) -> str:
     """The reference's name for a candidate's: declared renames, then the standard ones.
 
-    The declared ones are applied at once, the longer run first; a last segment that one of them
-    gives is final.
+    A last segment that a declared one gives is final.
     """
-    runs = "|".join(map(re.escape, sorted(rename, key=len, reverse=True)))
-    path = re.sub(rf"(?<![^.])({runs})(?![^.])", lambda run: rename[run[0]], candidate)
+    path = renamed(candidate, rename)
     if any(f".{candidate}".endswith(f".{old}") for old in rename):
         return path
     prefix, _, last = path.rpartition(".")

@@ -1,4 +1,4 @@
-"""Batch normalisation, with PyTorch's reading of `momentum`: the share of the new statistics."""
+"""Normalisation, with PyTorch's reading of `momentum`: the share of the new statistics."""
 
 import numpy as np
 from mindspore import Tensor, nn
@@ -28,6 +28,11 @@ def plain_batch_norm2d(
     if affine:
         raise ValueError("plain_batch_norm2d has no scale and shift; use batch_norm2d")
     return PlainBatchNorm2d(num_features, eps, momentum)
+
+
+def layer_norm(normalized_shape: int, eps: float = 1e-5) -> nn.LayerNorm:
+    """`torch.nn.LayerNorm` over the last axis. MindSpore's own default epsilon is 1e-7."""
+    return nn.LayerNorm((normalized_shape,), epsilon=eps)
 
 
 def batch_norm2d_eps_1e4(num_features: int) -> nn.BatchNorm2d:

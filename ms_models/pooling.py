@@ -8,6 +8,24 @@ def max_pool2d(kernel_size: int, stride: int, padding: int = 0) -> nn.MaxPool2d:
     return nn.MaxPool2d(kernel_size, stride, pad_mode="pad", padding=padding)
 
 
+def avg_pool2d(
+    kernel_size: int,
+    stride: int,
+    padding: int = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> nn.AvgPool2d:
+    """`torch.nn.AvgPool2d`: whether the zeros of the border count is the caller's choice."""
+    return nn.AvgPool2d(
+        kernel_size,
+        stride,
+        pad_mode="pad",
+        padding=padding,
+        ceil_mode=ceil_mode,
+        count_include_pad=count_include_pad,
+    )
+
+
 def zero_padded_max_pool2d(kernel_size: int, stride: int, padding: int) -> nn.SequentialCell:
     """Zeros around the map, then max pooling: right only where no input is negative."""
     sides = (padding, padding)

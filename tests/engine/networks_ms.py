@@ -1,5 +1,6 @@
 """Small MindSpore cells that the engine is tested with: right ones, then ones with a defect."""
 
+import itertools
 import os
 import signal
 import time
@@ -174,6 +175,13 @@ class TransposedWeight(Affine):
         return ops.matmul(x, self.weight) + self.bias
 
 
+class SlightlyScaled(Affine):
+    """The product is off by one part in 2048."""
+
+    def construct(self, x):
+        return ops.matmul(x, self.weight.T) * (1.0 + 2.0**-11) + self.bias
+
+
 class DetachedBias(Affine):
     """No gradient reaches the bias."""
 
@@ -279,3 +287,44 @@ def focal_loss_of_swapped_alpha(alpha: float, reduction: str) -> nn.Cell:
 
 def focal_loss_averaged(alpha: float, reduction: str) -> nn.Cell:  # noqa: ARG001
     return ms_models.losses.SigmoidFocalLoss(alpha=alpha, reduction="mean")
+
+
+# What takes another branch than the reference at chosen activations.
+
+
+class Unbiased(nn.Cell):
+    """Convolutions without bias, each with its ReLU. `nudges` are added before, by layer."""
+
+    nudges: dict[int, np.ndarray] = {}
+
+    def __init__(self, layers: int, planes: int):
+        super().__init__()
+        widths = [2] + [planes] * layers
+        self.convs = nn.CellList(
+            [
+                nn.Conv2d(i, o, 3, pad_mode="valid", has_bias=False)
+                for i, o in itertools.pairwise(widths)
+            ]
+        )
+
+    def construct(self, x):
+        for layer, conv in enumerate(self.convs):
+            x = conv(x)
+            if layer in self.nudges:
+                x = x + Tensor(self.nudges[layer], x.dtype)
+            x = ops.relu(x)
+        return x
+
+
+class UnbiasedPooled(Unbiased):
+    """A max pooling behind a convolution; `nudges` are added between them."""
+
+    def __init__(self, layers: int, planes: int):
+        super().__init__(layers, planes)
+        self.pool = nn.MaxPool2d(2, 2)
+
+    def construct(self, x):
+        x = self.convs[0](x)
+        if 0 in self.nudges:
+            x = x + Tensor(self.nudges[0], x.dtype)
+        return self.pool(x)

@@ -1,9 +1,12 @@
 """One case from end to end: what passes, what is shared, and what an error says."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from equivalence import check as module
-from equivalence import precision, truth
+from equivalence import flips, precision, truth
 from equivalence.check import check
 from equivalence.draws import integers, normal
 from equivalence.errors import (
@@ -13,6 +16,7 @@ from equivalence.errors import (
     SideError,
     WeightError,
 )
+from equivalence.flips import Flip
 from equivalence.isolation import isolated
 from equivalence.sample import resolve_inputs
 from tests.engine.small import MS, PT, case
@@ -90,9 +94,12 @@ def test_integers_go_in_and_come_out(execution):
 
 
 def test_a_reviewed_budget_holds_for_its_twin(monkeypatch):
-    monkeypatch.setitem(precision.REVIEWED_BUDGETS, "small", (1e9, "for this test"))
-    outcome = check(affine("TransposedWeight"), seed=0)
-    assert {verdict.budget for verdict in outcome.judgement.verdicts} == {1e9}
+    # The product with one weight scaled up by 2^-11 is off by 2^13 roundings.
+    off_a_little = affine("SlightlyScaled")
+    assert not check(off_a_little, seed=0).passed
+    monkeypatch.setitem(precision.REVIEWED_BUDGETS, "small", (2.0**14, "for this test"))
+    outcome = check(off_a_little, seed=0)
+    assert {verdict.budget for verdict in outcome.judgement.verdicts} == {2.0**14}
     assert outcome.passed
 
 
@@ -156,6 +163,114 @@ def test_another_seed_means_other_data():
         one.want != two.want
         for one, two in zip(first.judgement.verdicts, second.judgement.verdicts, strict=True)
     )
+
+
+# Branch flips. What they explain is tested in `test_attribution`.
+
+
+@pytest.fixture
+def explaining(monkeypatch):
+    """Something is near a kink, and flips explain whatever differs; the calls."""
+    calls, compute = [], truth.compute
+
+    def near(*arguments):
+        known = compute(*arguments)
+        known.near = (FLIP,)
+        return known
+
+    def explain(_, sample, phase, expected, near, recorded, *others):
+        calls.append((sample, phase, near, others))
+        found = {
+            name: replace(known, truth=recorded[name].astype(np.float64))
+            for name, known in expected.items()
+        }
+        return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
+
+    monkeypatch.setattr(truth, "compute", near)
+    monkeypatch.setattr(flips, "explain", explain)
+    return calls
+
+
+FLIP = Flip("relu", 0, "relu", (0, 1), 1e-9, 0, 1, 0)
+
+
+def test_gradients_that_flips_explain_pass_with_the_flips(explaining):
+    outcome = check(affine("DetachedBias"), seed=0)
+    assert outcome.passed
+    assert outcome.flips == (FLIP,)
+    ((_, phase, near, others),) = explaining
+    assert (phase, near) == ("train", (FLIP,))
+    assert others == (precision.UNIT_ROUNDOFF["float32"], precision.BUDGET)
+
+
+def test_a_case_that_passes_is_not_explained(explaining):
+    outcome = check(affine(), seed=0)
+    assert outcome.passed
+    assert outcome.flips == ()
+    assert not explaining
+
+
+def test_without_anything_near_nothing_is_explained(monkeypatch):
+    monkeypatch.setattr(flips, "explain", None)
+    assert not check(affine("DetachedBias"), seed=0).passed
+
+
+@pytest.mark.parametrize("candidate", ["TransposedWeight", "StaleWeight", "OneNaN"])
+def test_what_differs_in_outputs_is_never_explained(explaining, candidate):
+    assert not check(affine(candidate), seed=0).passed
+    assert not explaining
+
+
+def test_a_gradient_that_is_not_finite_is_never_explained(explaining, monkeypatch):
+    from equivalence.mindspore_adapter import MindSporeNetwork
+
+    run = MindSporeNetwork.run
+
+    def spoiled(*arguments):
+        recorded = run(*arguments)
+        recorded["gradient:bias"][0] = np.nan
+        return recorded
+
+    monkeypatch.setattr(MindSporeNetwork, "run", spoiled)
+    assert not check(affine(), seed=0).passed
+    assert not explaining
+
+
+def test_what_explains_must_pass_the_whole_judge(explaining, monkeypatch):
+    explain = flips.explain
+
+    def partly(network, sample, phase, expected, *others):
+        near, found = explain(network, sample, phase, expected, *others)
+        return near, {
+            **found,
+            "gradient:weight": replace(found["gradient:weight"], truth=np.zeros((6, 6))),
+        }
+
+    monkeypatch.setattr(flips, "explain", partly)
+    outcome = check(affine("DetachedBias"), seed=0)
+    assert len(explaining) == 1
+    assert not outcome.passed
+    assert outcome.flips == ()
+    assert [v.name for v in outcome.judgement.differing] == ["gradient:bias"]
+
+
+def test_an_ill_posed_case_is_not_explained(explaining, monkeypatch):
+    compute = truth.compute
+
+    def own(*arguments):
+        known = compute(*arguments)
+        known["gradient:weight"].own_error = 99.0
+        return known
+
+    monkeypatch.setattr(truth, "compute", own)
+    assert check(affine("DetachedBias"), seed=0).judgement.ill_posed
+    assert not explaining
+
+
+def test_a_known_difference_that_flips_explain_is_gone(explaining):
+    outcome = check(affine("DetachedBias", differs="detached"), seed=0)
+    assert explaining
+    assert not outcome.passed
 
 
 # What a side raises.

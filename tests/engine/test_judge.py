@@ -122,8 +122,8 @@ def test_the_budget_needed_is_the_smallest_that_passes(truth, other):
     candidate = single(truth + np.resize(other, truth.shape))
     needed = verdict(truth, candidate).needed
     assume(0.0 < needed < math.inf)
-    assert verdict(truth, candidate, budget=needed).equal
-    assert not verdict(truth, candidate, budget=math.nextafter(needed, 0.0)).equal
+    assert not verdict(truth, candidate, budget=needed).differing
+    assert verdict(truth, candidate, budget=math.nextafter(needed, 0.0)).differing
 
 
 def test_a_sensitivity_widens_what_may_differ_in_its_own_norm_only():
@@ -310,3 +310,31 @@ def test_judging_takes_a_few_chunks_of_memory_and_copies_nothing():
         tracemalloc.stop()
     assert found.equal
     assert extra < 4 << 20, f"{extra / 2**20:.1f} MiB for a pair of 16 MiB each"
+
+
+def test_a_budget_that_reaches_as_far_as_zero_makes_the_case_ill_posed():
+    truth = gaussian(20)
+    norm = float(np.linalg.norm(truth))
+    for share, blind in ((0.98, False), (1.02, True)):
+        spread = norm * (share / 16 - U)
+        found = verdict(truth, single(truth), spread=spread, spread_peak=norm)
+        assert not found.differing
+        assert found.equal is not blind
+    assert found.ill_posed == (
+        "16 roundings of output.0 are 1.02 times the truth itself (conditioning 1.07e+06): zeros "
+        "would pass, so the case cannot tell right from wrong; use a smaller or better "
+        "conditioned sample"
+    )
+    zeros = np.zeros(20, np.float32)
+    assert not verdict(truth, zeros, spread=norm / 15, spread_peak=norm).differing, "they would"
+    by_one_norm = verdict(truth, single(truth), spread=norm, spread_peak=0.0)
+    assert by_one_norm.equal, "the other norm sees zeros"
+    assert verdict(truth, zeros, spread=norm, spread_peak=0.0).differing
+
+
+def test_of_what_cancels_to_nothing_and_of_what_is_zero_zeros_are_right():
+    truth = 1e-9 * gaussian(20)
+    assert verdict(
+        truth, np.zeros(20, np.float32), spread=1.0, spread_peak=1.0, cancelled=True
+    ).equal
+    assert verdict(np.zeros(3), np.zeros(3, np.float32), spread=1.0, spread_peak=1.0).equal

@@ -203,3 +203,44 @@ def test_a_zero_that_no_rounding_moves_is_not_near():
 
 def test_few_are_some_but_not_many():
     assert [few(near) for near in (0, 1, MANY - 1, MANY)] == [False, True, True, False]
+
+
+def quantities_of(*values):
+    """A watch that saw a ReLU of each."""
+    watch = KinkWatch()
+    with watch:
+        for each in values:
+            F.relu(torch.as_tensor(each, dtype=torch.float64))
+    return watch
+
+
+def test_the_nearest_are_told_by_operator_and_index_in_forward_order():
+    watch = quantities_of([[100.0, 2.0], [-1.0, 100.0]], [100.0, 100.0], [0.0, 100.0])
+    one = torch.tensor(1.0)
+    assert watch.nearest([one] * 3) == [(0, (0, 1)), (0, (1, 0)), (2, (0,))]
+
+
+def test_each_channel_is_near_by_its_own_spread():
+    watch = quantities_of([[20.0, 20.0]])
+    assert watch.nearest([torch.tensor([[1.0, 2.0]])]) == [(0, (0, 1))]
+
+
+def test_an_operator_with_many_near_has_none_to_tell():
+    watch = quantities_of([0.0] * MANY, [0.0] * (MANY - 1))
+    assert {place for place, _ in watch.nearest([torch.tensor(1.0)] * 2)} == {1}
+
+
+def test_of_too_many_in_all_those_nearest_in_spreads_are_told():
+    values = torch.arange(1.0, MANY) / MANY
+    watch = quantities_of(values, values)
+    told = watch.nearest([torch.tensor(1.0), torch.tensor(1e3)])
+    assert len(told) == MANY
+    # Of the first operator just the one that is left: its elements are near by few spreads.
+    assert [index for place, index in told if place == 0] == [(0,)]
+
+
+def test_a_window_that_no_rounding_moves_is_not_near():
+    watch = KinkWatch()
+    with watch:
+        F.max_pool2d(torch.zeros(1, 1, 2, 2), 2)
+    assert watch.nearest([torch.tensor(0.0)]) == []

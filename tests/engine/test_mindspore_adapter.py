@@ -207,6 +207,23 @@ def test_dropout_is_named_and_pinned_while_training():
     assert not dropping.cell.dropout.training
 
 
+@EXECUTIONS
+def test_a_second_run_with_another_sample_is_that_of_a_fresh_network(execution):
+    shape = {0: (2, 3, 4, 5)}
+    first, second = sample(MAPS, seed=0), sample(MAPS, seed=1)
+    reused = batch_norm(execution)
+    before = run(reused, first, shape)
+    again = run(reused, second, shape)
+    anew = run(batch_norm(execution), second, shape)
+    assert list(again) == list(anew)
+    assert {name for name in anew if name.startswith("buffer:")} == {
+        "buffer:running_mean",
+        "buffer:running_var",
+    }
+    assert all(again[name].tobytes() == anew[name].tobytes() for name in anew)
+    assert not any(np.array_equal(again[name], before[name]) for name in anew)
+
+
 def test_a_failure_under_gradient_leaves_no_trace_in_the_next_run():
     drawn, shape = sample(normal(5, 4)), {0: (5, 3), 1: (5, 3), 2: (5,)}
     before = run(network("Nested"), drawn, shape)

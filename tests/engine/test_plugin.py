@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import check, plugin
+from equivalence import check, diagnosis, plugin
 from equivalence.draws import normal
 from equivalence.isolation import isolated
 from equivalence.plugin import named_devices
@@ -107,7 +107,7 @@ def project(pytester, monkeypatch):
     monkeypatch.setattr(check, "_latest", None)
     settings = (ROOT / "pytest.ini").read_text()
     settings = settings.replace("pythonpath = .", f"pythonpath = {ROOT}")
-    pytester.makefile(".ini", pytest=settings.replace("testpaths = tests", "testpaths = ."))
+    pytester.makefile(".ini", pytest=re.sub("testpaths = .*", "testpaths = .", settings))
     pytester.makeconftest((ROOT / "conftest.py").read_text())
     pytester.makepyfile(test_twins=TWINS, test_arithmetic=ENGINE_ONLY)
     return pytester
@@ -261,6 +261,47 @@ def test_a_failing_case_prints_its_tensors_and_a_line_that_reproduces_it(project
     second = run(project, *arguments)
     second.assert_outcomes(failed=1)
     assert "\n".join(told) in text_of(second)
+
+
+def test_a_failing_case_names_the_culprit_and_the_cause_in_25_lines(project):
+    lines = run(project, "-k", "wrong and cpu").outlines
+    start = lines.index(next(line for line in lines if line.startswith(id_of("wrong"))))
+    stop = lines.index(next(line for line in lines if line.startswith("repeat: ")))
+    told = lines[start : stop + 1]
+    assert len(told) <= 25
+    culprit = told.index("culprit: the network itself (Linear)")
+    assert told[culprit + 1] == "  weights: computes as if weight were transposed to axes (1, 0)"
+    (where,) = (line for line in told if line.startswith("every layer: "))
+    text = Path(project.path, where.removeprefix("every layer: ")).read_text()
+    assert "culprit: the network itself (Linear)" in text.splitlines()
+
+
+def test_a_diagnosis_that_fails_does_not_hide_the_failure(project, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("no\nmore")
+
+    monkeypatch.setattr(diagnosis, "diagnose", broken)
+    text = text_of(run(project, "-k", "wrong and cpu"))
+    assert "3 of 4 tensors differ by more than rounding" in text
+    assert "no diagnosis: RuntimeError: no\n" in text
+
+
+def test_cases_that_pass_are_diagnosed_on_request_only(project):
+    run(project, "-k", "right and cpu").assert_outcomes(passed=2, deselected=20)
+    assert not Path(project.path, "reports/diagnosis").exists()
+    result = run(project, "-k", "right and cpu", "--diagnose")
+    result.assert_outcomes(passed=2, deselected=20)
+    for execution in ("pynative", "graph"):
+        name = id_of("right", execution)
+        result.stdout.fnmatch_lines([f"*{name}*", "culprit: none; *", "every layer: *"])
+        text = Path(project.path, f"reports/diagnosis/{name}.txt").read_text()
+        assert "    (network)" in text
+
+
+def test_diagnoses_are_those_of_the_latest_run(project):
+    run(project, "-k", "wrong and cpu")
+    run(project, "-k", "right and cpu")
+    assert not list(Path(project.path, "reports/diagnosis").glob("*.txt"))
 
 
 def test_the_short_summary_of_a_failing_case_is_one_line_in_ci_too(project, monkeypatch):

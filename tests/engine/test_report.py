@@ -9,6 +9,7 @@ import pytest
 
 from equivalence import report
 from equivalence.draws import normal
+from equivalence.flips import Flip
 from equivalence.judge import Expected, Judgement, TensorVerdict, judge
 from equivalence.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.twin import Case, Twin
@@ -16,12 +17,12 @@ from equivalence.twin import Case, Twin
 REPEAT = "pytest 'tests/test_twins.py::test_twin[linear-train-float32-pynative-cpu]' --seed 7"
 
 
-def outcome(*verdicts, ill_posed=None, judgement=..., **twin):
+def outcome(*verdicts, ill_posed=None, judgement=..., flips=(), **twin):
     """An outcome of a case called linear-train-float32-pynative-cpu, drawn with seed 7."""
     declared = Twin("linear", "torch.nn:Linear", "mindspore.nn:Dense", [normal(2, 3)], **twin)
     case = Case(declared, {}, "train", "float32", "pynative", "cpu")
     judgement = Judgement(verdicts, ill_posed) if judgement is ... else judgement
-    return SimpleNamespace(case=case, seed=7, judgement=judgement)
+    return SimpleNamespace(case=case, seed=7, judgement=judgement, flips=flips)
 
 
 def wrong(name, error, worst=0.0, **figures):
@@ -29,6 +30,7 @@ def wrong(name, error, worst=0.0, **figures):
 
 
 RIGHT = TensorVerdict("output.0", BUDGET, error=1.5, worst=2.5, index=(0, 1), got=1.0, want=1.0)
+FLIP = Flip("layer4.1.relu", 2, "relu", (0, 12, 3, 1), 1e-7, 9, 1, 0)
 MISSING = TensorVerdict("buffer:mean", BUDGET, problem="the candidate does not have it")
 
 
@@ -198,6 +200,13 @@ def test_a_case_in_which_both_sides_raise_is_one_line():
     assert record["case"] == "linear-train-float32-pynative-cpu"
 
 
+def test_a_line_names_the_flips_only_where_there_are_any():
+    assert "flips" not in strictly(report.lines(outcome(RIGHT))[0])
+    flipped = outcome(RIGHT, RIGHT, flips=(FLIP, FLIP))
+    for line in report.lines(flipped):
+        assert strictly(line)["flips"] == ["layer4.1.relu (2nd call) at (0, 12, 3, 1)"] * 2
+
+
 # --- The summary ---------------------------------------------------------------------------------
 
 
@@ -238,3 +247,14 @@ def test_known_differences_are_counted_apart_and_are_never_the_largest_error():
 def test_a_summary_of_raising_twins_alone_names_no_error():
     raised = records(outcome(judgement=None, raises="ValueError"))
     assert report.summary(raised) == "compared 0 tensors in 1 cases of 1 twins"
+
+
+def test_a_summary_counts_the_cases_that_are_equal_after_flips():
+    right, known = records(outcome(RIGHT)), records(outcome(RIGHT, RIGHT, flips=(FLIP, FLIP)))
+    assert "flip" not in report.summary(right)
+    text = report.summary(right + [record | {"case": "one"} for record in known])
+    assert text.endswith("; 1 case equal after 2 branch flips")
+    other = records(outcome(RIGHT, flips=(FLIP,)), case="other")
+    both = [record | {"case": "one"} for record in known] + other
+    assert report.summary(both).endswith("; 2 cases equal after 3 branch flips")
+    assert report.summary(other).endswith("; 1 case equal after 1 branch flip")

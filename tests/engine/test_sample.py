@@ -111,7 +111,9 @@ def test_a_normalization_never_has_its_defaults(dtype, seed):
     for values, default in ((gamma, 1.0), (beta, 0.0), (mean, 0.0), (variance, 1.0)):
         assert len(set(values.tolist())) > 6, "channels differ"
         assert np.mean(values == default) < 0.2
-    assert 0.5 <= gamma.min() <= gamma.max() <= 1.5
+    assert 0.5 <= np.abs(gamma).min() <= np.abs(gamma).max() <= 1.5
+    many = sample(seed=seed, dtype=dtype).weight(NORMALIZATION[0], (400,))
+    assert 0.1 <= np.mean(many < 0) <= 0.4
     assert variance.min() > 0.0
 
 

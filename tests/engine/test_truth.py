@@ -148,6 +148,30 @@ def test_a_truth_that_is_nan_is_refused_by_name():
         truth.compute(network("logarithm"), sample(normal(5, 4)), "train", U)
 
 
+def test_a_sample_that_is_settled_has_no_flips_and_costs_no_run_for_them(monkeypatch):
+    monkeypatch.setattr("equivalence.flips.locate", None)
+    monkeypatch.setattr("equivalence.flips.explain", None)
+    monkeypatch.setattr(truth, "Branches", None)
+    rectified = network("Rectified")
+    assert truth.compute(rectified, sample(normal(8, 4)), "train", U).near == ()
+
+
+def test_a_gradient_that_is_zero_where_nothing_cancels_is_not_taken_for_a_cancelled_one():
+    drawn = sample(normal(5, 4))
+    rectified = network("Rectified")
+    known = truth.compute(rectified, drawn, "train", U)
+    name = "gradient:dense.weight"
+    own = rectified.run(drawn, "train", "float32")
+    known[name].truth = np.zeros_like(known[name].truth)  # as of an activation that is off
+    known[name].own_error = math.inf
+    known[name].spread = known[name].spread_peak = 0.0
+
+    rectified.run = lambda *_: {name: np.zeros_like(values) for name, values in own.items()}
+    truth._measure_cancelled(rectified, drawn, "train", U, known, own)
+    assert known[name].spread == 0.0
+    assert known[name].own_error == math.inf
+
+
 def test_computing_the_truth_twice_gives_the_same_bits():
     known = truth.compute(linear(), sample(normal(5, 4)), "train", U)
     again = truth.compute(linear(), sample(normal(5, 4)), "train", U)

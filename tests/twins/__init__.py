@@ -6,7 +6,17 @@ from equivalence.errors import DeclarationError
 from equivalence.twin import Twin
 
 # Longest first, so that parallel workers end together.
-FAMILIES = ("resnet", "conv", "losses", "pooling", "norm", "dense", "reductions", "differences")
+FAMILIES = (
+    "resnet",
+    "conv",
+    "losses",
+    "pooling",
+    "norm",
+    "activations",
+    "dense",
+    "reductions",
+    "differences",
+)
 
 
 def declared() -> list[Twin]:

@@ -51,6 +51,13 @@ TWINS = (
         candidate="ms_models.conv:biased_block",
         configs=grid(in_planes=8, out_planes=16),
         inputs=[normal(2, "in_planes", 15, 11)],
-        dtypes=("float32", "float16"),
+    ),
+    Twin(
+        "biased_block_in_half",
+        reference="pt_reference.conv:biased_block",
+        candidate="ms_models.conv:biased_block",
+        configs=grid(in_planes=8, out_planes=8),
+        inputs=[normal(2, "in_planes", 5, 4)],
+        dtypes=("float16",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Batch normalisation."""
+"""Normalisation. One channel in eight is quiet, so that an epsilon shows."""
 
 from equivalence.draws import normal
 from equivalence.twin import Twin, grid
@@ -20,5 +20,21 @@ TWINS = (
         candidate="ms_models.norm:plain_batch_norm2d",
         configs=grid(num_features=12, eps=1e-3, momentum=0.3, affine=False),
         inputs=MAPS,
+    ),
+    Twin(
+        "layer_norm",
+        reference="torch.nn:LayerNorm",
+        candidate="ms_models.norm:layer_norm",
+        configs=grid(normalized_shape=16),
+        inputs=[normal(2, 8, 5, "normalized_shape", shift=0.5)],
+        phases=("train",),
+    ),
+    Twin(
+        "group_norm",
+        reference="torch.nn:GroupNorm",
+        candidate="mindspore.nn:GroupNorm",
+        configs=grid(num_groups=[3, 12], num_channels=12),
+        inputs=[normal(3, "num_channels", 7, 5, shift=0.5)],
+        phases=("train",),
     ),
 )

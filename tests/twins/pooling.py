@@ -39,6 +39,15 @@ TWINS = (
         phases=("train",),
     ),
     Twin(
+        "avg_pool2d",
+        reference="torch.nn:AvgPool2d",
+        candidate="ms_models.pooling:avg_pool2d",
+        configs=grid(kernel_size=3, stride=2, padding=1, count_include_pad=[True, False])
+        + grid(kernel_size=3, stride=2, padding=1, ceil_mode=True, count_include_pad=False),
+        inputs=[normal(2, 5, 12, 9, shift=-2.0)],
+        phases=("train",),
+    ),
+    Twin(
         "global_mean_pool",
         reference="pt_reference.pooling:global_mean_pool",
         candidate="ms_models.pooling:GlobalMeanPool",

@@ -1,0 +1,298 @@
+"""How often the gate cries wolf: every gate case on the CPU over many base seeds.
+
+An alarm is a case that is to be equal and is not, or that cannot be judged; a known difference
+that is not seen; a side that does not raise what it must; a process that dies. The errors of the
+twins that are to be equal are tallied, in roundings, and drawn. Every finished unit of work is a
+line of a journal: a study that starts again goes on from there, and reports all that it holds.
+Exits with 1 when there was an alarm.
+"""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from equivalence import environment  # noqa: E402
+
+environment.prepare()  # in every worker too: each imports this module first
+
+from benchmarks import workers  # noqa: E402
+from benchmarks.distribution import Tally, draw  # noqa: E402
+from benchmarks.journal import Journal  # noqa: E402
+from equivalence import twin as twins  # noqa: E402
+from equivalence.precision import BUDGET  # noqa: E402
+from equivalence.twin import DTYPES, Case  # noqa: E402
+
+BLOCK = 25
+"""Seeds of one unit of work, for which a candidate is compiled once."""
+
+EVERY = 30.0
+"""Seconds between lines of progress."""
+
+# Prefix of a tensor's name in a trace -> what it is; the first that fits.
+KINDS = {
+    "output.": "output",
+    "gradient:input[": "gradient of an input",
+    "gradient:": "gradient of a parameter",
+    "buffer:": "buffer",
+}
+
+Record = dict[str, Any]
+Unit = tuple[list[Case], list[int]]
+
+
+def outcomes(
+    of_sample: Sequence[Case], seeds: Sequence[int], at: Callable[[str], object] = lambda _: None
+) -> Iterator[tuple[str, Case, Any]]:
+    """Every case with every seed: where, the case, its Outcome or what was raised instead.
+
+    Seed by seed, so that the cases share a truth; a candidate is built for the first seed and
+    run again for the others. `at` is told of every comparison before it begins.
+    """
+    from equivalence.check import Outcome, check, compare
+
+    candidates = {}
+    for seed in seeds:
+        for case in of_sample:
+            where = f"{case.name} --seed {seed}"
+            at(where)
+            try:
+                if case.twin.raises:
+                    outcome = check(case, seed)
+                else:
+                    # Taken out: a candidate that raises is not used again.
+                    compared = compare(case, seed, candidates.pop(case.name, None))
+                    candidates[case.name] = compared.candidate
+                    outcome = Outcome(case, seed, compared.judgement, compared.flips)
+            except Exception as error:
+                outcome = error
+            yield where, case, outcome
+
+
+def measure(
+    of_sample: Sequence[Case], seeds: Sequence[int], at: Callable[[str], object] = lambda _: None
+) -> Record:
+    """The record of a unit: the cases of one sample with a block of seeds."""
+    from equivalence.isolation import isolated
+
+    started, record, differences = time.perf_counter(), blank(of_sample, seeds), []
+    tallies: dict[str, Tally] = {}
+    with isolated():
+        for where, case, outcome in outcomes(of_sample, seeds, at):
+            if cause := why(outcome):
+                record["alarms"].append([where, cause])
+            if isinstance(outcome, Exception):
+                continue
+            record["comparisons"] += 1
+            record["flipped"] += bool(outcome.flips)
+            if outcome.judgement is None:
+                record["raised"] += 1
+            elif case.twin.differs:
+                differences.append((outcome.judgement.needed, where))
+            else:
+                for verdict in outcome.judgement.verdicts:
+                    tally = tallies.setdefault(f"{kind(verdict.name)}, {case.dtype}", Tally())
+                    tally.add(verdict.needed, f"{verdict.name} of {where}")
+    record["tallies"] = {name: tally.to_json() for name, tally in tallies.items()}
+    record["differences"] = len(differences)
+    record["faintest"] = min((d for d in differences if math.isfinite(d[0])), default=None)
+    record["seconds"] = time.perf_counter() - started
+    return record
+
+
+def blank(of_sample: Sequence[Case], seeds: Sequence[int]) -> Record:
+    """The record of a unit of which nothing is known.
+
+    `comparisons` counts all, of which `flipped` are equal after branch flips, `raised` raised as
+    declared and `differences` are of declared ones; `faintest` is the smallest error of those,
+    and where.
+    """
+    return {
+        "sample": of_sample[0].sample_name,
+        "seeds": list(seeds),
+        "seconds": 0.0,
+        "comparisons": 0,
+        "flipped": 0,
+        "raised": 0,
+        "differences": 0,
+        "faintest": None,
+        "tallies": {},
+        "alarms": [],
+    }
+
+
+def why(outcome: Any) -> str | None:
+    """The cause of an alarm, in one line; None where all is as it must be."""
+    if isinstance(outcome, Exception):
+        return f"{type(outcome).__name__}: {outcome}".partition("\n")[0]
+    if outcome.passed:
+        return None
+    judgement = outcome.judgement
+    if judgement.ill_posed:
+        return judgement.ill_posed
+    if outcome.case.twin.differs:
+        return f"the known difference is not seen: at most {judgement.needed:.3g} roundings"
+    worst = judgement.differing[0]
+    return f"{worst.name}: {worst.problem or f'{worst.needed:.3g} roundings'}"
+
+
+def kind(tensor: str) -> str:
+    """What a tensor of a trace is, by its name."""
+    return next(words for prefix, words in KINDS.items() if tensor.startswith(prefix))
+
+
+def plan(of_gate: Sequence[Case], seeds: int, records: Sequence[Record]) -> list[Unit]:
+    """What the records lack, one block of seeds of all samples after the other.
+
+    An interrupted study has thus seen all cases with about as many seeds.
+    """
+    samples: dict[str, list[Case]] = {}
+    for case in of_gate:
+        samples.setdefault(case.sample_name, []).append(case)
+    done = {(record["sample"], seed) for record in records for seed in record["seeds"]}
+    units = []
+    for start in range(0, seeds, BLOCK):
+        for name, of_sample in samples.items():
+            block = range(start, min(start + BLOCK, seeds))
+            if left := [seed for seed in block if (name, seed) not in done]:
+                units.append((of_sample, left))
+    return units
+
+
+def study(of_gate: Sequence[Case], seeds: int, jobs: int, folder: Path) -> int:
+    """Measure what the journal in `folder` lacks and report; the process's exit code."""
+    journal = Journal(folder / "false_alarms.jsonl")
+    left = plan(of_gate, seeds, journal.records)
+    told, code = time.monotonic(), 0
+    print(f"{len(journal.records)} units of work in {journal.path}, {len(left)} to do", flush=True)
+    try:
+        for unit, answer in workers.run(measure, left.copy(), jobs):
+            if isinstance(answer, workers.Lost):
+                answer = blank(*unit) | {"alarms": [[answer.at, answer.cause]]}
+            journal.append(answer)
+            left.remove(unit)
+            for where, cause in answer["alarms"]:
+                print(f"ALARM {where}: {cause}", flush=True)
+            if time.monotonic() - told >= EVERY:
+                told = time.monotonic()
+                print(progress(journal.records, left, jobs), flush=True)
+    except KeyboardInterrupt:
+        code = 130
+        print(f"interrupted; {journal.path} keeps what was finished, run again to go on")
+    finally:
+        journal.close()
+    clean = report(journal.records, folder / "false_alarms.svg")
+    return code or int(not clean)
+
+
+def progress(records: Sequence[Record], left: Sequence[Unit], jobs: int) -> str:
+    """One line: how far, how bad, how long still. Samples not seen yet count as the mean one."""
+    paces: dict[str, list[float]] = {}
+    for record in records:
+        paces.setdefault(record["sample"], []).append(record["seconds"] / len(record["seeds"]))
+    pace = {sample: sum(seconds) / len(seconds) for sample, seconds in paces.items()}
+    mean = sum(pace.values()) / len(pace)
+    seconds = sum(pace.get(of[0].sample_name, mean) * len(seeds) for of, seeds in left) / jobs
+    done = sum(len(record["seeds"]) for record in records)
+    total = done + sum(len(seeds) for _, seeds in left)
+    alarms = sum(len(record["alarms"]) for record in records)
+    largest = max((tally.worst[0] for tally in merged(records).values()), default=0.0)
+    return (
+        f"{len(records)} of {len(records) + len(left)} units, {done:,} of {total:,} seeds of "
+        f"samples, {alarms} alarms, largest {largest:.2f} roundings, about "
+        f"{math.ceil(seconds / 60)} min left"
+    )
+
+
+def merged(records: Sequence[Record]) -> dict[str, Tally]:
+    """The tallies of all records, by kind of tensor and dtype."""
+    tallies: dict[str, Tally] = {}
+    for dtype in DTYPES:
+        for what in KINDS.values():
+            name = f"{what}, {dtype}"
+            for record in records:
+                if name in record["tallies"]:
+                    tally = Tally.from_json(record["tallies"][name])
+                    tallies.setdefault(name, Tally()).merge(tally)
+    return tallies
+
+
+def report(records: Sequence[Record], figure: Path) -> bool:
+    """Print what all records come to, and draw it; whether there was no alarm."""
+    tallies = merged(records)
+    for name, tally in tallies.items():
+        print(
+            f"{name:32} {tally.total:9,} tensors, 99.9% within {tally.quantile(0.999):5.2f}, "
+            f"worst {tally.worst[0]:5.2f}: {tally.worst[1]}"
+        )
+    compared, flipped, raised, known = (
+        sum(record[name] for record in records)
+        for name in ("comparisons", "flipped", "raised", "differences")
+    )
+    alarms = [alarm for record in records for alarm in record["alarms"]]
+    for where, cause in alarms:
+        print(f"ALARM {where}: {cause}")
+    if not compared:
+        print("nothing was compared")
+        return False
+    if faintest := min((r["faintest"] for r in records if r["faintest"]), default=None):
+        print(f"known differences: faintest {faintest[0]:.3g} roundings: {faintest[1]}")
+    verdict = f"{len(alarms)} alarms" if alarms else "no alarm"
+    counted, scope = f"{compared:,} comparisons", samples_and_seeds(records)
+    worst = max((tally.worst[0] for tally in tallies.values()), default=0.0)
+    margin = f"worst {worst:.2f} of {BUDGET:g} roundings"
+    margin += f", margin {BUDGET / worst:.1f}" if worst else ""
+    kept = f"{flipped:,} equal after branch flips, {known:,} of known differences, "
+    kept += f"{raised:,} raise as they must"
+    print(f"{verdict} in {counted} ({kept}) of {scope}; {margin}")
+    tensors = f"{sum(tally.total for tally in tallies.values()):,} tensors"
+    below = f"{tensors} of {scope}; {verdict}; {margin}"
+    figure.write_text(draw(tallies, "How far right networks are from the truth", below, BUDGET))
+    print(f"drawn in {figure}")
+    return not alarms
+
+
+def samples_and_seeds(records: Sequence[Record]) -> str:
+    """How many samples were measured, and with how many base seeds: a number, or a range."""
+    seeds: dict[str, int] = {}
+    for record in records:
+        seeds[record["sample"]] = seeds.get(record["sample"], 0) + len(record["seeds"])
+    span = " to ".join(map(str, sorted({min(seeds.values()), max(seeds.values())})))
+    return f"{len(seeds)} samples, {span} seeds each"
+
+
+def positive(text: str) -> int:
+    """A count given on the command line. Raises ValueError, which argparse words."""
+    if (value := int(text)) < 1:
+        raise ValueError
+    return value
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Study the twins that the command line chooses; the process's exit code."""
+    from tests.twins import declared
+
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seeds", type=positive, default=200, help="base seeds 0 to SEEDS - 1")
+    parser.add_argument("--jobs", type=positive, default=2, help="processes")
+    parser.add_argument("--only", default="", metavar="SUBSTRING", help="twins with it in the name")
+    chosen = parser.parse_args(arguments)
+    of_gate = [
+        case
+        for twin in declared()
+        if twin.level == "gate" and chosen.only in twin.name
+        for case in twins.cases(twin, "cpu")
+    ]
+    if not of_gate:
+        parser.error(f"no gate twin has {chosen.only!r} in its name")
+    return study(of_gate, chosen.seeds, chosen.jobs, ROOT / "reports")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

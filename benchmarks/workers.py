@@ -1,0 +1,108 @@
+"""Runs units of work in processes that may die, such as those of a framework that aborts."""
+
+import contextlib
+import multiprocessing
+import multiprocessing.connection
+import resource
+import signal
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+MEMORY = 2 << 30
+"""Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
+what each compiled graph took."""
+
+PATIENCE = 600.0
+"""Seconds without a word from a process before it counts as hung."""
+
+Unit = tuple
+Task = Callable[..., dict[str, Any]]
+"""A function of a module: task(*unit, at), which tells `at` in words what it is about to do."""
+
+
+class Lost(NamedTuple):
+    """A unit whose process died or hung: what it was at, and what became of it."""
+
+    at: str
+    cause: str
+
+
+def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, dict | Lost]]:
+    """Every unit with what `task` gave for it, in the order in which `jobs` processes finish."""
+    waiting, busy, idle = deque(units), [], []
+    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
+        try:
+            while waiting or busy:
+                while waiting and len(busy) < jobs:
+                    worker = idle.pop() if idle else Worker(task, folder)
+                    busy.append(worker)
+                    worker.begin(waiting.popleft())
+                multiprocessing.connection.wait([worker.pipe for worker in busy], timeout=5.0)
+                for worker in list(busy):
+                    if (answer := worker.answer()) is not None:
+                        busy.remove(worker)
+                        if worker.spent:
+                            worker.end()
+                        else:
+                            idle.append(worker)
+                        yield worker.unit, answer
+        finally:
+            for worker in busy + idle:
+                worker.end()
+
+
+class Worker:
+    """A process that does one unit after the other. Its temporary files go to `folder`."""
+
+    def __init__(self, task: Task, folder: str):
+        # A fork would take along the frameworks' locks without the threads that hold them.
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(task, theirs, folder), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.spent = False
+
+    def begin(self, unit: Unit) -> None:
+        """Hand over a unit."""
+        self.unit, self.at, self.heard = unit, "the start", time.monotonic()
+        with contextlib.suppress(OSError):  # it died meanwhile, as `answer` will find
+            self.pipe.send(unit)
+
+    def answer(self) -> dict | Lost | None:
+        """What the task gave for the unit, or how it was lost; None while it is not finished."""
+        try:
+            while self.pipe.poll():
+                message = self.pipe.recv()
+                if isinstance(message, str):
+                    self.at, self.heard = message, time.monotonic()
+                    continue
+                answer, peak = message
+                self.spent = peak > MEMORY
+                return answer
+        except (EOFError, OSError):
+            self.process.join()
+            self.spent = True
+            return Lost(self.at, f"the process died (exit code {self.process.exitcode})")
+        if time.monotonic() - self.heard > PATIENCE:
+            self.spent = True
+            return Lost(self.at, f"the process hung for {PATIENCE:g} s")
+        return None
+
+    def end(self) -> None:
+        """End the process, whatever it is at."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _work(task: Task, pipe, folder: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
+    tempfile.tempdir = folder
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            answer = task(*pipe.recv(), at=pipe.send)
+            pipe.send((answer, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10))

@@ -1,0 +1,68 @@
+"""Candidates with a defect, as the engine builds them: "tests.defects.mutants:<defect>"."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from equivalence.build import build
+from equivalence.errors import DeclarationError
+from equivalence.twin import Case, Twin, cases
+from tests.defects import catalogue
+from tests.defects.defect import AXES, Defect
+from tests.defects.twins import TWINS
+from tests.twins import declared
+
+DEFAULTS = {"phase": "train", "dtype": "float32", "execution": "pynative"}
+
+
+@functools.cache
+def _twins() -> dict[str, Twin]:
+    return {twin.name: twin for twin in (*declared(), *TWINS)}
+
+
+@functools.cache
+def _defects() -> dict[str, Defect]:
+    return {defect.name: defect for defect in catalogue()}
+
+
+def right_case(defect: Defect) -> Case:
+    """The case that the defect is put into. Raises DeclarationError when its twin has none."""
+    twin = _twins().get(defect.twin)
+    if twin is None:
+        raise DeclarationError(f"defect {defect.name!r}: there is no twin {defect.twin!r}")
+    axes = DEFAULTS | {key: value for key, value in defect.where.items() if key in AXES}
+    config = {key: value for key, value in defect.where.items() if key not in AXES}
+    for case in cases(twin, "cpu"):
+        fits = all(getattr(case, axis) == value for axis, value in axes.items())
+        if fits and config.items() <= dict(case.config).items():
+            return case
+    raise DeclarationError(
+        f"defect {defect.name!r}: twin {twin.name!r} has no case {axes | config}"
+    )
+
+
+def with_defect(case: Case, defect: Defect) -> Case:
+    """The case with the defect in its candidate; sample and truth stay those of the case."""
+    changes: dict[str, Any] = {}
+    if defect.edit is not None or defect.arguments is not None:
+        changes["candidate"] = f"{__name__}:{defect.name}"
+    elif defect.candidate is not None:
+        changes["candidate"] = defect.candidate
+    else:
+        changes["rename"] = defect.rename
+    return dataclasses.replace(case, twin=dataclasses.replace(case.twin, **changes))
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The constructor of the candidate that has the defect of this name."""
+    if name.startswith("__") or name not in _defects():
+        raise AttributeError(f"there is no defect {name!r}")
+    return functools.partial(_build, _defects()[name])
+
+
+def _build(defect: Defect, **arguments: Any) -> Any:
+    target = _twins()[defect.twin].candidate
+    cell = build(target, {**arguments, **(defect.arguments or {})})
+    edited = defect.edit(cell) if defect.edit is not None else None
+    return cell if edited is None else edited

@@ -1,0 +1,182 @@
+"""Every defect of the catalogue must be refused, and the same case without it must pass."""
+
+import ctypes
+import functools
+import importlib
+import time
+from collections import Counter
+
+import pytest
+
+from equivalence.check import Comparison, build_reference, check, compare, reference
+from equivalence.diagnosis import diagnose
+from equivalence.errors import EquivalenceError
+from equivalence.norms import distance
+from equivalence.trace import Trace
+from equivalence.twin import Case
+from tests.defects import FAMILIES, catalogue, rivals
+from tests.defects.defect import Defect
+from tests.defects.matrix import Row, encode
+from tests.defects.mutants import right_case, with_defect
+
+
+def _family(defect: Defect) -> str:
+    return _families()[defect.name]
+
+
+@functools.cache
+def _families() -> dict[str, str]:
+    modules = {name: importlib.import_module(f"tests.defects.{name}") for name in FAMILIES}
+    return {each.name: name for name, module in modules.items() for each in module.DEFECTS}
+
+
+def _params() -> list:
+    """The defects, those of one sample next to each other.
+
+    Of each family one in ten is marked, counted without whole networks: those take long.
+    """
+    place: Counter[str] = Counter()
+    groups: dict[str, list] = {}
+    for defect in catalogue():
+        case, marks = right_case(defect), []
+        if defect.twin != "resnet":
+            family = _family(defect)
+            marks = [pytest.mark.representative] if place[family] % 10 == 0 else []
+            place[family] += 1
+        name = f"{case.sample_name}-{defect.name}-{case.execution}"
+        groups.setdefault(case.sample_name, []).append(
+            pytest.param(defect, case, id=name, marks=marks)
+        )
+    return [param for group in groups.values() for param in group]
+
+
+@pytest.mark.parametrize(("defect", "case"), _params())
+def test_defect(defect, case, report, pytestconfig):
+    seed = pytestconfig.getoption("seed")
+    row = Row(defect.name, _family(defect), defect.mistake, f"{case.sample_name}-{case.execution}")
+    started = time.perf_counter()
+    right = _right(case, seed)
+    if right is not None and not right.judgement.equal:
+        pytest.fail(f"{case.name} does not pass without the defect", pytrace=False)
+    complaint = _examine(row, defect, with_defect(case, defect), right, seed)
+    row.seconds = time.perf_counter() - started
+    _give_back()
+    report(encode(row))
+    if complaint:
+        pytest.fail(f"{defect.name}: {complaint} ({defect.mistake})", pytrace=False)
+
+
+def _run(case: Case, seed: int) -> Comparison | None:
+    """The comparison; None where both sides are to raise, and do."""
+    return check(case, seed).judgement if case.twin.raises else compare(case, seed)
+
+
+def _examine(
+    row: Row, defect: Defect, case: Case, right: Comparison | None, seed: int
+) -> str | None:
+    """Fill the row in; what is wrong with the outcome, or None."""
+    try:
+        wrong = _run(case, seed)
+    except EquivalenceError as error:
+        row.killed = type(error).__name__
+        if row.killed != defect.raises:
+            return f"was not compared but refused, which it does not declare: {error}"
+        return None
+    if wrong is None:
+        return "survives: it raises what the reference does"
+    if defect.raises:
+        row.killed = None if wrong.judgement.equal else _kind(wrong.judgement.differing[0])
+        return f"was to be refused by a {defect.raises}, and was compared"
+    row.change = _change(wrong.recorded, right.recorded)
+    truth = {name: known.truth for name, known in right.reference.expected.items()}
+    traces = wrong.judgement, wrong.recorded, _own(case, seed), truth
+    row.caught = rivals.refused(*traces)
+    row.caught_in_outputs = rivals.refused(*traces, outputs_alone=True)
+    if wrong.judgement.equal:
+        row.error = wrong.judgement.needed
+        return f"survives: all tensors are within {row.error:.3g} roundings of the truth"
+    worst = wrong.judgement.differing[0]
+    row.killed, row.tensor, row.error = _kind(worst), worst.name, worst.needed
+    if row.change == 0.0:
+        return "is no defect: the candidate computes what it did before, bit for bit"
+    row.culprit, row.named = _diagnosed(defect, case, seed)
+    return None
+
+
+_memory: dict[tuple, object] = {}
+
+
+def _once(sample: tuple, what: str, make):
+    """`make()`, remembered until it is asked for with another sample."""
+    if any(known != sample for known, _ in _memory):
+        _memory.clear()
+    if (sample, what) not in _memory:
+        _memory[sample, what] = make()
+    return _memory[sample, what]
+
+
+def _right(case: Case, seed: int) -> Comparison | None:
+    return _once((case.sample_name, seed), case.execution, lambda: _run(case, seed))
+
+
+def _own(case: Case, seed: int) -> Trace:
+    """PyTorch's own run of the sample, in the precision of the case."""
+    sample = reference(case, seed).sample
+    return _once(
+        (case.sample_name, seed),
+        "own",
+        lambda: build_reference(case).run(sample, case.phase, case.dtype),
+    )
+
+
+def _kind(worst) -> str:
+    """What gave the defect away."""
+    if worst.problem:
+        return "structure"
+    kind, _, rest = worst.name.partition(":")
+    if kind == "gradient":
+        return "gradient of an input" if rest.startswith("input[") else "gradient of a weight"
+    return kind.partition(".")[0]
+
+
+def _change(wrong: Trace, right: Trace) -> float:
+    """Largest relative distance between tensors of two candidates; infinite between kinds."""
+    if wrong.keys() != right.keys():
+        return float("inf")
+    return max(_moved(wrong[name], right[name]) for name in right)
+
+
+def _moved(wrong, right) -> float:
+    if wrong.shape != right.shape or wrong.dtype != right.dtype:
+        return float("inf")
+    if right.dtype.kind != "f":
+        return float((wrong != right).any())
+    apart = distance(wrong, right)
+    if apart.mismatched:
+        return float("inf")
+    if apart.scale:
+        return apart.norm / apart.scale
+    return float("inf") if apart.norm else 0.0
+
+
+def _give_back() -> None:
+    """Return freed memory to the host: of a diagnosed ResNet the C library keeps half a gigabyte,
+    and more with every one that follows."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # glibc has it
+        trim(0)
+
+
+def _diagnosed(defect: Defect, case: Case, seed: int) -> tuple[str, str]:
+    """Whether the diagnosis names the culprit and the cause, and what it does name."""
+    try:
+        found = diagnose(case, seed).culprits
+    except Exception as error:  # a wrong diagnosis, and the defect was seen all the same
+        found = f"{type(error).__name__}: {error}".partition("\n")[0]
+        return ("-" if defect.culprit is None else "wrong"), found
+    causes = "; ".join(cause for each in found for cause in each.causes)
+    named = ", ".join(each.reference or "the network" for each in found) or "nothing"
+    if defect.culprit is None:
+        return "-", named
+    right = {each.reference for each in found} == set(defect.culprit)
+    right = right and (defect.cause is None or defect.cause in causes)
+    return ("right" if right else "wrong"), f"{named} ({causes})" if causes else named

@@ -1,0 +1,85 @@
+"""Layers of the two sides find their partners, and nothing else is paired."""
+
+from equivalence.layers import Layer, align, below, children
+
+
+def layer(path, kind="Conv2d", *weights):
+    return Layer(path, kind, frozenset(weights))
+
+
+def tree(*layers):
+    every = frozenset().union(*(each.weights for each in layers))
+    return [Layer("", "Net", every), *layers]
+
+
+def test_the_roots_are_partners_whatever_their_kinds():
+    assert align([Layer("", "ResNet")], [Layer("", "Cell")], {}) == {"": ""}
+
+
+def test_layers_of_the_same_path_are_partners():
+    theirs = tree(layer("conv1", "Conv2d", "conv1.weight"), layer("relu", "ReLU"))
+    ours = tree(layer("relu", "ReLU6"), layer("conv1", "Conv2d", "conv1.weight"))
+    assert align(theirs, ours, {}) == {"": "", "conv1": "conv1", "relu": "relu"}
+
+
+def test_declared_renames_lead_to_partners():
+    theirs = tree(layer("downsample", "Sequential"), layer("downsample.0", "Conv2d"))
+    ours = tree(layer("down_sample_layer", "SequentialCell"), layer("down_sample_layer.0"))
+    assert align(theirs, ours, {"down_sample_layer": "downsample"}) == {
+        "": "",
+        "downsample": "down_sample_layer",
+        "downsample.0": "down_sample_layer.0",
+    }
+
+
+def test_a_map_that_swaps_two_layers_does_not_make_them_partners():
+    theirs = tree(layer("one", "Linear", "one.weight"), layer("two", "Linear", "two.weight"))
+    ours = tree(layer("one", "Linear", "two.weight"), layer("two", "Linear", "one.weight"))
+    assert align(theirs, ours, {"one": "two", "two": "one"}) == {"": "", "one": "one", "two": "two"}
+
+
+def test_layers_of_other_names_are_found_by_the_weights_they_hold():
+    theirs = tree(layer("features.0", "Conv2d", "a"), layer("features.1", "BatchNorm2d", "b", "c"))
+    ours = tree(layer("stem_bn", "BatchNorm2d", "b", "c"), layer("stem_conv", "Conv2d", "a"))
+    pairs = align(theirs, ours, {})
+    assert pairs == {"": "", "features.0": "stem_conv", "features.1": "stem_bn"}
+
+
+def test_a_wrapper_and_what_it_wraps_are_paired_from_the_outside():
+    theirs = tree(
+        layer("block", "Sequential", "a"), layer("block.0", "Conv2d", "a"), layer("b", "", "b")
+    )
+    ours = tree(layer("cell", "SequentialCell", "a"), layer("cell.conv", "Conv2d", "a"), layer("b"))
+    assert align(theirs, ours, {}) == {"": "", "b": "b", "block": "cell", "block.0": "cell.conv"}
+
+
+def test_layers_without_weights_are_paired_by_kind_and_order_within_partners():
+    theirs = tree(layer("act1", "ReLU"), layer("pool", "MaxPool2d"), layer("act2", "ReLU"))
+    ours = tree(layer("relu_a", "ReLU"), layer("relu_b", "ReLU"), layer("maxpool", "MaxPool2d"))
+    pairs = align(theirs, ours, {})
+    assert pairs == {"": "", "act1": "relu_a", "act2": "relu_b", "pool": "maxpool"}
+
+
+def test_kinds_that_are_not_as_many_on_either_side_stay_alone():
+    theirs = tree(layer("act", "ReLU"))
+    ours = tree(layer("one", "ReLU"), layer("two", "ReLU"), layer("drop", "Dropout"))
+    assert align(theirs, ours, {}) == {"": ""}
+
+
+def test_layers_of_parents_that_are_no_partners_stay_alone():
+    theirs = tree(layer("a", "Block"), layer("a.act", "ReLU"))
+    ours = tree(layer("b", "Other"), layer("b.relu", "ReLU"))
+    assert align(theirs, ours, {}) == {"": ""}
+
+
+def test_below_a_path_lie_its_own_names_and_no_others():
+    names = ["layer1.0.weight", "layer10.weight", "layer1.bias", "weight"]
+    assert below("layer1", names) == {"layer1.0.weight", "layer1.bias"}
+    assert below("", names) == set(names)
+
+
+def test_children_are_the_nearest_layers_below():
+    paths = ["", "a", "a.0", "a.0.conv", "a.1.conv", "ab", "b.c"]
+    assert children("", paths) == ["a", "ab", "b.c"]
+    assert children("a", paths) == ["a.0", "a.1.conv"]
+    assert children("a.0.conv", paths) == []

@@ -1,0 +1,61 @@
+"""Units of work in processes: one that dies, hangs or grows takes no other unit with it."""
+
+import os
+import resource
+import tempfile
+import time
+
+from benchmarks import workers
+
+
+def task(action, argument, at):
+    at(f"{action} {argument}")
+    if action == "die":
+        os.abort()
+    if action == "hang":
+        time.sleep(3600)
+    if action == "rest":
+        time.sleep(0.5)
+    if action == "grow":
+        bytearray(argument)
+    return {"pid": os.getpid(), "argument": argument, "folder": tempfile.gettempdir()}
+
+
+def answers(units, jobs=1):
+    return [answer for _, answer in workers.run(task, units, jobs)]
+
+
+def test_a_process_that_dies_loses_its_unit_alone():
+    before, died, after = answers([("give", 1), ("die", 2), ("give", 3)])
+    assert (before["argument"], after["argument"]) == (1, 3)
+    assert died == workers.Lost("die 2", "the process died (exit code -6)")
+
+
+def test_a_process_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", 3.0)
+    hung, after = answers([("hang", 1), ("give", 2)])
+    assert hung == workers.Lost("hang 1", "the process hung for 3 s")
+    assert after["argument"] == 2
+
+
+def test_a_process_is_kept_until_it_has_held_too_much(monkeypatch):
+    # A process inherits the peak of the one that started it.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    monkeypatch.setattr(workers, "MEMORY", peak + (64 << 20))
+    pids = [
+        answer["pid"]
+        for answer in answers([("give", 1), ("grow", peak + (128 << 20)), ("give", 2)])
+    ]
+    assert pids[0] == pids[1] != pids[2]
+
+
+def test_units_go_to_as_many_processes_as_there_are_jobs():
+    pids = {answer["pid"] for answer in answers([("rest", i) for i in range(6)], jobs=2)}
+    assert len(pids) == 2
+    assert os.getpid() not in pids
+
+
+def test_what_a_process_leaves_behind_is_removed():
+    first, _ = answers([("give", 1), ("die", 2)])
+    assert first["folder"] != tempfile.gettempdir()
+    assert not os.path.exists(first["folder"])

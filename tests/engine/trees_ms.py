@@ -1,0 +1,173 @@
+"""Networks with layers, for the tests of the diagnosis: MindSpore's side, right and wrong."""
+
+import mindspore as ms
+from mindspore import nn, ops
+
+
+class Tree(nn.Cell):
+    """As the reference, but for a padded pooling of two cells."""
+
+    def __init__(self, eps=1e-5, border=-6e4, slope=0.1):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, pad_mode="pad", padding=1)
+        self.bn = nn.BatchNorm2d(4, eps=eps)
+        self.act = nn.LeakyReLU(slope)
+        self.pool = nn.SequentialCell(
+            nn.ConstantPad2d((1, 1, 1, 1), border), nn.MaxPool2d(3, 2, pad_mode="valid")
+        )
+        self.body = nn.SequentialCell(nn.Dense(4, 4), nn.LeakyReLU(0.1), nn.Dense(4, 4))
+
+    def construct(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        x = x.mean((2, 3))
+        return x + self.act(self.body(x))
+
+
+def tree_of_another_epsilon():
+    """A hyper-parameter is wrong."""
+    return Tree(eps=1e-3)
+
+
+def tree_padded_with_zeros():
+    """One of two cells for one layer is wrong."""
+    return Tree(border=0.0)
+
+
+def tree_of_two_mistakes():
+    """Two layers are wrong."""
+    return Tree(eps=1e-3, slope=0.2)
+
+
+class Unjoined(Tree):
+    """The shortcut is forgotten."""
+
+    def construct(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        return self.act(self.body(x.mean((2, 3))))
+
+
+class Detached(Tree):
+    """No gradient flows back through the body."""
+
+    def construct(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        x = x.mean((2, 3))
+        return x + ops.stop_gradient(self.act(self.body(x)))
+
+
+class Turned(nn.Dense):
+    """Multiplies by the weight instead of by its transpose."""
+
+    def construct(self, x):
+        return ops.matmul(x, self.weight) + self.bias
+
+
+class Swapping(nn.BatchNorm2d):
+    """Takes beta for gamma and gamma for beta."""
+
+    def construct(self, x):
+        mean = x.mean((0, 2, 3), keep_dims=True)
+        variance = (x - mean).square().mean((0, 2, 3), keep_dims=True)
+        scale, shift = self.beta.reshape(1, -1, 1, 1), self.gamma.reshape(1, -1, 1, 1)
+        return (x - mean) * ops.rsqrt(variance + self.eps) * scale + shift
+
+
+class Deaf(nn.Dense):
+    """Computes with the bias that it was made with."""
+
+    def __init__(self, inner, outer):
+        super().__init__(inner, outer)
+        self.initial = ms.Tensor([0.0] * outer, ms.float32)
+
+    def construct(self, x):
+        return ops.matmul(x, self.weight.T) + self.initial
+
+
+def tree_with(name, layer):
+    """A tree with one layer exchanged."""
+    tree = Tree()
+    if name == "body":
+        tree.body = nn.SequentialCell(nn.Dense(4, 4), nn.LeakyReLU(0.1), layer)
+    else:
+        setattr(tree, name, layer)
+    return tree
+
+
+def tree_of_a_turned_weight():
+    """A square weight is taken for its transpose."""
+    return tree_with("body", Turned(4, 4))
+
+
+def tree_of_swapped_weights():
+    """Gamma and beta are swapped inside the layer."""
+    return tree_with("bn", Swapping(4))
+
+
+def tree_of_an_unused_bias():
+    """A bias is loaded, and not used."""
+    return tree_with("body", Deaf(4, 4))
+
+
+class Misaligned(nn.Cell):
+    """Pools in a cell of its own under another name, and has one cell more."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, pad_mode="pad", padding=1)
+        self.bn = nn.BatchNorm2d(4)
+        self.activation = nn.LeakyReLU(0.1)
+        self.shrink = nn.MaxPool2d(3, 2, pad_mode="same")
+        self.extra = nn.ReLU()
+        self.body = nn.SequentialCell(nn.Dense(4, 4), nn.LeakyReLU(0.1), nn.Dense(4, 4))
+
+    def construct(self, x):
+        x = self.extra(self.shrink(self.activation(self.bn(self.conv(x)))))
+        x = x.mean((2, 3))
+        return x + self.activation(self.body(x))
+
+
+class Keyed(nn.Cell):
+    """As the reference, with a wrong factor on the inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Scaled()
+
+    def construct(self, x):
+        return self.inner(x, 2.0)
+
+
+class Scaled(nn.Cell):
+    """A layer whose dense layer is wrong."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = Turned(4, 4)
+
+    def construct(self, x, factor):
+        return ops.tanh(self.dense(x)) * factor
+
+
+class Overactive(Misaligned):
+    """Pools as the reference does, and has an activation too many."""
+
+    def __init__(self):
+        super().__init__()
+        self.shrink = nn.MaxPool2d(3, 2, pad_mode="pad", padding=1)
+
+
+class Flipped(nn.Conv2d):
+    """A convolution in the mathematical sense: PyTorch's is a correlation."""
+
+    def construct(self, x):
+        return ops.conv2d(x, self.weight.flip((2, 3)), pad_mode="pad", padding=1)
+
+
+def tree_of_flipped_kernels():
+    """The kernels are taken the other way round."""
+    return tree_with("conv", Flipped(3, 4, 3, pad_mode="pad", padding=1))
+
+
+def tree_of_a_larger_pooling():
+    """A pooling strides by one."""
+    return tree_with("pool", nn.MaxPool2d(3, 1, pad_mode="pad", padding=1))

@@ -1,0 +1,44 @@
+"""Networks with layers, for the tests of the diagnosis: PyTorch's side."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Tree(nn.Module):
+    """Layers, functional calls between them, and one activation that is called twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, padding=1, bias=False)
+        self.bn = nn.BatchNorm2d(4)
+        self.act = nn.LeakyReLU(0.1)
+        self.pool = nn.MaxPool2d(3, 2, 1)
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.LeakyReLU(0.1), nn.Linear(4, 4))
+
+    def forward(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        x = F.adaptive_avg_pool2d(x, 1).flatten(1)
+        return x + self.act(self.body(x))
+
+
+class Keyed(nn.Module):
+    """A layer that is called with a keyword cannot be fed by itself; what it holds can."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Scaled()
+
+    def forward(self, x):
+        return self.inner(x, factor=2.0)
+
+
+class Scaled(nn.Module):
+    """A linear layer and a factor."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(4, 4)
+
+    def forward(self, x, factor):
+        return torch.tanh(self.dense(x)) * factor
