@@ -103,7 +103,8 @@ def test_near_activations_are_held_wherever_rounding_is_measured(monkeypatch):
         near = reference(HALF, seed).expected.near
         assert {arguments[0] for arguments in calls} == {near}
         rounded = [arguments for arguments in calls if len(arguments) > 1]
-        assert len(calls) - len(rounded) == truth.probes(1)
+        # More of them where the reference's own run is off by little.
+        assert len(calls) - len(rounded) in (truth.probes(1), truth.FINE)
         if rounded:  # its own run flips, and so was suspected to cancel
             assert len(rounded) == truth.CANCELLED_PROBES
             return

@@ -236,9 +236,11 @@ def test_a_defect_shows_in_half_precision():
 
 def test_a_weight_that_is_not_loaded_is_named(monkeypatch):
     load = ms.Parameter.set_data
-    monkeypatch.setattr(
-        ms.Parameter, "set_data", lambda p, data: p if p.name == "bias" else load(p, data)
-    )
+
+    def lose_bias(parameter, data, **options):
+        return parameter if parameter.name == "bias" else load(parameter, data, **options)
+
+    monkeypatch.setattr(ms.Parameter, "set_data", lose_bias)
     with pytest.raises(WeightError, match="candidate bias does not hold what was loaded"):
         compare(LINEAR, MS + "Affine")
 

@@ -175,9 +175,11 @@ def test_every_weight_is_the_samples():
 
 def test_a_weight_that_does_not_arrive_is_named(monkeypatch):
     load = ms.Parameter.set_data
-    monkeypatch.setattr(
-        ms.Parameter, "set_data", lambda p, data: p if p.name == "beta" else load(p, data)
-    )
+
+    def lose_beta(parameter, data, **options):
+        return parameter if parameter.name == "beta" else load(parameter, data, **options)
+
+    monkeypatch.setattr(ms.Parameter, "set_data", lose_beta)
     with pytest.raises(WeightError, match="candidate beta does not hold what was loaded into it"):
         run(batch_norm(), sample(MAPS), {0: (2, 3, 4, 5)})
 
@@ -241,3 +243,24 @@ def test_an_absent_device_is_refused_and_the_cpu_stays_usable():
     with pytest.raises((RuntimeError, ValueError)):
         MindSporeNetwork(MS + "doubling", {}, "pynative", "Ascend")
     assert list(run(network("doubling"), sample(normal(2, 4)), {0: (2, 4)}))
+
+
+@EXECUTIONS
+def test_a_network_that_is_gone_leaves_neither_weights_nor_graphs(execution):
+    # MindSpore itself keeps every cell that it compiled.
+    built = network("mindspore.nn:Dense", execution, in_channels=4, out_channels=3)
+    run(built, sample(normal(5, 4)), {0: (5, 3)})
+    step, parameters = built._step, list(built.parameters.values())
+    assert [p.shape for p in parameters] == [(3, 4), (3,)]
+    assert bool(step.compile_cache) is (execution == "graph")
+    del built
+    assert [p.shape for p in parameters] == [(), ()]
+    assert not step.compile_cache
+
+
+def test_a_part_keeps_the_weights_of_the_whole():
+    part = network("Nested").part("dense", "pynative")
+    assert {name: p.shape for name, p in part.parameters.items()} == {
+        "weight": (3, 4),
+        "bias": (3,),
+    }
