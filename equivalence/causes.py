@@ -27,13 +27,31 @@ def explain(search: "Search", path: str) -> list[str]:
     """The causes that are found for a culprit, in words, the most telling first."""
     local = search.local(path)
     found = _configuration(search, path)
-    found += _mapped(search, path)
+    if mapped := _mapped(search, path):
+        return found + mapped
     outputs = [v for v in local.judgement.verdicts if v.name.startswith("output.")]
     if not found and not all(verdict.equal for verdict in outputs):
         found += _used(search, path, local)
     if not any(verdict.problem for verdict in outputs):  # else nothing was pulled back from them
-        found += _without_gradient(local)
+        found += _without_gradient(local, leaf=not search.within(path))
+    if search.within(path):
+        found += _own_code(search, path, local)
     return [*found, *_shape(search, local), *_without_partner(search, path)]
+
+
+def _own_code(search: "Search", path: str, local: "Local") -> list[str]:
+    """What is left of a network whose layers are right."""
+    runs = {layer: (search.flow.times(layer), search.ran[layer]) for layer in search.within(path)}
+    odd = [
+        f"{layer} {ours} for {theirs} times"
+        for layer, (theirs, ours) in runs.items()
+        if ours != theirs
+    ]
+    if odd:
+        return [f"the candidate runs {_list(odd)}"]
+    if local.forward > BUDGET:
+        return ["its layers are right by themselves; its own code joins them otherwise"]
+    return ["its layers and its outputs are right; its own code loses or adds a gradient"]
 
 
 def _configuration(search: "Search", path: str) -> list[str]:
@@ -129,7 +147,7 @@ def _hypotheses(held: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, np
         yield "none of its weights were loaded, but all at their initial values", filled
 
 
-def _without_gradient(local: "Local") -> list[str]:
+def _without_gradient(local: "Local", leaf: bool) -> list[str]:
     """Leaves whose gradient is zero although it should not be."""
     differing = {verdict.name for verdict in local.judgement.differing}
     lost = [
@@ -142,9 +160,10 @@ def _without_gradient(local: "Local") -> list[str]:
     ]
     if not lost:
         return []
-    forward_right = local.forward <= BUDGET
-    because = "no gradient reaches" if forward_right else "nothing depends on"
-    return [f"{because} {_list(sorted(lost))}"]
+    if local.forward <= BUDGET:
+        return [f"no gradient reaches {_list(sorted(lost))}"]
+    loaded = leaf and not any(name.startswith("input[") for name in lost)
+    return [("weights: " if loaded else "") + f"nothing depends on {_list(sorted(lost))}"]
 
 
 def _without_partner(search: "Search", path: str) -> list[str]:

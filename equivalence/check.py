@@ -50,7 +50,8 @@ class Outcome:
 class Reference:
     """Everything of the reference that the executions and devices of a sample share.
 
-    finer: with more exact sensitivities, made when a candidate is off by little.
+    finer: with more exact sensitivities, made when a candidate is off by little; far: activations
+    that may have taken the other branch, looked for when only gradients are off.
     """
 
     sample: Sample
@@ -58,6 +59,7 @@ class Reference:
     random_layers: list[str]
     expected: Truth
     finer: Truth | None = None
+    far: tuple[Flip, ...] | None = None
 
 
 @dataclass
@@ -91,11 +93,17 @@ def check(case: Case, seed: int) -> Outcome:
     return Outcome(case, seed, compared.judgement, compared.flips)
 
 
-def compare(case: Case, seed: int, candidate: "MindSporeNetwork | None" = None) -> Comparison:
+def compare(
+    case: Case,
+    seed: int,
+    candidate: "MindSporeNetwork | None" = None,
+    attribute: bool = True,
+) -> Comparison:
     """Run both sides of `case` and judge them.
 
     The reference's side is remembered until a case with another sample comes. `candidate` is
     that of an earlier comparison of the same case with another seed: it is not compiled again.
+    attribute: whether branch flips may explain what differs.
     Raises EquivalenceError as `check` does.
     """
     unit_roundoff = case_unit_roundoff(case)
@@ -105,20 +113,17 @@ def compare(case: Case, seed: int, candidate: "MindSporeNetwork | None" = None) 
             candidate = build_candidate(case)
     _demand_pinned(case, known.random_layers, candidate.random_layers())
     partners = weights.pair(known.slots, candidate.slots(), case.twin.rename)
-    outputs = {
-        int(name.removeprefix("output.")): tensor.truth.shape
-        for name, tensor in known.expected.items()
-        if name.startswith("output.") and tensor.truth.dtype.kind == "f"
-    }
     environment.spare_collections()
     with _side("candidate", case):
+        outputs = known.expected.pulled_back
         recorded = candidate.run(known.sample, partners, case.phase, outputs)
     budget = precision.budget(case.twin.name)
     judgement = judge(known.expected, recorded, unit_roundoff, budget)
     if judgement.differing and judgement.needed <= truth.CLOSE * budget:
         judgement = judge(_finer(known, case), recorded, unit_roundoff, budget)
     made = Comparison(known, candidate, partners, recorded, judgement)
-    _attribute(made, case, unit_roundoff, budget)
+    if attribute:
+        _attribute(made, case, unit_roundoff, budget)
     return made
 
 
@@ -142,17 +147,19 @@ def _finer(known: Reference, case: Case) -> Truth:
 def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float) -> None:
     """Pass the comparison if only gradients differ, and whole branch flips explain them."""
     known, differing = made.reference, made.judgement.differing
-    if not (known.expected.near and differing) or made.judgement.ill_posed:
+    if not differing or made.judgement.ill_posed:
         return
     if any(v.problem or not v.name.startswith("gradient:") for v in differing):
         return
     with _side("reference", case):
-        explained = flips.explain(
-            build_reference(case),
+        network = build_reference(case)
+        near = known.expected.near or _far(known, network, case.phase, unit_roundoff)
+        explained = near and flips.explain(
+            network,
             known.sample,
             case.phase,
             known.expected,
-            known.expected.near,
+            near,
             made.recorded,
             unit_roundoff,
             budget,
@@ -162,6 +169,14 @@ def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float
         judgement = judge(expected, made.recorded, unit_roundoff, budget)
         if judgement.equal:
             made.judgement, made.flips = judgement, taken
+
+
+def _far(
+    known: Reference, network: "TorchNetwork", phase: str, unit_roundoff: float
+) -> tuple[Flip, ...]:
+    if known.far is None:
+        known.far = truth.farther(network, known.sample, phase, unit_roundoff)
+    return known.far
 
 
 def case_unit_roundoff(case: Case) -> float:

@@ -19,3 +19,7 @@ class IllPosedError(EquivalenceError):
 
 class SideError(EquivalenceError):
     """One side raised while it was built or run; the cause is chained."""
+
+
+class CheckpointError(EquivalenceError):
+    """A checkpoint cannot be read, converted or written."""

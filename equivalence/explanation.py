@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 
 from equivalence.diagnosis import Diagnosis, LayerError
+from equivalence.report import number
 
 CULPRITS = 2
 """Groups of culprits in the terminal; culprits of the same causes are one group."""
@@ -16,13 +17,6 @@ CAUSES = 2
 
 ROWS = 4
 """Layers in the terminal's table."""
-
-
-def number(value: float) -> str:
-    """A figure in roundings, three digits; "-" where it was not measured."""
-    if math.isnan(value):
-        return "-"
-    return f"{value:.2f}" if 0.01 <= value < 1000 or value == 0 else f"{value:.1e}"
 
 
 def brief(diagnosis: Diagnosis) -> list[str]:

@@ -26,7 +26,7 @@ ELSEWHERE = "/"
 class Flow:
     """What flows through a reference's float64 run.
 
-    inputs: by (layer, call), in the case's dtype, None where they are not all tensors.
+    inputs: by (layer, call), in the case's dtype, where they are all tensors.
     between: the truth of every output and cotangent, with its sensitivity.
     """
 
@@ -37,9 +37,13 @@ class Flow:
         """The calls of a layer that can be repeated by themselves."""
         return [call for path, call in self.inputs if path == layer]
 
+    def times(self, layer: str) -> int:
+        """How often a layer is called."""
+        return 1 + max((site.call for site in self.between if site.layer == layer), default=-1)
+
     @property
     def order(self) -> list[str]:
-        """The layers in the order of their first call."""
+        """The layers in the order of their first output: a parent comes after its children."""
         return list(dict.fromkeys(site.layer for site in self.between))
 
 

@@ -137,28 +137,32 @@ class KinkWatch(Uncompiled):
             self._kernels[tuple(result.shape)] = args[1]
         return result
 
-    def near(self, spreads: list[torch.Tensor]) -> list[int]:
-        """Elements nearer to their kink than `SAFE` spreads, per operator."""
+    def near(self, spreads: list[torch.Tensor], reach: float | None = None) -> list[int]:
+        """Elements nearer to their kink than `reach` spreads, `SAFE` if not given, per operator."""
+        reach = SAFE if reach is None else reach
         return [
-            int((quantity.abs() <= SAFE * spread).sum())
+            int((quantity.abs() <= reach * spread).sum())
             for quantity, spread in zip(self.quantities, spreads, strict=True)
         ]
 
-    def nearest(self, spreads: list[torch.Tensor]) -> list[tuple[int, tuple[int, ...]]]:
+    def nearest(
+        self, spreads: list[torch.Tensor], reach: float | None = None, most: int = MANY
+    ) -> list[tuple[int, tuple[int, ...]]]:
         """Operator and index of the elements near a kink, for operators with few of them.
 
-        In the order of the forward pass; of more than `MANY` in all, those that are nearest.
+        In the order of the forward pass; of more than `most` in all, those that are nearest.
         """
         found = []
-        counts = self.near(spreads)
+        reach = SAFE if reach is None else reach
+        counts = self.near(spreads, reach)
         for place, (quantity, spread) in enumerate(zip(self.quantities, spreads, strict=True)):
             if few(counts[place]):
-                indices = (quantity.abs() <= SAFE * spread).nonzero()
+                indices = (quantity.abs() <= reach * spread).nonzero()
                 at = tuple(indices.T)
                 distances = quantity[at].abs() / spread.expand_as(quantity)[at]
                 rows = zip(distances.tolist(), indices.tolist(), strict=True)
                 found += [(distance, place, tuple(index)) for distance, index in rows]
-        return sorted((place, index) for _, place, index in sorted(found)[:MANY])
+        return sorted((place, index) for _, place, index in sorted(found)[:most])
 
     def ties(
         self, spreads: list[torch.Tensor], names: dict[int, str]

@@ -25,7 +25,7 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
         return (
             f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
-            f"within {budget:g} roundings of the truth (largest {_number(judgement.needed)}).\n"
+            f"within {budget:g} roundings of the truth (largest {number(judgement.needed)}).\n"
             f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
         )
     lines = [
@@ -38,7 +38,7 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
     if len(judgement.differing) > SHOWN:
         lines.append(f"  ... and {len(judgement.differing) - SHOWN} more")
     if not judgement.ill_posed:
-        needed = _number(judgement.needed)
+        needed = number(judgement.needed)
         lines.append(f"budget {budget:g} roundings; smallest that would have passed: {needed}")
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
 
@@ -55,7 +55,7 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
             lines.append(f"  {verdict.name:{width}}  {verdict.problem}")
             continue
         figures = (verdict.error, verdict.worst, verdict.own_error, verdict.conditioning)
-        columns = "  ".join(f"{_number(figure):>12}" for figure in figures)
+        columns = "  ".join(f"{number(figure):>12}" for figure in figures)
         lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:12.1e}")
         lines.append(
             f"  {'':{width}}  at {verdict.index}: candidate {verdict.got:.9g}, "
@@ -74,7 +74,10 @@ def _kinds(judgement: Judgement) -> str:
     return ", ".join(counts)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """A figure in roundings; "-" where it was not measured."""
+    if math.isnan(value):
+        return "-"
     return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.2g}"
 
 
@@ -141,7 +144,7 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
     known = f" ({len(differing)} known differences)" if differing else ""
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
-        text += f"; largest error {_number(largest[0])} roundings: {largest[1]}"
+        text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
     if flips:
         text += f"; {_count(len(flips), 'case')} equal after "
         text += _count(sum(flips.values()), "branch flip")

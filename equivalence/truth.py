@@ -23,8 +23,8 @@ WEIGHT_DTYPE = "float32"
 """Weights, their gradients and statistics stay in single precision also where a network computes
 in half precision."""
 
-CANCELLED_PROBES = 3
-"""Runs with every result rounded, for gradients that cancel to nothing."""
+ROUNDED_PROBES = 3
+"""Runs with every result rounded, for tensors in which terms cancel."""
 
 WATCHED = 2
 """Perturbed runs that tell how far rounding moves each activation from its kink."""
@@ -36,6 +36,11 @@ CLOSE = 4.0
 """Budgets up to which a tensor is off by little. Of one whose elements are conditioned very
 unevenly, such as the scales of a BatchNorm over four pixels, few runs show too small a largest
 change."""
+
+FAR, FARTHEST = 40.0, 8
+"""Spreads within which an activation may still take the other branch, and how many are tried, the
+nearest. Most move by a few; one in many millions by twenty or more, since a spread is that of a
+whole channel."""
 
 REDRAWS = 4
 """Samples tried before activations that stay near a kink are put up with."""
@@ -49,6 +54,15 @@ class Truth(dict[str, Expected]):
     """
 
     near: tuple[Flip, ...] = ()
+
+    @property
+    def pulled_back(self) -> dict[int, tuple[int, ...]]:
+        """The shapes of the floating outputs, by position: those that get a cotangent."""
+        return {
+            int(name.removeprefix("output.")): known.truth.shape
+            for name, known in self.items()
+            if name.startswith("output.") and known.truth.dtype.kind == "f"
+        }
 
 
 def probes(elements: int) -> int:
@@ -101,15 +115,17 @@ def _measured(
         known = expected[name]
         known.dtype = WEIGHT_DTYPE if trace.of_weight(name) else str(values.dtype)
     _measure_own(expected, expected, own, unit_roundoff)
-    over = [max(known.own_error, known.own_worst) for known in _over_budget(expected).values()]
-    if over and max(over) <= CLOSE * BUDGET:
+    needed = max(max(known.own_error, known.own_worst) for known in expected.values())
+    if BUDGET < needed <= CLOSE * BUDGET:
         finer = refined(expected, network, sample, phase, unit_roundoff)
         _measure_own(finer, finer, own, unit_roundoff)
         expected = finer
-    _measure_cancelled(network, sample, phase, unit_roundoff, expected, own)
-    if expected.near and any(name.startswith("gradient:") for name in _over_budget(expected)):
-        explained = flips.explain(
-            network, sample, phase, expected, expected.near, own, unit_roundoff, BUDGET
+    _measure_rounded(network, sample, phase, unit_roundoff, expected, own)
+    lost = [n for n in _over(expected, BUDGET) if n.startswith("gradient:")]
+    if lost and all(np.isfinite(own[name]).all() for name in lost):
+        near = expected.near or farther(network, sample, phase, unit_roundoff)
+        explained = near and flips.explain(
+            network, sample, phase, expected, near, own, unit_roundoff, BUDGET
         )
         if explained:
             _measure_own(expected, explained[1], own, unit_roundoff)
@@ -143,6 +159,19 @@ def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: f
     expected.near = flips.locate(network, sample, phase, near)
     _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
     return expected
+
+
+def farther(
+    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
+) -> tuple[Flip, ...]:
+    """The activations within `FAR` spreads of a kink, for when a run seems to have flipped."""
+    watch = KinkWatch()
+    network.run(sample, phase, "float64", watch)
+    apart = KinkWatch(watch)
+    for probe in range(WATCHED):
+        network.run(Perturbed(sample, probe, unit_roundoff), phase, "float64", apart)
+    near = watch.nearest(apart.spreads, FAR, FARTHEST)
+    return flips.locate(network, sample, phase, near) if near else ()
 
 
 def _unprobed(truth: Trace) -> Truth:
@@ -189,12 +218,12 @@ def _measure_own(
         known.own_error, known.own_worst = _own_errors(truths[name], values, unit_roundoff)
 
 
-def _over_budget(expected: Truth) -> dict[str, Expected]:
-    """The tensors in which the reference's own run is too far from the truth."""
+def _over(expected: Truth, budget: float) -> dict[str, Expected]:
+    """The tensors in which the reference's own run is farther than that from the truth."""
     return {
         name: known
         for name, known in expected.items()
-        if max(known.own_error, known.own_worst) > BUDGET
+        if max(known.own_error, known.own_worst) > budget
     }
 
 
@@ -206,7 +235,7 @@ def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tu
     return (math.inf, math.inf) if apart.mismatched else in_roundings(apart, known, unit_roundoff)
 
 
-def _measure_cancelled(
+def _measure_rounded(
     network: TorchNetwork,
     sample: Sample,
     phase: str,
@@ -214,27 +243,30 @@ def _measure_cancelled(
     expected: Truth,
     own: Trace,
 ) -> None:
-    """Give gradients that cancel to nothing the sensitivity of the terms that cancel.
+    """Let rounding of every result count where that of inputs and weights says too little.
 
-    Such a gradient is smaller than what rounding of intermediate results leaves of it, so that
-    the reference itself is far off by any perturbation of inputs and weights alone. Its own run
-    counts as one more rounding of what is zero, so that the case is not called ill-posed for it.
+    It does where terms cancel: in front of a BatchNorm, a bias that is large beside what its
+    channel varies moves nothing, but the rounding of their sum does; and its gradient is zero but
+    for rounding. The reference itself, which needs much of the budget there, tells. Where a
+    gradient cancels to nothing its own run counts as one more rounding of what is zero.
     """
-    suspects = {
-        name: known
-        for name, known in _over_budget(expected).items()
-        if name.startswith("gradient:")
-    }
+    suspects = _over(expected, BUDGET / 2)
+    suspects = {name: known for name, known in suspects.items() if known.truth.dtype.kind == "f"}
     if not suspects:
         return
-    widened = {name: Expected(known.truth, known.dtype) for name, known in suspects.items()}
-    for probe in range(CANCELLED_PROBES):
+    rounded = {name: Expected(known.truth, known.dtype) for name, known in suspects.items()}
+    for probe in range(ROUNDED_PROBES):
         rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
-        _widen(widened, network.run(sample, phase, "float64", _held(expected.near, rounding)))
+        _widen(rounded, network.run(sample, phase, "float64", _held(expected.near, rounding)))
     for name, known in suspects.items():
+        moved = rounded[name]
         # Without any spread nothing cancels: what the reference gives is wrong, or a flip.
-        if float(np.linalg.norm(known.truth)) <= widened[name].spread > 0.0:
-            _widen(widened, {name: own[name]})
-            known.cancelled = True
-            known.spread, known.spread_peak = widened[name].spread, widened[name].spread_peak
-            known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)
+        size = float(np.linalg.norm(known.truth))
+        known.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
+        if known.cancelled:
+            moved.widen(own[name])
+        elif max(known.own_error, known.own_worst) > CLOSE * BUDGET:
+            continue  # a formula that loses digits is not excused
+        known.spread = max(known.spread, moved.spread)
+        known.spread_peak = max(known.spread_peak, moved.spread_peak)
+        known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)

@@ -6,7 +6,7 @@ from equivalence.errors import DeclarationError
 from tests.defects.defect import Defect
 
 # Longest first, so that parallel workers end together.
-FAMILIES = ("networks", "maps", "layers", "operators", "losses")
+FAMILIES = ("networks", "training", "maps", "layers", "operators", "losses")
 
 
 def catalogue() -> list[Defect]:

@@ -7,12 +7,9 @@ from mindspore import nn
 from tests.defects import candidates as wrong
 from tests.defects.defect import Defect
 from tests.defects.edits import convolutions_with, recast, replaced
+from tests.defects.places import BOTTLENECK, IDENTITY, RESNET18, RESNET50
 
-IDENTITY = {"twin": "basic_block", "where": {"planes": 32, "stride": 1}}
-BOTTLENECK = {"twin": "bottleneck", "where": {"inplanes": 64, "stride": 2}}
 STAGE = {"twin": "resnet_stage", "where": {"block": "BasicBlock"}}
-RESNET18 = {"twin": "resnet", "where": {"depth": 18}}
-RESNET50 = {"twin": "resnet", "where": {"depth": 50}}
 DENSE = {"twin": "dense", "where": {"in_features": 8, "out_features": 8}}
 
 

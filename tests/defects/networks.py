@@ -1,31 +1,26 @@
-"""Mistakes in the structure of blocks, stages and whole networks; after those, in training."""
+"""Mistakes in the structure of blocks, stages and whole networks."""
 
 from mindspore import nn, ops
 
 from ms_models import conv
 from tests.defects import candidates as wrong
-from tests.defects import training
 from tests.defects.defect import Defect
 from tests.defects.edits import convolutions_with, norms_with, recast, replaced, together
+from tests.defects.places import (
+    BOTTLENECK,
+    IDENTITY,
+    PROJECTED,
+    RESNET18,
+    RESNET50,
+    WHOLE,
+    compiled,
+    evaluated,
+)
 
 HERE = "tests.defects.candidates:"
-WHOLE = ("",)
-IDENTITY = {"twin": "basic_block", "where": {"planes": 32, "stride": 1}}
-PROJECTED = {"twin": "basic_block", "where": {"planes": 64, "stride": 2}}
-BOTTLENECK = {"twin": "bottleneck", "where": {"inplanes": 64, "stride": 2}}
-RESNET18 = {"twin": "resnet", "where": {"depth": 18}}
-RESNET50 = {"twin": "resnet", "where": {"depth": 50}}
 
 
-def evaluated(family: dict) -> dict:
-    return {**family, "where": {**family["where"], "phase": "eval"}}
-
-
-def compiled(family: dict) -> dict:
-    return {**family, "where": {**family["where"], "execution": "graph"}}
-
-
-STRUCTURE = (
+DEFECTS = (
     Defect(
         "shortcut_forgotten",
         "the block returns its branch alone",
@@ -320,5 +315,3 @@ STRUCTURE = (
         candidate=HERE + "DropoutByFunction",
     ),
 )
-
-DEFECTS = STRUCTURE + training.DEFECTS

@@ -2,6 +2,13 @@
 
 WHOLE = ("",)
 
+# Twins of which several families choose the same case.
+IDENTITY = {"twin": "basic_block", "where": {"planes": 32, "stride": 1}}
+PROJECTED = {"twin": "basic_block", "where": {"planes": 64, "stride": 2}}
+BOTTLENECK = {"twin": "bottleneck", "where": {"inplanes": 64, "stride": 2}}
+RESNET18 = {"twin": "resnet", "where": {"depth": 18}}
+RESNET50 = {"twin": "resnet", "where": {"depth": 50}}
+
 
 def compiled(family: dict) -> dict:
     """In graph mode."""

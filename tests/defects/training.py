@@ -5,24 +5,18 @@ import mindspore as ms
 from tests.defects import candidates as wrong
 from tests.defects.defect import Defect
 from tests.defects.edits import norms_with, recast, replaced
+from tests.defects.places import (
+    BOTTLENECK,
+    IDENTITY,
+    PROJECTED,
+    RESNET18,
+    RESNET50,
+    WHOLE,
+    compiled,
+    evaluated,
+)
 
 HERE = "tests.defects.candidates:"
-WHOLE = ("",)
-IDENTITY = {"twin": "basic_block", "where": {"planes": 32, "stride": 1}}
-PROJECTED = {"twin": "basic_block", "where": {"planes": 64, "stride": 2}}
-BOTTLENECK = {"twin": "bottleneck", "where": {"inplanes": 64, "stride": 2}}
-RESNET18 = {"twin": "resnet", "where": {"depth": 18}}
-RESNET50 = {"twin": "resnet", "where": {"depth": 50}}
-
-
-def evaluated(family: dict) -> dict:
-    """In the evaluation phase."""
-    return {**family, "where": {**family["where"], "phase": "eval"}}
-
-
-def compiled(family: dict) -> dict:
-    """In graph mode."""
-    return {**family, "where": {**family["where"], "execution": "graph"}}
 
 
 MODE = (

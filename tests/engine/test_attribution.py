@@ -106,7 +106,7 @@ def test_near_activations_are_held_wherever_rounding_is_measured(monkeypatch):
         # More of them where the reference's own run is off by little.
         assert len(calls) - len(rounded) in (truth.probes(1), truth.FINE)
         if rounded:  # its own run flips, and so was suspected to cancel
-            assert len(rounded) == truth.CANCELLED_PROBES
+            assert len(rounded) == truth.ROUNDED_PROBES
             return
         calls.clear()
     raise AssertionError("no seed flips")
@@ -161,6 +161,24 @@ def test_a_flip_is_explained_by_that_flip_alone(monkeypatch, seed):
     assert outcome.flips == chosen
     assert outcome.passed
     assert outcome.judgement.needed <= BUDGET
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_flip_of_an_activation_that_did_not_seem_near_is_explained_too(monkeypatch):
+    # Of many millions of activations one moves by forty spreads.
+    chosen = flipping(monkeypatch, "Unbiased", unbiased(), 0)
+    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(kinks, "SAFE", 0.0)
+    monkeypatch.setattr(truth, "FAR", 100.0)
+    monkeypatch.setattr(truth, "FARTHEST", MANY)
+    assert reference(unbiased(), 0).expected.near == ()
+    outcome = check(unbiased(), 0)
+    assert outcome.flips == chosen
+    assert outcome.passed
+
+    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(truth, "FAR", 0.0)
+    assert not check(unbiased(), 0).passed
 
 
 @pytest.mark.usefixtures("unsettled")

@@ -88,7 +88,17 @@ def test_a_wrong_map_to_a_wrong_layer_is_not_said_to_be_all():
 def test_gradients_that_are_lost_are_told_from_weights_that_are_not_used():
     lost = told("Detached")[""]
     assert lost[0] == "no gradient reaches body.0.bias, body.0.weight, body.2.bias and 1 more"
-    assert "nothing depends on bias" in told("tree_of_an_unused_bias")["body.2"]
+    unused = told("tree_of_an_unused_bias")["body.2"]
+    assert "weights: nothing depends on bias" in unused
+
+
+def test_a_network_of_right_layers_is_told_to_join_them_wrongly():
+    assert told("Detached")[""][1] == (
+        "its layers and its outputs are right; its own code loses or adds a gradient"
+    )
+    assert told("Unjoined")[""][0] == (
+        "its layers are right by themselves; its own code joins them otherwise"
+    )
 
 
 def test_layers_that_only_one_side_has_are_told_where_the_network_itself_is_to_blame():
@@ -131,3 +141,8 @@ def test_nothing_is_said_of_gradients_where_an_output_has_another_shape():
     found = told("tree_of_a_larger_pooling")
     assert list(found) == ["pool"]
     assert not any("depends on" in cause or "reaches" in cause for cause in found["pool"])
+
+
+def test_a_layer_that_is_run_another_number_of_times_is_told():
+    assert "the candidate runs body 0 for 1 times" in told("Bodiless")[""]
+    assert "the candidate runs act 1 for 2 times" in told("Inactive")[""]

@@ -124,3 +124,10 @@ def test_weights_and_mode_are_those_of_the_case_in_every_layer():
     # In evaluation a BatchNorm reads its statistics: another epsilon shows there too.
     assert blamed(tree("tree_of_another_epsilon", phase="eval")) == ["bn"]
     assert blamed(tree("tree_of_another_epsilon", dtype="float16")) == ["bn"]
+
+
+def test_what_is_wrong_in_graph_mode_alone_is_told_so():
+    found = tree("Moody", execution="graph")
+    assert blamed(found) == [""]
+    assert found.notes == ["in PyNative mode the same network gives the right outputs"]
+    assert tree("Unjoined", execution="graph").notes == []

@@ -33,9 +33,9 @@ def test_a_culprit_is_named_with_its_kind_and_causes_and_shown_between_its_neigh
         "  eps 1 (reference) 2",
         "                in the whole run       by itself",
         "    roundings   forward  backward   forward  backward",
-        "    conv1          0.50   3.0e+04      0.40      0.60",
-        "  > bn1         4.0e+04   2.0e+04   3.5e+04     15.25",
-        "    relu        3.0e+04      0.00      0.00      0.00",
+        "    conv1          0.50     3e+04      0.40      0.60",
+        "  > bn1           4e+04     2e+04   3.5e+04     15.25",
+        "    relu          3e+04         0         0         0",
     ]
 
 
@@ -92,8 +92,3 @@ def test_what_was_not_measured_is_a_dash_with_the_reason():
     found = told(layer("a", 1, math.nan, unfed="no tensors"), layer("b", 1, 1, 1, 1))
     (line,) = (line for line in explanation.full(found) if line.startswith("    a "))
     assert line.split() == ["a", "1.00", "-", "-", "-", "no", "tensors"]
-
-
-def test_figures_have_three_digits():
-    figures = [explanation.number(value) for value in (0.0, 0.004, 0.256, 999.9, 1e3, math.inf)]
-    assert figures == ["0.00", "4.0e-03", "0.26", "999.90", "1.0e+03", "inf"]

@@ -167,7 +167,7 @@ def test_a_gradient_that_is_zero_where_nothing_cancels_is_not_taken_for_a_cancel
     known[name].spread = known[name].spread_peak = 0.0
 
     rectified.run = lambda *_: {name: np.zeros_like(values) for name, values in own.items()}
-    truth._measure_cancelled(rectified, drawn, "train", U, known, own)
+    truth._measure_rounded(rectified, drawn, "train", U, known, own)
     assert known[name].spread == 0.0
     assert known[name].own_error == math.inf
 

@@ -171,3 +171,36 @@ def tree_of_flipped_kernels():
 def tree_of_a_larger_pooling():
     """A pooling strides by one."""
     return tree_with("pool", nn.MaxPool2d(3, 1, pad_mode="pad", padding=1))
+
+
+class Bodiless(Tree):
+    """The body is built, loaded, and never run."""
+
+    def construct(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        x = x.mean((2, 3))
+        return x + self.act(x)
+
+
+class Inactive(Tree):
+    """The first activation is forgotten."""
+
+    def construct(self, x):
+        x = self.pool(self.bn(self.conv(x)))
+        x = x.mean((2, 3))
+        return x + self.act(self.body(x))
+
+
+class Moody(Tree):
+    """Right, but for graph mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.graph = ms.get_context("mode") == ms.GRAPH_MODE
+
+    def construct(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        x = x.mean((2, 3))
+        if self.graph:
+            x = x * 2
+        return x + self.act(self.body(x))

@@ -1,0 +1,128 @@
+"""The command line: what it prints, and its exit codes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from equivalence import checkpoint_formats
+from equivalence.__main__ import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "n.pth"
+    torch.save({"fc.weight": torch.ones(2, 3), "fc.bias": torch.ones(2)}, path)
+    return path
+
+
+def python(*arguments):
+    """The finished process of `python -m equivalence` with these arguments."""
+    command = [sys.executable, "-m", "equivalence", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_the_command_lists_every_weight_and_says_that_it_was_verified(source, tmp_path):
+    done = python("convert", source, tmp_path / "n.ckpt")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"{source} -> {tmp_path}/n.ckpt",
+        "  fc.weight  fc.weight  float32 (2, 3)",
+        "  fc.bias    fc.bias    float32 (2,)",
+        f"{tmp_path}/n.ckpt: 2 weights, 8 values, verified by reading back",
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"rubbish" * 9, b"PK\x03\x04", b"\n\xff\xff\xff\x0f"])
+@pytest.mark.parametrize("names", [("a.pth", "b.ckpt"), ("a.ckpt", "b.pth")])
+def test_damage_is_one_sentence_without_a_traceback(tmp_path, names, content):
+    path = tmp_path / names[0]
+    path.write_bytes(content)
+    done = python("convert", path, tmp_path / names[1])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {path} ")
+    assert done.stderr.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == [names[0]]
+
+
+def test_every_option_arrives(source, tmp_path, capsys):
+    arguments = ["convert", source, tmp_path / "n.safetensors", "--to", "mindspore"]
+    options = ["--network", f"{__name__}:dense", "--arguments", "inputs=3", "kind=Dense"]
+    options += ["--rename", "layer=fc", "--drop", "fc.bias", "--layout", "hwio", "--force"]
+    (tmp_path / "n.safetensors").write_bytes(b"before")
+    assert main([*map(str, arguments), *options]) == 0
+    out = capsys.readouterr().out
+    assert "  fc.weight  layer.weight  float32 (3, 2)\n" in out
+    assert "fc.bias: dropped, as told\n" in out
+
+
+def dense(inputs, kind):
+    """From TensorFlow's two inputs to three outputs."""
+    from mindspore import nn
+
+    assert (inputs, kind) == (3, "Dense")
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Dense(2, inputs, has_bias=False)
+
+    return Net()
+
+
+@pytest.mark.parametrize(
+    "extra", [["--rename", "a"], ["--arguments", "=3"], ["--to", "jax"], ["--layout", "oihw"]]
+)
+def test_options_that_make_no_sense_are_mistakes(source, tmp_path, capsys, extra):
+    with pytest.raises(SystemExit) as ended:
+        main(["convert", str(source), str(tmp_path / "n.ckpt"), *extra])
+    assert ended.value.code == 2
+    assert "error: argument" in capsys.readouterr().err
+
+
+def test_a_mistake_has_exit_code_2(source, tmp_path, capsys):
+    assert main(["convert", str(source), str(tmp_path / "n.pt")]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_an_interruption_is_no_traceback(source, tmp_path, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint_formats, "write_ckpt", interrupt)
+    assert main(["convert", str(source), str(tmp_path / "n.ckpt")]) == 130
+    assert capsys.readouterr().err == f"interrupted: {tmp_path}/n.ckpt was not written\n"
+    assert os.listdir(tmp_path) == ["n.pth"]
+
+
+SLOW = """
+import runpy, sys, time
+from equivalence import checkpoint_formats
+def slow(draft, *_):
+    draft.write_bytes(b"half")
+    time.sleep(60)
+checkpoint_formats.write_torch = slow
+sys.argv = ["equivalence", "convert", *sys.argv[1:]]
+runpy.run_module("equivalence", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_a_process_that_is_ended_leaves_no_draft(source, tmp_path):
+    weights = tmp_path / "n.safetensors"
+    assert main(["convert", str(source), str(weights), "--to", "mindspore"]) == 0
+    command = [sys.executable, "-c", SLOW, str(weights), str(tmp_path / "out.pth")]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        while not list(tmp_path.glob(".out.pth.*/out.pth")) and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert text == f"interrupted: {tmp_path}/out.pth was not written\n"
+    assert sorted(os.listdir(tmp_path)) == ["n.pth", "n.safetensors"]
