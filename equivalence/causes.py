@@ -34,8 +34,9 @@ def explain(search: "Search", path: str) -> list[str]:
         found += _used(search, path, local)
     if not any(verdict.problem for verdict in outputs):  # else nothing was pulled back from them
         found += _without_gradient(local, leaf=not search.within(path))
-    if search.within(path):
-        found += _own_code(search, path, local)
+    if not search.within(path):
+        return found + _shape(search, local)
+    found += _own_code(search, path, local)
     return [*found, *_shape(search, local), *_without_partner(search, path)]
 
 
@@ -179,7 +180,7 @@ def _without_partner(search: "Search", path: str) -> list[str]:
             for layer in layers.values()
             if layer.path and layer.parent == top and layer.path not in paired
         ]
-        if alone and search.within(path):
+        if alone:
             told.append(f"only the {side} has {_list(alone)}")
     return told
 

@@ -108,6 +108,7 @@ class Search:
         self.theirs = {layer.path: layer for layer in self.reference.layers()}
         self.ours = {layer.path: layer for layer in self.candidate.layers(self.partners)}
         self.pairs = align(self.theirs.values(), self.ours.values(), rename)
+        self._within = {path: children(path, self.pairs) for path in self.pairs}
         self.deadline = time.process_time() + PATIENCE
         self.measured: dict[str, Local | None] = {}
         self.unfed: dict[str, str] = {}
@@ -162,7 +163,7 @@ class Search:
 
     def within(self, path: str) -> list[str]:
         """The aligned layers right below one."""
-        return children(path, [p for p in self.pairs if p in self.theirs])
+        return self._within[path]
 
     def local(self, path: str) -> Local | None:
         """The layer by itself; None where that cannot be measured."""

@@ -40,6 +40,11 @@ class Expected:
     own_worst: float = 0.0
     cancelled: bool = False
 
+    @property
+    def own_needed(self) -> float:
+        """The smallest budget with which the reference's own run would have passed."""
+        return max(self.own_error, self.own_worst)
+
     def widen(self, values: np.ndarray) -> None:
         """Let the sensitivity be at least the distance of a perturbed run's values."""
         apart = distance(values, self.truth)
@@ -148,8 +153,8 @@ def _blind(expected: Mapping[str, Expected], verdicts: list[TensorVerdict]) -> s
 
 
 def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
-    worst = max(expected, key=lambda name: max(expected[name].own_error, expected[name].own_worst))
-    needed = max(expected[worst].own_error, expected[worst].own_worst)
+    worst = max(expected, key=lambda name: expected[name].own_needed)
+    needed = expected[worst].own_needed
     if needed <= budget:
         return None
     return (
@@ -193,7 +198,7 @@ def _tensor(
         error=error,
         worst=worst,
         conditioning=known.spread / floor if floor else math.nan,
-        own_error=max(known.own_error, known.own_worst),
+        own_error=known.own_needed,
         relative=apart.norm / apart.scale if apart.scale else math.nan,
         reach=budget * min(_share(known.spread, apart.scale), _share(known.spread_peak, apart.peak))
         + budget * unit_roundoff,

@@ -115,7 +115,7 @@ def _measured(
         known = expected[name]
         known.dtype = WEIGHT_DTYPE if trace.of_weight(name) else str(values.dtype)
     _measure_own(expected, expected, own, unit_roundoff)
-    needed = max(max(known.own_error, known.own_worst) for known in expected.values())
+    needed = max(known.own_needed for known in expected.values())
     if BUDGET < needed <= CLOSE * BUDGET:
         finer = refined(expected, network, sample, phase, unit_roundoff)
         _measure_own(finer, finer, own, unit_roundoff)
@@ -220,11 +220,7 @@ def _measure_own(
 
 def _over(expected: Truth, budget: float) -> dict[str, Expected]:
     """The tensors in which the reference's own run is farther than that from the truth."""
-    return {
-        name: known
-        for name, known in expected.items()
-        if max(known.own_error, known.own_worst) > budget
-    }
+    return {name: known for name, known in expected.items() if known.own_needed > budget}
 
 
 def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
@@ -265,7 +261,7 @@ def _measure_rounded(
         known.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
         if known.cancelled:
             moved.widen(own[name])
-        elif max(known.own_error, known.own_worst) > CLOSE * BUDGET:
+        elif known.own_needed > CLOSE * BUDGET:
             continue  # a formula that loses digits is not excused
         known.spread = max(known.spread, moved.spread)
         known.spread_peak = max(known.spread_peak, moved.spread_peak)

@@ -258,3 +258,9 @@ def test_a_summary_counts_the_cases_that_are_equal_after_flips():
     both = [record | {"case": "one"} for record in known] + other
     assert report.summary(both).endswith("; 2 cases equal after 3 branch flips")
     assert report.summary(other).endswith("; 1 case equal after 1 branch flip")
+
+
+def test_figures_have_three_digits_and_what_was_not_measured_a_dash():
+    figures = (0.0, 0.004, 0.256, 999.9, 12345.0, math.inf, math.nan)
+    told = ["0", "0.004", "0.26", "999.90", "1.2e+04", "inf", "-"]
+    assert [report.number(value) for value in figures] == told
