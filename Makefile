@@ -9,6 +9,7 @@ ARGS ?=
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(JOBS)
+SUITES := tests/test_*.py
 
 .DEFAULT_GOAL := help
 .PHONY: help install lint gate nightly test defects study bench constraints clean
@@ -34,15 +35,15 @@ lint: install ## ruff: lint and format
 	$(BIN)/ruff format --check .
 
 gate: install ## compare every gate twin on DEVICE (what a merge waits for)
-	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
+	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
 
 nightly: install ## compare every twin on DEVICE, the large networks too
-	$(PYTEST) tests/test_twins.py -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
+	$(PYTEST) $(SUITES) -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
 
 test: lint ## lint, the tests of the engine, a tenth of the defects, then the gate on the CPU
 	$(PYTEST) tests/engine $(PARALLEL)
 	$(PYTEST) tests/defects -m representative $(PARALLEL)
-	$(PYTEST) tests/test_twins.py -m "gate and cpu" $(PARALLEL)
+	$(PYTEST) $(SUITES) -m "gate and cpu" $(PARALLEL)
 
 defects: install ## the kill matrix: known mistakes, one by one, each of which must be refused
 	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(ARGS)

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             drop=options.drop,
             layout=options.layout,
             force=options.force,
+            optimizer=options.optimizer,
+            steps=options.steps,
         )
     except EquivalenceError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -79,10 +81,25 @@ def _parser() -> argparse.ArgumentParser:
         help="runs of name segments, as in a twin's rename",
     )
     command.add_argument(
-        "--drop", nargs="+", default=[], metavar="NAME", help="leave out weights, or all below NAME"
+        "--drop",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="leave out weights, or all below NAME; optimizer: an optimiser's state",
     )
     command.add_argument(
         "--layout", choices=("hwio",), help="turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
+    )
+    command.add_argument(
+        "--optimizer",
+        metavar="MODULE:ATTRIBUTE",
+        help="builds, called with the network, the optimiser whose state goes along",
+    )
+    command.add_argument(
+        "--steps",
+        type=int,
+        metavar="N",
+        help="how many steps PyTorch's SGD has taken, where a schedule of MindSpore's follows them",
     )
     command.add_argument("--force", action="store_true", help="replace DESTINATION")
     return parser

@@ -1,4 +1,7 @@
-"""From "module:attribute" to the object it names, and to the network it builds."""
+"""From "module:attribute" to the object it names, and to the network it builds.
+
+"module:attribute.part" names an attribute of what the call builds.
+"""
 
 import importlib
 import inspect
@@ -11,6 +14,7 @@ from equivalence.errors import DeclarationError
 def resolve(target: str) -> Any:
     """Import what `target` names; a name that does not resolve is a DeclarationError."""
     module_name, _, attribute = target.partition(":")
+    attribute = attribute.partition(".")[0]
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -34,4 +38,15 @@ def build(target: str, arguments: Mapping[str, Any]) -> Any:
         raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
     except ValueError:
         pass  # a built-in that tells no signature
-    return factory(**arguments)
+    return part(target, factory(**arguments))
+
+
+def part(target: str, built: Any) -> Any:
+    """The part of what was built that `target` asks for; all of it, when it asks for none."""
+    for name in target.partition(":")[2].split(".")[1:]:
+        if not hasattr(built, name):
+            raise DeclarationError(
+                f"{target!r}: what is built, a {type(built).__name__}, has no attribute {name!r}"
+            )
+        built = getattr(built, name)
+    return built

@@ -5,11 +5,12 @@ import os
 import re
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from equivalence import devices, environment, flips, precision, truth, weights
+from equivalence import devices, environment, flips, precision, trace, truth, weights
+from equivalence.batches import Batches
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
 from equivalence.flips import Flip
 from equivalence.judge import Judgement, judge
@@ -22,6 +23,10 @@ from equivalence.weights import Slot
 if TYPE_CHECKING:
     from equivalence.mindspore_adapter import MindSporeNetwork
     from equivalence.torch_adapter import TorchNetwork
+
+
+FINER = 2.0**-6
+"""Roundings of half precision that a network which computes in it exceeds; float32 makes 1e-3."""
 
 
 @dataclass
@@ -121,6 +126,8 @@ def compare(
     judgement = judge(known.expected, recorded, unit_roundoff, budget)
     if judgement.differing and judgement.needed <= truth.CLOSE * budget:
         judgement = judge(_finer(known, case), recorded, unit_roundoff, budget)
+    if case.twin.computes and judgement.equal and judgement.needed < FINER:
+        judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
     if attribute:
         _attribute(made, case, unit_roundoff, budget)
@@ -144,15 +151,24 @@ def _finer(known: Reference, case: Case) -> Truth:
     return known.finer
 
 
+def _too_exact(case: Case, judgement: Judgement) -> str:
+    return (
+        f"no tensor is farther than {judgement.needed:.3g} roundings to {case.twin.computes} from "
+        "the truth: the candidate does not compute in it"
+    )
+
+
 def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float) -> None:
     """Pass the comparison if only gradients differ, and whole branch flips explain them."""
     known, differing = made.reference, made.judgement.differing
     if not differing or made.judgement.ill_posed:
         return
-    if any(v.problem or not v.name.startswith("gradient:") for v in differing):
+    if any(v.problem or not trace.jumps(v.name) for v in differing):
         return
     with _side("reference", case):
         network = build_reference(case)
+        if not network.settles:
+            return
         near = known.expected.near or _far(known, network, case.phase, unit_roundoff)
         explained = near and flips.explain(
             network,
@@ -181,7 +197,8 @@ def _far(
 
 def case_unit_roundoff(case: Case) -> float:
     """The unit roundoff of the mode that the case's device computes its dtype in."""
-    return precision.UNIT_ROUNDOFF[devices.DEVICES[case.device].modes[case.dtype]]
+    modes = devices.DEVICES[case.device].modes
+    return precision.UNIT_ROUNDOFF[modes[case.twin.computes or case.dtype]]
 
 
 def reference(case: Case, seed: int) -> Reference:
@@ -192,7 +209,7 @@ def reference(case: Case, seed: int) -> Reference:
     if _latest is not None and _latest[0] == key:
         return _latest[1]
     _latest = None  # frees the former truth before the next is made
-    sample = _sample(case, seed)
+    sample = draw(case, seed)
     with _side("reference", case):
         network = build_reference(case)
         expected = truth.compute(network, sample, case.phase, unit_roundoff)
@@ -201,22 +218,31 @@ def reference(case: Case, seed: int) -> Reference:
     return made
 
 
-def _sample(case: Case, seed: int) -> Sample:
+def draw(case: Case, seed: int) -> Sample:
+    """Everything random of a case."""
+    if isinstance(case.twin.inputs, Batches):
+        return case.twin.inputs.sample(case.sample_name, seed, case.dtype)
     return Sample(case.sample_name, seed, resolve_inputs(case.twin.inputs, case.config), case.dtype)
 
 
 def build_reference(case: Case) -> "TorchNetwork":
     """The reference of a case, built anew."""
-    from equivalence.torch_adapter import TorchNetwork
+    from equivalence.torch_adapter import TorchNetwork, TorchTraining
 
+    if case.twin.steps:
+        return TorchTraining(case.twin.reference, case.arguments, case.twin.steps)
     return TorchNetwork(case.twin.reference, case.arguments)
 
 
 def build_candidate(case: Case) -> "MindSporeNetwork":
     """The candidate of a case, built anew."""
-    from equivalence.mindspore_adapter import MindSporeNetwork
+    from equivalence.mindspore_adapter import MindSporeNetwork, MindSporeTraining
 
     target = devices.DEVICES[case.device].target
+    if case.twin.steps:
+        return MindSporeTraining(
+            case.twin.candidate, case.arguments, case.execution, target, case.twin.steps
+        )
     return MindSporeNetwork(case.twin.candidate, case.arguments, case.execution, target)
 
 
@@ -259,7 +285,7 @@ def _demand_pinned(case: Case, reference: list[str], candidate: list[str]) -> No
 
 def _both_raise(case: Case, seed: int) -> None:
     """Demand that each side raises what the twin names."""
-    sample = _sample(case, seed)
+    sample = draw(case, seed)
 
     def reference():
         build_reference(case).run(sample, case.phase, case.dtype)

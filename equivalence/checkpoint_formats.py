@@ -1,12 +1,9 @@
-"""The formats of checkpoints: PyTorch's archive, MindSpore's `.ckpt`, safetensors."""
+"""What a checkpoint holds, and its formats: MindSpore's `.ckpt` and safetensors."""
 
 import binascii
 import json
 import math
 import os
-import pickle
-import warnings
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +33,8 @@ DTYPES = {
     "bool": "BOOL",
 }
 
-STATE_DICT_KEYS = ("state_dict", "model")
+# What MindSpore's ModelCheckpoint adds to the weights.
+COUNTS = ("epoch_num", "step_num")
 
 
 @dataclass(frozen=True)
@@ -60,16 +58,42 @@ class Weight:
 
 
 @dataclass
+class TorchOptimizer:
+    """The state dict of a PyTorch optimiser: number of a parameter -> what it holds -> values.
+
+    groups: its `param_groups` as they stand; "params" are the numbers.
+    """
+
+    state: dict[int, dict[str, Weight]]
+    groups: list[dict[str, Any]]
+
+    def same(self, other: "TorchOptimizer | None") -> bool:
+        """Equal in all values, bit for bit, and in all hyperparameters."""
+        return (
+            other is not None
+            and repr(self.groups) == repr(other.groups)
+            and self.state.keys() == other.state.keys()
+            and all(self._same_entry(other, number) for number in self.state)
+        )
+
+    def _same_entry(self, other: "TorchOptimizer", number: int) -> bool:
+        ours, theirs = self.state[number], other.state[number]
+        return ours.keys() == theirs.keys() and all(ours[key].same(theirs[key]) for key in ours)
+
+
+@dataclass
 class Checkpoint:
     """What a file holds: its weights in order.
 
     aliases: name -> an earlier name whose storage it shares. extras: entries beside the weights
-    that were not read. checked: whether the file has checksums, which held.
+    that were not read. optimizer: of a PyTorch training. checked: whether the file has checksums,
+    which held.
     """
 
     weights: dict[str, Weight]
     aliases: dict[str, str] = field(default_factory=dict)
     extras: tuple[str, ...] = ()
+    optimizer: TorchOptimizer | None = None
     checked: bool = True
 
 
@@ -88,7 +112,7 @@ LOOKS = {
 }
 
 
-def _damaged(path: Path, kind: str, head: bytes) -> CheckpointError:
+def damaged(path: Path, kind: str, head: bytes) -> CheckpointError:
     """The file does not parse as `kind`: its first bytes may tell of another."""
     for (place, start), (looks, remedy) in LOOKS.items():
         if head.startswith(start, place) and looks != kind:
@@ -98,7 +122,8 @@ def _damaged(path: Path, kind: str, head: bytes) -> CheckpointError:
     )
 
 
-def _checksum_differs(path: Path) -> CheckpointError:
+def checksum_differs(path: Path) -> CheckpointError:
+    """The file's own sum says that it is not as it was written."""
     return CheckpointError(
         f"{path} is damaged: its checksum does not match; copy or download it again"
     )
@@ -110,7 +135,8 @@ def _size_differs(
     return CheckpointError(f"{path} is damaged: {name} is {dtype} {shape}, but has {size} bytes")
 
 
-def _weight(path: Path, name: str, dtype: str, shape: tuple[int, ...], content: bytes) -> Weight:
+def weight_of(path: Path, name: str, dtype: str, shape: tuple[int, ...], content: bytes) -> Weight:
+    """A weight of a file from its bytes; refused where dtype or size are wrong."""
     if dtype not in DTYPES:
         raise CheckpointError(
             f"{path}: {name} is {dtype}, which cannot be converted; cast it to one of "
@@ -122,88 +148,6 @@ def _weight(path: Path, name: str, dtype: str, shape: tuple[int, ...], content: 
     return Weight(dtype, np.frombuffer(content, bits).reshape(shape))
 
 
-# --- PyTorch -------------------------------------------------------------------------------------
-
-
-def read_torch(path: Path, _framework: str, head: bytes) -> Checkpoint:
-    import torch
-
-    try:
-        # torch.load does not look at the archive's checksums.
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                if archive.testzip() is not None:
-                    raise CheckpointError(
-                        f"{path} is damaged: its checksum does not match (or it was saved with "
-                        f"set_crc32_options(False)); copy, download or save it again"
-                    )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except CheckpointError:
-        raise
-    except Exception as error:  # a damaged pickle can raise anything
-        unsafe = isinstance(error, pickle.UnpicklingError) and "Unsupported" in str(error)
-        if (unsafe and head.startswith((b"PK", b"\x80"))) or "TorchScript" in str(error):
-            raise CheckpointError(
-                f"{path} holds Python objects (a whole module, perhaps), which are not loaded; "
-                f"save model.state_dict() and convert that"
-            ) from None
-        raise _damaged(path, "PyTorch", head) from None
-    state, extras = _state_dict(path, loaded)
-    weights, aliases, storages = {}, {}, {}
-    for name, tensor in state.items():
-        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta:
-            raise CheckpointError(f"{path}: {name} is no dense tensor; only those are converted")
-        place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
-        first = storages.setdefault(place, name) if tensor.numel() else name
-        if first != name:
-            aliases[name] = first
-            weights[name] = weights[first]
-            continue
-        content = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
-        content = content.view(torch.uint8).numpy().tobytes()
-        dtype = str(tensor.dtype).removeprefix("torch.")
-        weights[name] = _weight(path, name, dtype, tuple(tensor.shape), content)
-    return Checkpoint(weights, aliases, extras, checked=zipfile.is_zipfile(path))
-
-
-def _state_dict(path: Path, loaded: Any) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The state dict in what was loaded, and the names of what lies beside it."""
-    import torch
-
-    state, extras = loaded, ()
-    if isinstance(loaded, Mapping):
-        for key in STATE_DICT_KEYS:
-            if isinstance(loaded.get(key), Mapping):
-                state, extras = loaded[key], tuple(str(k) for k in loaded if k != key)
-                break
-    if not isinstance(state, Mapping):
-        raise CheckpointError(
-            f"{path} holds a {type(state).__name__}, no state dict; save model.state_dict()"
-        )
-    odd = [name for name, v in state.items() if not isinstance(v, torch.Tensor)]
-    if odd:
-        raise CheckpointError(
-            f"{path}: {odd[0]!r} is no tensor but a {type(state[odd[0]]).__name__}; a state dict "
-            f"has tensors only, or lies under {' or '.join(map(repr, STATE_DICT_KEYS))}"
-        )
-    return state, extras
-
-
-def write_torch(path: Path, _framework: str, weights: Mapping, aliases: Mapping) -> None:
-    import torch
-
-    tensors: dict[str, torch.Tensor] = {}
-    for name, weight in weights.items():
-        if name in aliases and aliases[name] in tensors:
-            tensors[name] = tensors[aliases[name]]
-        else:
-            tensor = torch.from_numpy(weight.values.copy(order="C"))
-            tensors[name] = tensor.view(torch.bfloat16) if weight.dtype == "bfloat16" else tensor
-    torch.save(tensors, path)
-
-
 # --- MindSpore -----------------------------------------------------------------------------------
 
 
@@ -211,17 +155,17 @@ def read_ckpt(path: Path, _framework: str, head: bytes) -> Checkpoint:
     import mindspore as ms
 
     if head.startswith((b"PK\x03\x04", b"\x80")):  # PyTorch Lightning calls its files .ckpt, too
-        raise _damaged(path, "MindSpore", head)
+        raise damaged(path, "MindSpore", head)
     try:
         loaded = ms.load_checkpoint(str(path), crc_check=True)
     except ValueError as error:
         if "dict is empty" in str(error):
             return Checkpoint({})
         if "crc check" in str(error.__cause__):
-            raise _checksum_differs(path) from None
+            raise checksum_differs(path) from None
         if "memory" in str(error):
             raise CheckpointError(f"{path} does not fit into memory") from None
-        raise _damaged(path, "MindSpore", head) from None
+        raise damaged(path, "MindSpore", head) from None
     weights = {}
     for name, value in loaded.items():
         if not isinstance(value, ms.Tensor):
@@ -230,13 +174,16 @@ def read_ckpt(path: Path, _framework: str, head: bytes) -> Checkpoint:
                 f"the network alone"
             )
         dtype, shape = str(value.dtype).lower(), tuple(value.shape)
-        weights[name] = _weight(path, name, dtype, shape, value.get_bytes())
+        weights[name] = weight_of(path, name, dtype, shape, value.get_bytes())
     with path.open("rb") as file:
         file.seek(-min(17, path.stat().st_size), os.SEEK_END)
         checked = file.read(7) == b"crc_num"
     if not checked:
         _demand_sizes(path, weights)
-    return Checkpoint(weights, checked=checked)
+    extras = tuple(name for name in COUNTS if name in weights and not weights[name].shape)
+    for name in extras:
+        del weights[name]
+    return Checkpoint(weights, extras=extras, checked=checked)
 
 
 def _demand_sizes(path: Path, weights: Mapping[str, Weight]) -> None:
@@ -274,13 +221,13 @@ def read_safetensors(path: Path, framework: str, head: bytes) -> Checkpoint:
         entries = dict(safetensors.deserialize(content))
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     except (safetensors.SafetensorError, ValueError):
-        raise _damaged(path, "safetensors", head) from None
+        raise damaged(path, "safetensors", head) from None
     metadata = header.pop("__metadata__", None) or {}
     if metadata.get("format") in set(TAGS.values()) - {TAGS[framework]}:
         raise CheckpointError(f"{path} is no {framework} file: it says format={metadata['format']}")
     names = {code: name for name, code in DTYPES.items()}
     weights = {
-        name: _weight(
+        name: weight_of(
             path,
             name,
             names.get(entries[name]["dtype"], entries[name]["dtype"]),
@@ -291,7 +238,7 @@ def read_safetensors(path: Path, framework: str, head: bytes) -> Checkpoint:
     }
     stored = metadata.get("crc32") or (_as_mindspore(weights) and metadata.get("crc_num"))
     if stored and stored != str(_checksum(weights)):
-        raise _checksum_differs(path)
+        raise checksum_differs(path)
     # safetensors.torch.save_model keeps one name of several, and tells the others.
     aliases = {n: kept for n, kept in metadata.items() if kept in weights and n not in weights}
     weights |= {name: weights[kept] for name, kept in aliases.items()}

@@ -13,21 +13,28 @@ from pathlib import Path
 import safetensors
 
 from equivalence import checkpoint_formats as formats
-from equivalence.checkpoint_formats import MINDSPORE, PYTORCH, Checkpoint, Weight
+from equivalence import checkpoint_torch
+from equivalence.checkpoint_formats import (
+    MINDSPORE,
+    PYTORCH,
+    Checkpoint,
+    TorchOptimizer,
+    Weight,
+)
 from equivalence.errors import CheckpointError
 
 # Suffix -> the framework whose file that is; a safetensors file may be of either.
 FORMATS = {".pth": PYTORCH, ".pt": PYTORCH, ".ckpt": MINDSPORE, ".safetensors": None}
 
 
-def read(path: Path, framework: str) -> Checkpoint:
+def read(path: Path, framework: str, empty: bool = False) -> Checkpoint:
     """Read a checkpoint of `framework`; the suffix tells the format.
 
-    Raises CheckpointError for a file that is missing, empty, damaged or of another kind, that
-    holds anything but tensors, or a dtype outside DTYPES.
+    empty: whether it may hold no weights. Raises CheckpointError for a file that is missing,
+    empty, damaged or of another kind, that holds anything but tensors, or a dtype outside DTYPES.
     """
     reader = {".ckpt": formats.read_ckpt, ".safetensors": formats.read_safetensors}.get(
-        path.suffix, formats.read_torch
+        path.suffix, checkpoint_torch.read_torch
     )
     try:
         with path.open("rb") as file:
@@ -39,25 +46,39 @@ def read(path: Path, framework: str) -> Checkpoint:
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}") from None
     if not head:
+        if empty and path.suffix == ".ckpt":  # what MindSpore writes of no weights
+            return Checkpoint({}, checked=False)
         raise CheckpointError(f"{path} is empty; copy or download it again")
     checkpoint = reader(path, framework, head)
-    if not checkpoint.weights:
+    if not checkpoint.weights and not empty:
         raise CheckpointError(f"{path} holds no weights")
     return checkpoint
 
 
 def write(
-    path: Path, framework: str, weights: Mapping[str, Weight], aliases: Mapping[str, str]
+    path: Path,
+    framework: str,
+    weights: Mapping[str, Weight],
+    aliases: Mapping[str, str],
+    optimizer: TorchOptimizer | None = None,
 ) -> None:
     """Write a checkpoint of `framework` and read it back; `path` is replaced at the very end.
 
     aliases: name -> a name in `weights` whose storage it shares where the format can say so.
+    optimizer: of a PyTorch training, which a .safetensors has no place for.
     Raises CheckpointError, and leaves what was there, when any of it fails.
     """
     writer = {".ckpt": formats.write_ckpt, ".safetensors": formats.write_safetensors}.get(
-        path.suffix, formats.write_torch
+        path.suffix, checkpoint_torch.write_torch
     )
+    if optimizer and path.suffix == ".safetensors":
+        raise CheckpointError(f"{path} cannot hold an optimiser's state; write a .pth")
     if path.suffix == ".ckpt":
+        if not weights:
+            raise CheckpointError(
+                f"{path} would be empty, and MindSpore loads no empty .ckpt: a network without "
+                f"weights needs none"
+            )
         empty = [name for name, weight in weights.items() if not weight.values.size]
         if empty:
             raise CheckpointError(
@@ -67,8 +88,12 @@ def write(
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             draft = Path(folder) / path.name
-            writer(draft, framework, weights, aliases)
-            _compare(path, read(draft, framework).weights, weights)
+            training = {"optimizer": optimizer} if optimizer else {}
+            writer(draft, framework, weights, aliases, **training)
+            found = read(draft, framework, empty=not weights)
+            _compare(path, found.weights, weights)
+            if optimizer and not optimizer.same(found.optimizer):
+                raise CheckpointError(f"{path} was not written: the optimiser reads back otherwise")
             with draft.open("rb") as file:
                 os.fsync(file.fileno())
             draft.chmod(0o644)  # MindSpore makes its files read-only

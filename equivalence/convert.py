@@ -7,70 +7,40 @@ nothing can be said about another architecture. Values and dtypes stay as they a
 Three things have no partner on the other side. PyTorch's `num_batches_tracked` is dropped, and 0
 on the way back. A weight used in several places has one name in MindSpore and several in PyTorch.
 A MindSpore normalisation without scale and shift keeps ones and zeros in their place.
+
+The state of an optimiser goes along where the optimiser of the destination is named, and is
+refused where it is neither named nor dropped: a training would go on without it unnoticed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from equivalence import checkpoints, destination, mindspore_names
+from equivalence import (
+    checkpoints,
+    destination,
+    kernels,
+    mindspore_names,
+    optimizer_numbers,
+    optimizer_state,
+)
 from equivalence.checkpoint_formats import MINDSPORE, PYTORCH, Checkpoint, Weight, numpy_dtype
 from equivalence.checkpoints import FORMATS
+from equivalence.conversion import Conversion
 from equivalence.destination import KIND, Destination
 from equivalence.errors import CheckpointError, WeightError
 from equivalence.weights import REFERENCE_ONLY, Slot, pair, reference_name
 
 OTHER = {PYTORCH: MINDSPORE, MINDSPORE: PYTORCH}
-HWIO = {4: (3, 2, 0, 1), 2: (1, 0)}
 
+WRAPPERS = ("module", "_orig_mod")
+"""First segments of all names in a file of `DataParallel` and of `torch.compile`."""
 
-@dataclass
-class Conversion:
-    """What becomes of every weight.
-
-    rows: (source name, or why there is none; destination name), in order. weights and aliases:
-    as they are written. notes: what was dropped or added, and why.
-    """
-
-    rows: list[tuple[str, str]] = field(default_factory=list)
-    weights: dict[str, Weight] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def add(self, source: str, name: str, weight: Weight) -> None:
-        """Write `weight` as `name`; a second one must be the same."""
-        if not self.weights.setdefault(name, weight).same(weight):
-            other = next(row[0] for row in self.rows if row[1] == name)
-            raise CheckpointError(
-                f"{source} and {other} are one weight of the network ({name}), but their values "
-                f"differ"
-            )
-        self.rows.append((source, name))
-
-    def note(self, names: Iterable[str], reason: str) -> None:
-        """Tell of `names`, if there are any."""
-        if names := list(names):
-            rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            self.notes.append(f"{', '.join(names[:3])}{rest}: {reason}")
-
-    def lines(self) -> list[str]:
-        """A line for each weight, both names, shape and dtype, then the notes."""
-        left = max(len(source) for source, _ in self.rows)
-        right = max(len(name) for _, name in self.rows)
-        return [
-            f"  {source:{left}}  {name:{right}}  {self.weights[name].dtype} "
-            f"{self.weights[name].shape}"
-            for source, name in self.rows
-        ] + self.notes
-
-    def count(self) -> str:
-        """How many weights and values there are."""
-        values = sum(weight.values.size for weight in self.weights.values())
-        amount = f"{values / 1e6:.1f} million" if values >= 1e6 else str(values)
-        return f"{len(self.weights)} weights, {amount} values"
+OPTIMIZER = "optimizer"
+"""What --drop calls the state of an optimiser."""
 
 
 def convert(
@@ -83,13 +53,18 @@ def convert(
     drop: Sequence[str] = (),
     layout: str | None = None,
     force: bool = False,
+    optimizer: str | None = None,
+    steps: int | None = None,
 ) -> Conversion:
     """Convert the file `source` into the file `target`, which is written whole or not at all.
 
     to: "pytorch" or "mindspore", where the suffixes leave it open. network: the "module:attribute"
     that, called with `arguments`, builds the network which the destination is for. rename:
     MindSpore run of name segments -> PyTorch run. drop: names, or their first segments, that are
-    left out. layout: "hwio" for kernels as TensorFlow has them; needs `network`.
+    left out; "optimizer" is all of an optimiser's state. layout: "hwio" for kernels as TensorFlow
+    has them; needs `network`. optimizer: the "module:attribute" that, called with the network,
+    builds the optimiser which the state is for. steps: how many steps PyTorch's SGD has taken,
+    where MindSpore's learning rate follows them.
 
     Raises EquivalenceError for everything that a user can put right.
     """
@@ -109,27 +84,54 @@ def convert(
             "--layout hwio needs --network, which tells the kernels from other weights, and a "
             "source that is no .ckpt"
         )
-    read = checkpoints.read(source, OTHER[to])
+    if optimizer and (not network or layout):
+        raise CheckpointError("--optimizer needs --network, and has no --layout")
+    if steps is not None and not optimizer:
+        raise CheckpointError("--steps are for an --optimizer, and there is none")
     wanted = destination.describe(to, network, arguments or {}) if network else None
+    nothing = wanted is not None and not wanted.slots
+    read = checkpoints.read(source, OTHER[to], empty=nothing)
     made = Conversion()
     if not read.checked:
         made.note([str(source)], "has no checksum, so that damage to its values would not show")
     made.note(read.extras, "beside the weights, not converted")
-    _drop(source, read, drop, made)
+    job = _Job(source, read, rename, layout, wanted, made)
+    if to == MINDSPORE:
+        _unwrap(job)
+    remembered = _drop(job, drop)
+    if remembered and not optimizer:
+        raise CheckpointError(
+            f"{source} holds the state of an optimiser ({remembered}): build the one that it is "
+            f"for with --optimizer, or leave it behind with --drop {OPTIMIZER}"
+        )
+    if optimizer and not remembered:
+        raise CheckpointError(f"{source} holds no state of an optimiser for --optimizer")
     try:
         if to == MINDSPORE:
-            _to_mindspore(read, rename, layout, wanted, made)
+            _to_mindspore(job, optimizer, steps)
         else:
-            _to_pytorch(read, rename, layout, wanted, made)
+            _to_pytorch(job, optimizer, steps)
     except WeightError as error:
         fits = f"does not fit {network}" if network else "cannot be converted"
         raise WeightError(
             f"{source} {fits} (reference is PyTorch's side, candidate MindSpore's): {error}"
         ) from None
-    if not made.weights:
+    if not made.weights and not nothing:
         raise CheckpointError(f"{source} holds nothing that {to} has a place for")
-    checkpoints.write(target, to, made.weights, made.aliases)
+    checkpoints.write(target, to, made.weights, made.aliases, made.optimizer)
     return made
+
+
+@dataclass
+class _Job:
+    """What is converted, how, and what has come of it so far."""
+
+    source: Path
+    read: Checkpoint
+    rename: dict[str, str]
+    layout: str | None
+    wanted: Destination | None
+    made: Conversion
 
 
 def _direction(source: Path, target: Path, to: str | None) -> str:
@@ -149,17 +151,50 @@ def _direction(source: Path, target: Path, to: str | None) -> str:
     return told.pop()
 
 
-def _drop(source: Path, read: Checkpoint, drop: Sequence[str], made: Conversion) -> None:
+def _unwrap(job: _Job) -> None:
+    """Take a wrapper off the front of PyTorch's names, where the destination does not have it."""
+    read, expected = job.read, list(job.rename.values())
+    if job.wanted is not None:
+        expected += [reference_name(path, job.rename) for path in job.wanted.slots]
+    taken = True
+    while taken:
+        taken = [
+            f"{wrapper}."
+            for wrapper in WRAPPERS
+            if all(name.startswith(f"{wrapper}.") for name in read.weights)
+            and not any(f"{name}.".startswith(f"{wrapper}.") for name in expected)
+        ]
+        for run in taken if read.weights else ():
+            read.weights = {n.removeprefix(run): w for n, w in read.weights.items()}
+            read.aliases = {
+                n.removeprefix(run): kept.removeprefix(run) for n, kept in read.aliases.items()
+            }
+            for group in read.optimizer.groups if read.optimizer else ():
+                if "param_names" in group:
+                    group["param_names"] = [n.removeprefix(run) for n in group["param_names"]]
+            job.made.note([run.rstrip(".")], "in front of every name, taken off")
+        taken = taken and bool(read.weights)
+
+
+def _drop(job: _Job, drop: Sequence[str]) -> str | None:
+    """Leave out what the user says; something of the state of an optimiser that is left."""
+    read = job.read
     for run in drop:
-        names = [name for name in read.weights if f"{name}.".startswith(f"{run}.")]
-        if not names:
-            raise CheckpointError(f"--drop {run}: {source} has no such weight")
-        made.note(names, "dropped, as told")
+        owned = optimizer_state.owned(read.weights) if run == OPTIMIZER else ()
+        names = [n for n in read.weights if f"{n}.".startswith(f"{run}.") or n in owned]
+        if not names and not (run == OPTIMIZER and read.optimizer):
+            raise CheckpointError(f"--drop {run}: {job.source} has no such weight")
+        job.made.note(names or [OPTIMIZER], "dropped, as told")
         for name in names:
             del read.weights[name]
             read.aliases.pop(name, None)
-    if not read.weights:
-        raise CheckpointError(f"{source} holds no weights beside those that are dropped")
+        if run == OPTIMIZER:
+            read.optimizer = None
+    if drop and not read.weights:
+        raise CheckpointError(f"{job.source} holds no weights beside those that are dropped")
+    if read.optimizer:
+        return OPTIMIZER
+    return next((n for n in read.weights if n in optimizer_state.owned(read.weights)), None)
 
 
 def _is_count(name: str) -> bool:
@@ -168,15 +203,6 @@ def _is_count(name: str) -> bool:
 
 def _slots(weights: Mapping[str, Weight]) -> dict[str, Slot]:
     return {name: Slot(weight.shape, KIND) for name, weight in weights.items()}
-
-
-def _turn(weights: dict[str, Weight], kernels: Iterable[str]) -> None:
-    """TensorFlow's kernels, in place: HWIO -> OIHW, IO -> OI."""
-    for name in kernels:
-        if name in weights and len(weights[name].shape) in HWIO:
-            weight = weights[name]
-            turned = weight.values.transpose(HWIO[len(weight.shape)]).copy(order="C")
-            weights[name] = replace(weight, values=turned)
 
 
 def _kept(first: Mapping[str, str], partners: Iterable[str]) -> set[str]:
@@ -201,14 +227,20 @@ def _paired(
     return pair(reference, others, rename) | counts
 
 
-def _to_mindspore(
-    read: Checkpoint,
-    rename: Mapping[str, str],
-    layout: str | None,
-    wanted: Destination | None,
-    made: Conversion,
-) -> None:
+def _demand_kinds(job: _Job, name: str, weight: Weight, wanted: str) -> str | None:
+    """Refuse integers for numbers; the name of a weight that is wider or narrower."""
+    kinds = ["float" in dtype for dtype in (weight.dtype, wanted)]
+    if kinds[0] != kinds[1]:
+        raise CheckpointError(
+            f"{job.source}: {name} is {weight.dtype}, and the network has {wanted} in its place"
+        )
+    return name if weight.dtype != wanted else None
+
+
+def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
+    read, rename, wanted, made = job.read, job.rename, job.wanted, job.made
     weights = read.weights
+    given = {name: weight.shape for name, weight in weights.items()}
     if wanted is None:
         shapes = {name: w.shape for name, w in weights.items() if not _is_count(name)}
         paths = mindspore_names.guess(shapes, rename)
@@ -217,12 +249,15 @@ def _to_mindspore(
     else:
         slots, names = dict(wanted.slots), wanted.names
         targets = {path: reference_name(path, rename) for path in slots}
-        if layout:
-            _turn(weights, {targets[path] for path in wanted.kernels})
+        if job.layout:
+            depthwise = {targets[path] for path in wanted.depthwise}
+            kernels.turn(weights, {targets[path] for path in wanted.kernels}, depthwise)
+        for name in {targets[path] for path in wanted.flat} & weights.keys():
+            weights[name] = kernels.unflattened(weights[name])
         for path in _without_partner(wanted, targets, weights):
             del slots[path]
             fill = np.ones if path.endswith("gamma") else np.zeros
-            dtype = wanted.constants[path]
+            dtype = wanted.dtypes[path]
             values = fill(wanted.slots[path].shape, numpy_dtype(dtype))
             made.add("(no scale or shift)", names[path], Weight(dtype, values))
         used = [path for path in slots if targets[path] in weights]
@@ -232,10 +267,36 @@ def _to_mindspore(
         made.note([n for n in weights if n not in kept], "the same weight under a second name")
         weights = {name: weight for name, weight in weights.items() if name in kept}
     pairs = _paired(_slots(weights), slots, rename)
+    _note_dtypes(job, [(name, weights[name], path) for path, name in pairs.items()])
     for path, name in pairs.items():
         made.add(name, names[path], weights[name])
     counts = [name for name in weights if _is_count(name) and name not in pairs.values()]
     made.note(counts, "dropped, MindSpore has no place for it")
+    if optimizer:
+        built, stepped = destination.optimizer_of_cell(optimizer, wanted.network)
+        heads = {path: read.aliases.get(name, name) for path, name in pairs.items()}
+        partners = {names[path]: head for path, head in heads.items() if names[path] in stepped}
+        order = {name: shape for name, shape in given.items() if name in partners.values()}
+        state = optimizer_numbers.from_pytorch(read.optimizer, order, steps)
+        for held in state.moments.values():
+            for name in held.keys() & {heads[path] for path in wanted.flat}:
+                held[name] = kernels.unflattened(held[name])
+        entries = optimizer_state.to_mindspore(state, built, partners)
+        for name, (origin, weight) in entries.items():
+            made.add(origin, name, weight)
+
+
+def _note_dtypes(job: _Job, weights: Iterable[tuple[str, Weight, str]]) -> None:
+    """Tell of weights, (name, values, path in the destination), whose dtype is another there."""
+    if job.wanted is None:
+        return
+    others: dict[tuple[str, str], list[str]] = {}
+    for name, weight, path in weights:
+        wanted = job.wanted.dtypes[path]
+        if _demand_kinds(job, name, weight, wanted):
+            others.setdefault((weight.dtype, wanted), []).append(name)
+    for (dtype, wanted), names in others.items():
+        job.made.note(names, f"stays {dtype}, which the network has as {wanted}")
 
 
 def _without_partner(
@@ -256,13 +317,10 @@ def _without_partner(
     return found
 
 
-def _to_pytorch(
-    read: Checkpoint,
-    rename: Mapping[str, str],
-    layout: str | None,
-    wanted: Destination | None,
-    made: Conversion,
-) -> None:
+def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
+    read, rename, wanted, made = job.read, job.rename, job.wanted, job.made
+    owned = optimizer_state.owned(read.weights) if optimizer else set()
+    entries = {name: read.weights.pop(name) for name in list(read.weights) if name in owned}
     paths = mindspore_names.in_network(read.weights)
     weights = {path: read.weights[name] for name, path in paths.items()}
     origin = {path: name for name, path in paths.items()}
@@ -275,14 +333,20 @@ def _to_pytorch(
     else:
         first = wanted.first
         counts = [name for name in wanted.slots if _is_count(name)]
-        if layout:
-            _turn(weights, {path for path in weights if targets[path] in wanted.kernels})
+        if job.layout:
+            turned = {path for path in weights if targets[path] in wanted.kernels}
+            depthwise = {path for path in weights if targets[path] in wanted.depthwise}
+            kernels.turn(weights, turned, depthwise)
+        for path in weights:
+            if targets[path] in wanted.flat:
+                weights[path] = kernels.flattened(weights[path])
         constants = [path for path in weights if _is_constant(targets[path], weights[path], wanted)]
         made.note((origin[path] for path in constants), "dropped, the layer has no scale or shift")
         weights = {path: weight for path, weight in weights.items() if path not in constants}
         kept = _kept(first, (targets[path] for path in weights))
         slots = {name: slot for name, slot in wanted.slots.items() if name in kept}
     pairs = _paired(slots, _slots(weights), rename)
+    _note_dtypes(job, [(origin[path], weights[path], name) for path, name in pairs.items()])
     for path, name in pairs.items():
         for each in (each for each, head in first.items() if head == first[name]):
             made.add(origin[path], each, weights[path])
@@ -291,6 +355,32 @@ def _to_pytorch(
     added = [name for name in counts if name not in made.weights]
     for name in added:
         made.add("(0)", name, Weight("int64", np.zeros((), np.int64)))
+    if optimizer:
+        if steps is not None:
+            raise CheckpointError("--steps is for PyTorch's SGD, which has no place for them")
+        partners = {origin[path]: first[name] for path, name in pairs.items()}
+        _optimizer_to_pytorch(job, optimizer, entries, partners)
+
+
+def _optimizer_to_pytorch(
+    job: _Job, optimizer: str, entries: Mapping[str, Weight], partners: Mapping[str, str]
+) -> None:
+    """partners: MindSpore's name of each weight -> PyTorch's."""
+    groups, names = destination.optimizer_of_module(optimizer, job.wanted.network)
+    shapes = {name: weight.shape for name, weight in job.read.weights.items()}
+    state = optimizer_state.from_mindspore(entries, shapes)
+    origin = {partners[name]: name for name in state.parameters if name in partners}
+    state.parameters = set(origin)
+    for held, values in state.moments.items():
+        named = {partners[name]: weight for name, weight in values.items() if name in partners}
+        for name in named.keys() & job.wanted.flat:
+            named[name] = kernels.flattened(named[name])
+        state.moments[held] = named
+    built = optimizer_numbers.to_pytorch(state, groups, names)
+    job.made.add_optimizer(built, {number: origin[name] for number, name in names.items()})
+    if not state.adaptive and state.steps:
+        told = f"{state.steps}: dropped, PyTorch's SGD does not count its steps"
+        job.made.notes.append(f"global_step {told}")
 
 
 def _is_constant(name: str, weight: Weight, wanted: Destination) -> bool:

@@ -90,6 +90,10 @@ def diagnose(case: Case, seed: int, every: bool = False) -> Diagnosis:
     every: feed each layer by itself, not only those on the way to a culprit. Raises
     EquivalenceError where `check` does.
     """
+    if case.twin.steps:
+        from equivalence import stages
+
+        return stages.diagnose(case, seed, every)
     return Search(case, seed).run(every)
 
 
@@ -204,6 +208,12 @@ class Search:
         except Exception as error:  # called in another way than the reference's layer
             self.unfed[path] = f"{type(error).__name__}: {error}".partition("\n")[0]
             return None
+        if self.case.twin.computes:
+            # In which dtype a layer hands its result on is the network's own business.
+            recorded = {
+                name: got.astype(expected[name].dtype) if name in expected else got
+                for name, got in recorded.items()
+            }
         judgement = judge(expected, recorded, self.unit_roundoff, self.budget)
         if judgement.ill_posed:  # by itself, a layer is judged by the tensors that can tell
             self.unfed[path] = judgement.ill_posed

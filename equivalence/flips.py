@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from equivalence import trace
 from equivalence.judge import Expected, in_roundings
 from equivalence.kinks import KINKED, POOL, Uncompiled, pooling
 from equivalence.norms import distance
@@ -201,7 +202,8 @@ def explain(
 ) -> tuple[tuple[Flip, ...], dict[str, Expected]] | None:
     """The flips that explain the gradients of `recorded`, and what is expected with them.
 
-    None where no set of whole flips brings every gradient within the budget; one that is not
+    Updates of weights count as gradients do. None where no set of whole flips brings every
+    gradient within the budget; one that is not
     whole is left out, as it may be when it changes next to nothing. Sensitivities,
     outputs and buffers stay as they are. Takes a run, forward and backward, for each near
     activation and one for each choice of flips, mostly one or two; when flips hide each other at
@@ -212,7 +214,7 @@ def explain(
         name: known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
         or unit_roundoff * float(np.linalg.norm(recorded[name]))
         for name, known in expected.items()
-        if name.startswith("gradient:")
+        if trace.jumps(name)
     }
 
     def flipped(chosen: np.ndarray) -> Trace:

@@ -91,7 +91,7 @@ class InSitu(Sample):
         self.given, self.pulled = inputs, cotangents
         self.altered = altered or {}
 
-    def inputs(self) -> list[np.ndarray]:
+    def inputs(self, _step: int = 1) -> list[np.ndarray]:
         return self.given
 
     @property

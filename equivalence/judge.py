@@ -88,10 +88,15 @@ class TensorVerdict:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All tensors of one case, in the order of the reference's trace."""
+    """All tensors of one case, in the order of the reference's trace.
+
+    unit: of errors and budget; excuse: what a difference within the budget is put down to.
+    """
 
     verdicts: tuple[TensorVerdict, ...]
     ill_posed: str | None = None
+    unit: str = "roundings"
+    excuse: str = "rounding"
 
     @property
     def differing(self) -> list[TensorVerdict]:

@@ -7,7 +7,7 @@ phase changes, and so do functions made over it.
 import contextlib
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
@@ -18,7 +18,7 @@ from mindspore.nn.utils import no_init_parameters
 
 from equivalence import trace
 from equivalence.build import build
-from equivalence.errors import WeightError
+from equivalence.errors import DeclarationError, WeightError
 from equivalence.layers import Layer, Sink, Site, below
 from equivalence.sample import Sample
 from equivalence.trace import Trace
@@ -230,9 +230,7 @@ class MindSporeNetwork:
                 weights = tuple(trained.values())
                 self._step = Pullback(self.cell, len(inputs), positions, weights)
             weakref.finalize(self, _discard_graphs, self._step).atexit = False
-            self._step.set_train(phase == "train")
-            for name in self.random_layers():
-                dict(self.cell.cells_and_names())[name].set_train(False)
+            self._set_phase(phase)
         result, names, gradients = self._step(*arguments), [], ()
         if pulled:
             (_, result), gradients = result
@@ -243,10 +241,82 @@ class MindSporeNetwork:
             recorded[trace.output(i)] = _array(out)
         for name, gradient in zip(names, flatten(gradients), strict=True):
             recorded[name] = _array(gradient)
-        for name, parameter in self.parameters.items():
-            if name not in trained:
-                recorded[trace.buffer(partners[name])] = _array(parameter)
-        return recorded
+        return recorded | self._buffers(partners)
+
+    def _set_phase(self, phase: str) -> None:
+        self._step.set_train(phase == "train")
+        for name in self.random_layers():
+            self.cell_at(name).set_train(False)
+
+    def _buffers(self, partners: Mapping[str, str]) -> Trace:
+        return {
+            trace.buffer(partners[name]): _array(parameter)
+            for name, parameter in self.parameters.items()
+            if not parameter.requires_grad
+        }
+
+
+class MindSporeTraining(MindSporeNetwork):
+    """The network of a MindSpore training step, and the step, which is made anew for every run.
+
+    steps: how often the step is called. recorded: the steps after which updates are.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        arguments: Mapping[str, Any],
+        execution: str,
+        device: str,
+        steps: int,
+    ):
+        self.execution, self.device, self.steps = execution, device, steps
+        self.recorded: Collection[int] = (1, steps)
+        self._built = target, arguments
+        self._release: list[weakref.finalize] = []
+        self._enter()
+        self._renew()
+
+    def _renew(self) -> None:
+        for release in self._release:
+            release()
+        target, arguments = self._built
+        step = build(target, arguments)
+        network = getattr(step, "network", None)
+        if not isinstance(step, nn.Cell) or not isinstance(network, nn.Cell):
+            raise DeclarationError(
+                f"{target!r} builds a {type(step).__name__}, not a training step: a cell that "
+                "makes one update when called, with the trained cell as `network`"
+            )
+        self._take(network)
+        self._step, self._spent = step, False
+        self._release = [
+            weakref.finalize(self, _empty, list(step.get_parameters())),
+            weakref.finalize(self, _discard_graphs, step),
+        ]
+        for release in self._release:
+            release.atexit = False
+
+    def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
+        if self._spent:
+            # An optimizer that has run keeps to the state it has, whatever its parameters are set
+            # to: MindSpore compiles it, in PyNative mode too.
+            self._renew()
+        super()._load(sample, partners)
+
+    def _run(self, sample, partners, phase, _outputs) -> Trace:
+        self._spent = True
+        self._set_phase(phase)
+        recorded: Trace = {}
+        for step in range(1, self.steps + 1):
+            result = self._step(*(ms.Tensor(values) for values in sample.inputs(step)))
+            recorded[trace.loss(step)] = _array(flatten(result)[0])
+            if step in self.recorded:
+                for name, parameter in self.parameters.items():
+                    if parameter.requires_grad:
+                        moved = trace.moved(parameter.asnumpy(), sample, partners[name])
+                        recorded[trace.update(step, partners[name])] = moved
+        return recorded | self._buffers(partners)
 
 
 # MindSpore's executor refers to every cell that it compiled for ever, and with it to the graph and

@@ -30,7 +30,7 @@ def guess(shapes: Mapping[str, tuple[int, ...]], rename: Mapping[str, str]) -> d
     """PyTorch name -> MindSpore name, each a path below the network.
 
     rename: MindSpore run -> PyTorch run. Raises CheckpointError with every name that cannot be
-    known.
+    known, or with two that would become one.
     """
     backwards = {new: old for old, new in rename.items()}
     names, unknown = {}, []
@@ -52,6 +52,13 @@ def guess(shapes: Mapping[str, tuple[int, ...]], rename: Mapping[str, str]) -> d
             f"it with --rename {unknown[0].split()[0]}={unknown[0].split()[0]} (MindSpore's name "
             f"first)"
         )
+    taken: dict[str, str] = {}
+    for name, path in names.items():
+        if taken.setdefault(path, name) != name:
+            raise CheckpointError(
+                f"{taken[path]} {shapes[taken[path]]} and {name} {shapes[name]} would both be "
+                f"{path}: a --rename is wrong, or one is missing"
+            )
     return names
 
 

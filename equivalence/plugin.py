@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from equivalence import report
+from equivalence.declaration import LEVELS
 from equivalence.devices import DEVICES, present
 from equivalence.errors import EquivalenceError
 from equivalence.isolation import isolated
-from equivalence.twin import LEVELS, Case
+from equivalence.twin import Case
 
 RESULTS = "reports/results.jsonl"
 DIAGNOSES = "diagnosis"
@@ -101,21 +102,17 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
 
     def diagnosed(case: Case, passed: bool) -> list[str]:
         """Lines that name the culprit, and where all of the diagnosis is."""
-        from equivalence import explanation
-        from equivalence.diagnosis import diagnose
-
         try:
-            found = diagnose(case, seed, every=passed)
+            brief, full = case.diagnose(seed, every=passed)
         except Exception as error:  # must not hide what is diagnosed
             return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
-        path = written(folder / f"{case.name}.txt", explanation.full(found))
-        return [*explanation.brief(found), f"every layer: {os.path.relpath(path, before)}"]
+        path = written(folder / f"{case.name}.txt", full)
+        part = getattr(case, "parts", "layer")
+        return [*brief, f"every {part}: {os.path.relpath(path, before)}"]
 
     def run(case: Case) -> None:
-        from equivalence.check import check
-
         try:
-            outcome = check(case, seed)
+            outcome = case.check(seed)
         except EquivalenceError as error:
             if request.config.option.tbstyle in ("long", "native"):
                 raise

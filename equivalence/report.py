@@ -10,6 +10,9 @@ from equivalence.judge import Judgement, TensorVerdict
 if TYPE_CHECKING:
     from equivalence.check import Outcome
 
+PIPELINED = ("image", "label", "count")
+"""Kinds of tensors of a data pipeline."""
+
 SHOWN = 3
 """Worst tensors in the text of a failure; all of them are in the results file."""
 
@@ -25,12 +28,12 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
         return (
             f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
-            f"within {budget:g} roundings of the truth (largest {number(judgement.needed)}).\n"
+            f"within {budget:.3g} {judgement.unit} (largest {number(judgement.needed)}).\n"
             f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
         )
     lines = [
-        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than rounding "
-        f"({_kinds(judgement)})"
+        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than "
+        f"{judgement.excuse} ({_kinds(judgement)})"
     ]
     if judgement.ill_posed:
         lines.append(f"ill-posed: {judgement.ill_posed}")
@@ -38,8 +41,8 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
     if len(judgement.differing) > SHOWN:
         lines.append(f"  ... and {len(judgement.differing) - SHOWN} more")
     if not judgement.ill_posed:
-        needed = number(judgement.needed)
-        lines.append(f"budget {budget:g} roundings; smallest that would have passed: {needed}")
+        allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
+        lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
 
 
@@ -49,7 +52,9 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
         return []
     width = max(len(name) for name in ("in roundings", *(v.name for v in verdicts)))
     titles = "  ".join(f"{title:>12}" for title in ("error", "worst", "reference", "conditioning"))
-    lines = [f"  {'in roundings':{width}}  {titles}      relative"]
+    lines = []
+    if not all(verdict.problem for verdict in verdicts):
+        lines.append(f"  {'in roundings':{width}}  {titles}      relative")
     for verdict in verdicts:
         if verdict.problem:
             lines.append(f"  {verdict.name:{width}}  {verdict.problem}")
@@ -67,10 +72,11 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
 def _kinds(judgement: Judgement) -> str:
     """How many of the outputs, gradients and buffers differ: which kinds tells a lot."""
     counts = []
-    for kind in ("output", "gradient", "buffer"):
+    for kind in ("output", "loss", "gradient", "update", "parameter", "buffer", *PIPELINED):
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
-            counts.append(f"{kind}s {sum(not v.equal for v in verdicts)}/{len(verdicts)}")
+            kinds = "losses" if kind == "loss" else f"{kind}s"
+            counts.append(f"{kinds} {sum(not v.equal for v in verdicts)}/{len(verdicts)}")
     return ", ".join(counts)
 
 
@@ -95,6 +101,7 @@ def lines(outcome: "Outcome") -> list[str]:
     if outcome.judgement is None:
         return [json.dumps({**common, "raises": outcome.case.twin.raises})]
     common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
+    common["unit"] = outcome.judgement.unit
     if outcome.flips:
         common["flips"] = [str(flip) for flip in outcome.flips]
     return [json.dumps(common | _record(verdict)) for verdict in outcome.judgement.verdicts]
@@ -136,7 +143,7 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
             flips[record["case"]] = len(record["flips"])
         if record["differs"]:
             differing.add(record["case"])
-        elif record["problem"] is None:
+        elif record["problem"] is None and record["unit"] == "roundings":
             needed = max(
                 math.inf if record[norm] is None else record[norm] for norm in ("error", "worst")
             )

@@ -62,10 +62,13 @@ class Sample:
     def _round(self, values: np.ndarray) -> np.ndarray:
         return np.asarray(values, self.dtype if values.dtype.kind == "f" else values.dtype)
 
-    def inputs(self) -> list[np.ndarray]:
-        """The inputs in order; floating ones in the case's dtype, labels int32."""
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        """The inputs in order; floating ones in the case's dtype, labels int32.
+
+        step: of a training, from 1; each has a batch of its own.
+        """
         return [
-            self._round(draw.array(self.stream("input", i), shape))
+            self._round(draw.array(self.stream("input", i, *_later(step)), shape))
             for i, (draw, shape) in enumerate(self.draws)
         ]
 
@@ -82,13 +85,23 @@ class Sample:
         values, shift = self._weights[name], self.shifts.get(name)
         return values if shift is None else (values + shift).astype(self.dtype)
 
+    initial = weight
+    """What updates are counted from: here, and in every perturbation of this sample."""
+
+    def updated(self, _update: int, _index: int, values: np.ndarray) -> np.ndarray:
+        """A weight after an update, as it is."""
+        return values
+
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
         """The vector that output `index` is pulled back along: N(0, 1), never ones."""
         return self._round(self.stream("cotangent", index).standard_normal(shape))
 
 
 class Perturbed:
-    """A sample in float64 whose every value is multiplied by (1 + u) or (1 - u), by coin toss."""
+    """A sample in float64 whose every value is multiplied by (1 + u) or (1 - u), by coin toss.
+
+    So are the weights of a training after each of its updates.
+    """
 
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         self.sample, self.probe = sample, probe
@@ -104,14 +117,27 @@ class Perturbed:
         perturbed *= values
         return perturbed
 
-    def inputs(self) -> list[np.ndarray]:
-        return [self._perturb(x, "input", i) for i, x in enumerate(self.sample.inputs())]
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        inputs = self.sample.inputs(step)
+        return [self._perturb(x, "input", i, *_later(step)) for i, x in enumerate(inputs)]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         return self._perturb(self.sample.weight(name, shape), "weight", name)
 
+    def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        return self.sample.weight(name, shape)
+
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
         return self._perturb(self.sample.cotangent(index, shape), "cotangent", index)
+
+    def updated(self, update: int, index: int, values: np.ndarray) -> np.ndarray:
+        """Weight number `index` after an update: it is stored, and so rounded, once more."""
+        return self._perturb(values, "update", update, index)
+
+
+def _later(step: int) -> tuple[object, ...]:
+    """What tells the streams of the batches after the first."""
+    return ("step", step) if step > 1 else ()
 
 
 def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,16 +1,19 @@
 """PyTorch behind the verbs of the engine: build, load, run."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 
 from equivalence import torchvision_schemas, trace
 from equivalence.build import build
+from equivalence.errors import DeclarationError
 from equivalence.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.layers import Layer, Sink, Site, below
 from equivalence.sample import INTEGER_BUFFERS, Sample
@@ -54,6 +57,9 @@ class SkipInitialisation(TorchFunctionMode):
 
 class TorchNetwork:
     """A PyTorch module that can be run again and again, in any precision, from any sample."""
+
+    settles = True
+    """Whether branch flips can be kept out of its runs, or told one from another."""
 
     def __init__(self, target: str, arguments: Mapping[str, Any]):
         with SkipInitialisation():
@@ -148,18 +154,21 @@ class TorchNetwork:
         """Forward and backward in `dtype` from freshly loaded weights; `watch` sees all of it."""
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
+        for i in sample.differentiable:
+            inputs[i].requires_grad_()
         with watch or contextlib.nullcontext():
             outputs = flatten(self.module(*inputs))
             gradients = self._gradients(sample, inputs, outputs)
         # Copies: an output may be a weight itself, and the next run loads others.
         recorded: Trace = {trace.output(i): _array(out) for i, out in enumerate(outputs)}
-        recorded |= gradients
-        recorded |= {
+        return recorded | gradients | self._buffers()
+
+    def _buffers(self) -> Trace:
+        return {
             trace.buffer(name): _array(values)
             for name, values in self._kept().items()
             if name.rpartition(".")[2] not in INTEGER_BUFFERS
         }
-        return recorded
 
     def settle(self, sample: Sample, perturbed: list[Sample], phase: str) -> None:
         """Move `sample` so that no activation lies near a kink, where that can be done.
@@ -212,13 +221,10 @@ class TorchNetwork:
                 for name, tensor in tensors:
                     tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
 
-    def _inputs(self, sample: Sample, dtype: str) -> list[torch.Tensor]:
+    def _inputs(self, sample: Sample, dtype: str, *step: int) -> list[torch.Tensor]:
         precision = getattr(torch, dtype)
-        inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs()]
-        inputs = [x.to(precision if x.is_floating_point() else torch.int64) for x in inputs]
-        for i in sample.differentiable:
-            inputs[i].requires_grad_()
-        return inputs
+        inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(*step)]
+        return [x.to(precision if x.is_floating_point() else torch.int64) for x in inputs]
 
     def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:
         names = {trace.input_gradient(i): inputs[i] for i in sample.differentiable}
@@ -238,6 +244,72 @@ class TorchNetwork:
             name: (torch.zeros_like(leaf) if gradient is None else gradient).detach().numpy()
             for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
         }
+
+
+class TorchTraining(TorchNetwork):
+    """The network of a PyTorch training step, and the step, which is made anew for every run.
+
+    steps: how often the step is called. recorded: the steps after which updates are.
+    """
+
+    def __init__(self, target: str, arguments: Mapping[str, Any], steps: int):
+        self.steps = steps
+        # Of several steps, later ones meet other kinks with other weights: what the branches
+        # taken there change is a part of the training's sensitivity.
+        self.settles = steps == 1
+        self.recorded: Collection[int] = (1, steps)
+        self._built = target, arguments
+        self._renew()
+
+    def _renew(self) -> None:
+        target, arguments = self._built
+        with SkipInitialisation():
+            self.step = build(target, arguments)
+        self.module = getattr(self.step, "network", None)
+        if not isinstance(self.step, nn.Module) or not isinstance(self.module, nn.Module):
+            raise DeclarationError(
+                f"{target!r} builds a {type(self.step).__name__}, not a training step: a module "
+                "that makes one update when called, with the trained module as `network`"
+            )
+
+    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+        """All steps in `dtype` from freshly loaded weights; `watch` sees all of them."""
+        self.step.to(getattr(torch, dtype)).train()
+        self._load(sample, phase, dtype)
+        recorded: Trace = {}
+        with _storing(sample), watch or contextlib.nullcontext():
+            for step in range(1, self.steps + 1):
+                loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
+                recorded[trace.loss(step)] = _array(loss)
+                if step in self.recorded:
+                    for name, parameter in self._trained().items():
+                        moved = trace.moved(parameter.detach().numpy(), sample, name)
+                        recorded[trace.update(step, name)] = moved
+        recorded |= self._buffers()
+        self._renew()  # what a step keeps for the next one must not reach another run
+        return recorded
+
+
+@contextlib.contextmanager
+def _storing(sample: Sample) -> Iterator[None]:
+    """Let `sample` have its way with all weights after each update of any optimizer."""
+    updates = itertools.count(1)
+
+    def store(optimizer: torch.optim.Optimizer, *_) -> None:
+        update = next(updates)
+        trained = [p for group in optimizer.param_groups for p in group["params"]]
+        with torch.no_grad():
+            for index, parameter in enumerate(trained):
+                values = parameter.numpy()
+                stored = sample.updated(update, index, values)
+                if stored is not values:
+                    parameter.copy_(torch.from_numpy(stored))
+
+    handle = register_optimizer_step_post_hook(store)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def flatten(outputs: Any) -> list[Any]:

@@ -121,8 +121,8 @@ def _measured(
         _measure_own(finer, finer, own, unit_roundoff)
         expected = finer
     _measure_rounded(network, sample, phase, unit_roundoff, expected, own)
-    lost = [n for n in _over(expected, BUDGET) if n.startswith("gradient:")]
-    if lost and all(np.isfinite(own[name]).all() for name in lost):
+    lost = [name for name in _over(expected, BUDGET) if trace.jumps(name)]
+    if lost and network.settles and all(np.isfinite(own[name]).all() for name in lost):
         near = expected.near or farther(network, sample, phase, unit_roundoff)
         explained = near and flips.explain(
             network, sample, phase, expected, near, own, unit_roundoff, BUDGET
@@ -142,7 +142,8 @@ def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: f
         if draw:
             sample.draw_again()
         perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
-        network.settle(sample, perturbed, phase)
+        if network.settles:
+            network.settle(sample, perturbed, phase)
         watch = KinkWatch()
         truth = network.run(sample, phase, "float64", watch)
         for name, values in truth.items():
@@ -152,7 +153,7 @@ def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: f
         apart = KinkWatch(watch)
         for each in perturbed:
             _widen(expected, network.run(each, phase, "float64", apart))
-        near = watch.nearest(apart.spreads)
+        near = network.settles and watch.nearest(apart.spreads)
         if not near:
             return expected
     expected = _unprobed(truth)

@@ -1,21 +1,20 @@
 """Twins and their cases: what is compared, declared as data. Nothing here imports a framework."""
 
 import itertools
-import keyword
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from equivalence.declaration import demanding, stem
 from equivalence.draws import Draw
-from equivalence.errors import DeclarationError
+
+if TYPE_CHECKING:
+    from equivalence.batches import Batches
+    from equivalence.check import Outcome
 
 PHASES = ("train", "eval")
 EXECUTIONS = ("pynative", "graph")
 DTYPES = ("float32", "float16")
-LEVELS = ("gate", "nightly")
-
-_TARGET = re.compile(r"[\w.]+:\w+")
 
 
 @dataclass(frozen=True)
@@ -24,19 +23,30 @@ class Twin:
 
     `reference` and `candidate` name callables as "module:attribute"; both are called with the
     same keyword arguments, one case for each entry of `configs`. A configuration key in capitals
-    (`H`, `BATCH`) sizes the inputs and is not passed on.
+    (`H`, `BATCH`) sizes the inputs and is not passed on. "module:attribute.part" is an attribute
+    of what the call returns.
+
+    `steps`: None compares one forward and backward pass. With a number, both callables build a
+    training step instead: a module or cell that makes one update when it is called with a batch,
+    returns the loss before it, and has the trained network, with its loss, as `network`. It is
+    called that many times, each time with a fresh draw of `inputs`; losses, updates of the
+    weights, and buffers are compared. Instead of draws, `inputs` may be the `Batches` of a data
+    pipeline.
 
     `rename` maps candidate names to reference names where the standard renames do not reach: a
     dotted run of path segments on either side ("down_sample_layer" -> "downsample").
     `differs` declares a known difference: the cause, in words. Such a twin must exceed the budget.
     `raises` names the exception that both sides must raise.
     `random_layers="eval"` pins dropout and its kin by running them in evaluation mode.
+    `computes="float16"` says that both networks cast to this dtype by themselves, while inputs,
+    weights and cotangents are float32; the unit roundoff is then that of the dtype computed in.
+    The reference must leave float64 alone, and give the outputs' dtype that is promised.
     """
 
     name: str
     reference: str
     candidate: str
-    inputs: Sequence[Draw]
+    inputs: "Sequence[Draw] | Batches"
     configs: Sequence[Mapping[str, Any]] = ({},)
     phases: Sequence[str] = PHASES
     executions: Sequence[str] = EXECUTIONS
@@ -46,36 +56,32 @@ class Twin:
     differs: str | None = None
     raises: str | None = None
     random_layers: str | None = None
+    steps: int | None = None
+    computes: str | None = None
 
     def __post_init__(self) -> None:
-        def demand(good: bool, complaint: str) -> None:
-            if not good:
-                raise DeclarationError(f"twin {self.name!r}: {complaint}")
-
-        demand(self.name.isidentifier() and not keyword.iskeyword(self.name), "is no identifier")
-        for side in ("reference", "candidate"):
-            target = getattr(self, side)
-            demand(bool(_TARGET.fullmatch(target)), f"{side} {target!r} is not 'module:attribute'")
+        demand = demanding("twin", self, ("reference", "candidate"))
         for axis, allowed in (("phases", PHASES), ("executions", EXECUTIONS), ("dtypes", DTYPES)):
             values = getattr(self, axis)
             demand(not isinstance(values, str), f"{axis} is a string; write a tuple")
             unknown = [value for value in values if value not in allowed]
             demand(not unknown, f"{axis} {unknown} not among {', '.join(allowed)}")
             demand(bool(values), f"{axis} is empty, so nothing would be compared")
-        demand(self.level in LEVELS, f"level {self.level!r} is not among {', '.join(LEVELS)}")
-        demand(not isinstance(self.configs, Mapping), "configs is one configuration; write a list")
         demand(not isinstance(self.inputs, Draw), "inputs is one draw; write a list")
-        demand(bool(self.configs), "configs is empty, so nothing would be compared")
         demand(bool(self.inputs), "has no inputs")
         demand(self.random_layers in (None, "eval"), "random_layers can only be 'eval'")
         demand(not (self.differs and self.raises), "cannot both differ and raise")
+        if self.computes is not None:
+            demand(self.computes in DTYPES, f"computes {self.computes!r} not among {DTYPES}")
+            demand(tuple(self.dtypes) == ("float32",), "casts, so dtypes must be ('float32',)")
+        if self.steps is not None:
+            demand(self.steps > 0, "steps must be at least 1")
+            demand(tuple(self.phases) == ("train",), "trains, so phases must be ('train',)")
+            demand(tuple(self.dtypes) == ("float32",), "trains, so dtypes must be ('float32',)")
         for config in self.configs:
             missing = {e for draw in self.inputs for e in draw.shape if isinstance(e, str)}
             missing -= set(config)
             demand(not missing, f"an input shape names {sorted(missing)}, not in {dict(config)}")
-        stems = [_stem(self.name, config) for config in self.configs]
-        twice = sorted({stem for stem in stems if stems.count(stem) > 1})
-        demand(not twice, f"several configurations share the name {', '.join(twice)}")
 
 
 def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
@@ -102,7 +108,7 @@ class Case:
     @property
     def sample_name(self) -> str:
         """Names the sample and its truth, which all executions and devices share."""
-        return f"{_stem(self.twin.name, self.config)}-{self.phase}-{self.dtype}"
+        return f"{stem(self.twin.name, self.config)}-{self.phase}-{self.dtype}"
 
     @property
     def name(self) -> str:
@@ -114,15 +120,34 @@ class Case:
         """The configuration without the sizes of the inputs: what both constructors get."""
         return {key: value for key, value in self.config.items() if not key.isupper()}
 
+    @property
+    def network(self) -> "Case":
+        """Of a training, one forward and backward pass of the network with its loss."""
+        from equivalence.batches import Batches
 
-def _stem(twin: str, config: Mapping[str, Any]) -> str:
-    return "-".join([twin, *(f"{key}{_word(value)}" for key, value in config.items())])
+        twin, inputs = self.twin, self.twin.inputs
+        twin = replace(
+            twin,
+            reference=f"{twin.reference}.network",
+            candidate=f"{twin.candidate}.network",
+            inputs=replace(inputs, together=None) if isinstance(inputs, Batches) else inputs,
+            steps=None,
+        )
+        return replace(self, twin=twin)
 
+    def check(self, seed: int) -> "Outcome":
+        """Run both sides and judge them; see `equivalence.check.check`."""
+        from equivalence.check import check
 
-def _word(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return "_".join(_word(item) for item in value) or "empty"
-    return re.sub(r"[^\w.+-]", "_", str(value))
+        return check(self, seed)
+
+    def diagnose(self, seed: int, every: bool) -> tuple[list[str], list[str]]:
+        """What to blame, in a few lines and in full; see `equivalence.diagnosis.diagnose`."""
+        from equivalence import explanation
+        from equivalence.diagnosis import diagnose
+
+        found = diagnose(self, seed, every)
+        return explanation.brief(found), explanation.full(found)
 
 
 def sample_of(name: str) -> str:

@@ -3,6 +3,7 @@
 from mindspore import nn, ops
 
 from ms_models.conv import conv1x1, conv3x3, conv7x7, conv_same
+from ms_models.initializers import as_torchvision
 
 
 def projection(in_channels: int, out_channels: int, stride: int) -> nn.SequentialCell | None:
@@ -18,6 +19,7 @@ class BasicBlock(nn.Cell):
     """Two 3x3 convolutions and the shortcut: N,inplanes,H,W -> N,planes,H/stride,W/stride."""
 
     expansion = 1
+    last_norm = "bn2"
 
     def __init__(self, inplanes: int, planes: int, stride: int = 1):
         super().__init__()
@@ -39,6 +41,7 @@ class Bottleneck(nn.Cell):
     """1x1, 3x3 (stride), 1x1 and the shortcut: N,inplanes,H,W -> N,4*planes,H/stride,W/stride."""
 
     expansion = 4
+    last_norm = "bn3"
 
     def __init__(self, inplanes: int, planes: int, stride: int = 1):
         super().__init__()
@@ -77,9 +80,18 @@ def stage(
 
 
 class ResNet(nn.Cell):
-    """N,3,H,W images -> N,num_classes logits; stages at 1/4, 1/8, 1/16 and 1/32 of the size."""
+    """N,3,H,W images -> N,num_classes logits; stages at 1/4, 1/8, 1/16 and 1/32 of the size.
 
-    def __init__(self, block: str, layers: tuple[int, int, int, int], num_classes: int = 1000):
+    Initialised as torchvision's; with `zero_init_residual` each block begins as the identity.
+    """
+
+    def __init__(
+        self,
+        block: str,
+        layers: tuple[int, int, int, int],
+        num_classes: int = 1000,
+        zero_init_residual: bool = False,
+    ):
         super().__init__()
         expansion = BLOCKS[block].expansion
         self.conv1 = conv7x7(3, 64, stride=2)
@@ -93,6 +105,9 @@ class ResNet(nn.Cell):
         self.avgpool = ops.ReduceMean(keep_dims=True)
         self.flatten = nn.Flatten()
         self.fc = nn.Dense(512 * expansion, num_classes)
+        blocks = [cell for _, cell in self.cells_and_names() if type(cell) is BLOCKS[block]]
+        last_norms = [getattr(cell, cell.last_norm) for cell in blocks]
+        as_torchvision(self, last_norms if zero_init_residual else [])
 
     def construct(self, x):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
@@ -109,10 +124,10 @@ DEPTHS = {
 }
 
 
-def resnet(depth: int, num_classes: int = 1000) -> ResNet:
+def resnet(depth: int, num_classes: int = 1000, zero_init_residual: bool = False) -> ResNet:
     """ResNet 18, 34, 50, 101 or 152."""
     block, layers = DEPTHS[depth]
-    return ResNet(block, layers, num_classes)
+    return ResNet(block, layers, num_classes, zero_init_residual)
 
 
 class WideBottleneck(nn.Cell):

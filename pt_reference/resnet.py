@@ -42,9 +42,10 @@ def stage(block: str, inplanes: int, planes: int, blocks: int, stride: int = 1) 
     )
 
 
-def resnet(depth: int, num_classes: int = 1000) -> nn.Module:
+def resnet(depth: int, num_classes: int = 1000, zero_init_residual: bool = False) -> nn.Module:
     """torchvision's ResNet 18, 34, 50, 101 or 152 without pretrained weights."""
-    return getattr(torchvision_resnet, f"resnet{depth}")(num_classes=num_classes)
+    build = getattr(torchvision_resnet, f"resnet{depth}")
+    return build(num_classes=num_classes, zero_init_residual=zero_init_residual)
 
 
 class WideBottleneck(nn.Module):

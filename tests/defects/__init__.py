@@ -6,7 +6,18 @@ from equivalence.errors import DeclarationError
 from tests.defects.defect import Defect
 
 # Longest first, so that parallel workers end together.
-FAMILIES = ("networks", "training", "maps", "layers", "operators", "losses")
+FAMILIES = (
+    "networks",
+    "training",
+    "optim",
+    "precision",
+    "steps",
+    "maps",
+    "layers",
+    "operators",
+    "losses",
+    "data",
+)
 
 
 def catalogue() -> list[Defect]:

@@ -168,8 +168,8 @@ class Matrix:
 
 
 _FAMILY_TITLES = (
-    "family", "defects", "killed", "by output", "by gradient", "by buffer", "by structure",
-    "refused", "culprit right", "smallest error",
+    "family", "defects", "killed", "by output", "by gradient", "by update", "by buffer",
+    "by structure", "refused", "culprit right", "smallest error",
 )  # fmt: skip
 _RULE_TITLES = ("rule", "defects caught", "by outputs alone", "right cases refused")
 
@@ -182,7 +182,7 @@ def encode(result: Row | Correct) -> str:
 def _totals(rows: Sequence[Row]) -> tuple[object, ...]:
     killed = [row for row in rows if row.killed]
     kinds = [row.killed.split()[0] for row in killed]
-    known = ("output", "gradient", "buffer", "structure")
+    known = ("output", "gradient", "update", "buffer", "structure")
     diagnosed = [row for row in rows if row.culprit != "-"]
     errors = [row.error for row in killed if row.killed.split()[0] in known]
     return (

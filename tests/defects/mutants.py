@@ -5,9 +5,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from equivalence import pipelines
 from equivalence.build import build
 from equivalence.errors import DeclarationError
+from equivalence.pipelines import Pipeline, PipelineCase
 from equivalence.twin import Case, Twin, cases
+from tests import pipelines as declared_pipelines
 from tests.defects import catalogue
 from tests.defects.defect import AXES, Defect
 from tests.defects.twins import TWINS
@@ -17,8 +20,9 @@ DEFAULTS = {"phase": "train", "dtype": "float32", "execution": "pynative"}
 
 
 @functools.cache
-def _twins() -> dict[str, Twin]:
-    return {twin.name: twin for twin in (*declared(), *TWINS)}
+def _twins() -> dict[str, Twin | Pipeline]:
+    every = (*declared(), *TWINS, *declared_pipelines.declared())
+    return {twin.name: twin for twin in every}
 
 
 @functools.cache
@@ -26,14 +30,16 @@ def _defects() -> dict[str, Defect]:
     return {defect.name: defect for defect in catalogue()}
 
 
-def right_case(defect: Defect) -> Case:
+def right_case(defect: Defect) -> Case | PipelineCase:
     """The case that the defect is put into. Raises DeclarationError when its twin has none."""
     twin = _twins().get(defect.twin)
     if twin is None:
         raise DeclarationError(f"defect {defect.name!r}: there is no twin {defect.twin!r}")
-    axes = DEFAULTS | {key: value for key, value in defect.where.items() if key in AXES}
+    pipeline = isinstance(twin, Pipeline)
+    axes = {key: value for key, value in defect.where.items() if key in AXES}
+    axes = axes if pipeline else DEFAULTS | axes
     config = {key: value for key, value in defect.where.items() if key not in AXES}
-    for case in cases(twin, "cpu"):
+    for case in pipelines.cases(twin) if pipeline else cases(twin, "cpu"):
         fits = all(getattr(case, axis) == value for axis, value in axes.items())
         if fits and config.items() <= dict(case.config).items():
             return case
@@ -42,7 +48,7 @@ def right_case(defect: Defect) -> Case:
     )
 
 
-def with_defect(case: Case, defect: Defect) -> Case:
+def with_defect(case: Case | PipelineCase, defect: Defect) -> Case | PipelineCase:
     """The case with the defect in its candidate; sample and truth stay those of the case."""
     changes: dict[str, Any] = {}
     if defect.edit is not None or defect.arguments is not None:

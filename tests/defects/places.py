@@ -1,6 +1,8 @@
 """Where a defect is put: other cases of the same twin, and the culprit of a single operator."""
 
 WHOLE = ("",)
+UPDATE = ("update",)
+"""Of a training step, what is left of it when its network is right."""
 
 # Twins of which several families choose the same case.
 IDENTITY = {"twin": "basic_block", "where": {"planes": 32, "stride": 1}}

@@ -98,8 +98,11 @@ def refused(
     return {OURS: ours} | refusals
 
 
+OUTPUTS = ("output.", "loss[")
+
+
 def _outputs(recorded: Trace) -> Trace:
-    return {name: values for name, values in recorded.items() if name.startswith("output.")}
+    return {name: values for name, values in recorded.items() if name.startswith(OUTPUTS)}
 
 
 def _like(name: str, got: np.ndarray, own: np.ndarray) -> np.ndarray:

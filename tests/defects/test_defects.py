@@ -3,15 +3,17 @@
 import ctypes
 import functools
 import importlib
+import re
 import time
 from collections import Counter
 
 import pytest
 
+from equivalence import diagnosis, pipeline_diagnosis, pipelines
 from equivalence.check import Comparison, build_reference, check, compare, reference
-from equivalence.diagnosis import diagnose
 from equivalence.errors import EquivalenceError
 from equivalence.norms import distance
+from equivalence.pipelines import Compared, PipelineCase
 from equivalence.trace import Trace
 from equivalence.twin import Case
 from tests.defects import FAMILIES, catalogue, rivals
@@ -66,8 +68,10 @@ def test_defect(defect, case, report, pytestconfig):
         pytest.fail(f"{defect.name}: {complaint} ({defect.mistake})", pytrace=False)
 
 
-def _run(case: Case, seed: int) -> Comparison | None:
+def _run(case: Case | PipelineCase, seed: int) -> Comparison | Compared | None:
     """The comparison; None where both sides are to raise, and do."""
+    if isinstance(case, PipelineCase):
+        return pipelines.compare(case, seed)
     return check(case, seed).judgement if case.twin.raises else compare(case, seed)
 
 
@@ -89,9 +93,11 @@ def _examine(
         return f"was to be refused by a {defect.raises}, and was compared"
     row.change = _change(wrong.recorded, right.recorded)
     truth = {name: known.truth for name, known in right.reference.expected.items()}
-    traces = wrong.judgement, wrong.recorded, _own(case, seed), truth
+    pipeline = isinstance(case, PipelineCase)
+    own = wrong.reference.own if pipeline else _own(case, seed)
+    traces = wrong.judgement, wrong.recorded, own, truth
     row.caught = rivals.refused(*traces)
-    row.caught_in_outputs = rivals.refused(*traces, outputs_alone=True)
+    row.caught_in_outputs = rivals.refused(*traces, outputs_alone=not pipeline)
     if wrong.judgement.equal:
         row.error = wrong.judgement.needed
         return f"survives: all tensors are within {row.error:.3g} roundings of the truth"
@@ -133,10 +139,12 @@ def _kind(worst) -> str:
     """What gave the defect away."""
     if worst.problem:
         return "structure"
+    if worst.name.startswith(("image[", "loss[")):
+        return "output"
     kind, _, rest = worst.name.partition(":")
     if kind == "gradient":
         return "gradient of an input" if rest.startswith("input[") else "gradient of a weight"
-    return kind.partition(".")[0]
+    return re.split(r"[.\[]", kind)[0]
 
 
 def _change(wrong: Trace, right: Trace) -> float:
@@ -169,7 +177,8 @@ def _give_back() -> None:
 def _diagnosed(defect: Defect, case: Case, seed: int) -> tuple[str, str]:
     """Whether the diagnosis names the culprit and the cause, and what it does name."""
     try:
-        found = diagnose(case, seed).culprits
+        pipeline = isinstance(case, PipelineCase)
+        found = (pipeline_diagnosis if pipeline else diagnosis).diagnose(case, seed).culprits
     except Exception as error:  # a wrong diagnosis, and the defect was seen all the same
         found = f"{type(error).__name__}: {error}".partition("\n")[0]
         return ("-" if defect.culprit is None else "wrong"), found

@@ -147,9 +147,9 @@ def test_totals_count_kinds_refusals_and_culprits():
         row("e", family="maps", **refused),
     )
     layers, maps, every = (line.split() for line in made.summary()[1:4])
-    assert layers == ["layers", "4", "4", "1", "1", "0", "1", "1", "3/3", "40"]
-    assert maps == ["maps", "1", "1", "0", "0", "0", "0", "1", "-", "-"]
-    assert every == ["all", "5", "5", "1", "1", "0", "1", "2", "3/3", "40"]
+    assert layers == ["layers", "4", "4", "1", "1", "0", "0", "1", "1", "3/3", "40"]
+    assert maps == ["maps", "1", "1", "0", "0", "0", "0", "0", "1", "-", "-"]
+    assert every == ["all", "5", "5", "1", "1", "0", "0", "1", "2", "3/3", "40"]
 
 
 def test_rules_are_counted_over_what_was_compared():

@@ -9,8 +9,15 @@ import pytest
 import safetensors.torch
 import torch
 
-from equivalence import checkpoint_formats, checkpoints
-from equivalence.checkpoint_formats import DTYPES, MINDSPORE, PYTORCH, Weight, numpy_dtype
+from equivalence import checkpoint_formats, checkpoint_torch, checkpoints
+from equivalence.checkpoint_formats import (
+    DTYPES,
+    MINDSPORE,
+    PYTORCH,
+    TorchOptimizer,
+    Weight,
+    numpy_dtype,
+)
 from equivalence.checkpoints import read, write
 from equivalence.errors import CheckpointError
 
@@ -20,6 +27,12 @@ FILES = [
     ("net.safetensors", PYTORCH),
     ("net.ckpt", MINDSPORE),
     ("net.safetensors", MINDSPORE),
+]
+
+WRITERS = [
+    (checkpoint_torch, "write_torch"),
+    (checkpoint_formats, "write_ckpt"),
+    (checkpoint_formats, "write_safetensors"),
 ]
 
 
@@ -101,7 +114,7 @@ def test_a_state_dict_of_pytorch_is_read_with_its_shared_weights(tmp_path):
     assert again["encoder"].data_ptr() != again["turned"].data_ptr()
 
 
-@pytest.mark.parametrize("key", ["state_dict", "model"])
+@pytest.mark.parametrize("key", ["state_dict", "model", "model_state_dict"])
 def test_a_state_dict_is_found_in_what_a_training_saves(tmp_path, key):
     torch.save({"epoch": 3, key: {"w": torch.ones(2)}, "loss": torch.ones(())}, tmp_path / "n.pth")
     found = read(tmp_path / "n.pth", PYTORCH)
@@ -360,14 +373,14 @@ def test_an_interrupted_write_leaves_what_was_there(
     path = tmp_path / name
     if there:
         path.write_bytes(b"before")
-    for writer in ("write_torch", "write_ckpt", "write_safetensors"):
+    for module, writer in WRITERS:
 
         def interrupted(draft, *_):
             assert draft.parent.parent == tmp_path, "the same file system"
             draft.write_bytes(b"half")
             raise error
 
-        monkeypatch.setattr(checkpoint_formats, writer, interrupted)
+        monkeypatch.setattr(module, writer, interrupted)
     with pytest.raises(raised) as caught:
         write(path, framework, some(), {})
     if raised is CheckpointError:
@@ -393,13 +406,13 @@ def test_what_reads_back_otherwise_is_not_kept(tmp_path, monkeypatch, name, fram
             weights["a.bias"] = Weight("float32", turned)
         return weights
 
-    for writer in ("write_torch", "write_ckpt", "write_safetensors"):
-        right = getattr(checkpoint_formats, writer)
+    for module, writer in WRITERS:
+        right = getattr(module, writer)
 
         def write_wrong(draft, side, weights, aliases, right=right):
             right(draft, side, wrong(weights), aliases)
 
-        monkeypatch.setattr(checkpoint_formats, writer, write_wrong)
+        monkeypatch.setattr(module, writer, write_wrong)
     with pytest.raises(
         CheckpointError, match=r"was not written: [ac]\.bias .* read back otherwise"
     ):
@@ -411,3 +424,20 @@ def test_the_sum_is_over_names_and_values():
     weights = some()
     expected = b"".join(n.encode() + weights[n].values.tobytes() for n in ("a.bias", "b.weight"))
     assert checkpoint_formats._checksum(weights) == binascii.crc32(expected)
+
+
+def test_an_optimiser_that_reads_back_otherwise_is_not_kept(tmp_path, monkeypatch):
+    right = checkpoint_torch.write_torch
+    state = {0: {"momentum_buffer": drawn("float32", 8, 5)}}
+    wanted = TorchOptimizer(state, [{"lr": 0.1, "params": [0]}])
+
+    def write_wrong(draft, side, weights, aliases, optimizer):
+        moved = TorchOptimizer(optimizer.state, [{"lr": 0.2, "params": [0]}])
+        right(draft, side, weights, aliases, moved)
+
+    write(tmp_path / "right.pth", PYTORCH, some(), {}, wanted)
+    assert wanted.same(read(tmp_path / "right.pth", PYTORCH).optimizer)
+    monkeypatch.setattr(checkpoint_torch, "write_torch", write_wrong)
+    with pytest.raises(CheckpointError, match=r"was not written: the optimiser reads back"):
+        write(tmp_path / "n.pth", PYTORCH, some(), {}, wanted)
+    assert [path.name for path in tmp_path.iterdir()] == ["right.pth"]

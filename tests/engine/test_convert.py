@@ -1,134 +1,29 @@
-"""Checkpoints from one framework to the other: names, shapes, values, and every refusal."""
-
-from collections import OrderedDict
+"""Whole networks from one framework to the other, and what has no partner there."""
 
 import mindspore as ms
 import numpy as np
 import pytest
-import safetensors.numpy
 import torch
-from mindspore import mint
 
-from equivalence import checkpoints, mindspore_names
+from equivalence import checkpoints
 from equivalence.checkpoint_formats import MINDSPORE, PYTORCH
 from equivalence.convert import convert
-from equivalence.errors import CheckpointError, DeclarationError, EquivalenceError, WeightError
+from equivalence.errors import WeightError
 from ms_models.resnet import resnet
 from pt_reference.resnet import resnet as torch_resnet
-
-HERE = "tests.engine.test_convert"
-
-
-class TorchNet(torch.nn.Module):
-    """Every kind of layer whose names differ."""
-
-    def __init__(self, width=4, affine=True, tied=False, frozen=False):
-        super().__init__()
-        self.conv = torch.nn.Conv2d(3, width, 3)
-        self.bn = torch.nn.BatchNorm2d(width, affine=affine)
-        self.ln = torch.nn.LayerNorm(width)
-        self.tokens = torch.nn.Embedding(4, width)
-        self.head = torch.nn.Linear(width, 4, bias=False)
-        if tied:
-            self.head.weight = self.tokens.weight
-        self.conv.weight.requires_grad_(not frozen)
-
-
-class Net(ms.nn.Cell):
-    """Its twin."""
-
-    def __init__(self, width=4, affine=True, tied=False, frozen=False):
-        super().__init__()
-        self.conv = ms.nn.Conv2d(3, width, 3, has_bias=True)
-        self.bn = ms.nn.BatchNorm2d(width, affine=affine)
-        self.ln = ms.nn.LayerNorm((width,))
-        self.tokens = ms.nn.Embedding(4, width)
-        self.head = ms.nn.Dense(width, 4, has_bias=False)
-        if tied:
-            self.head.weight = self.tokens.embedding_table
-        if frozen:
-            for parameter in self.get_parameters():
-                parameter.requires_grad = False
-
-
-def same_block_twice():
-    block = ms.nn.Dense(2, 2)
-    return ms.nn.CellList([block, block])
-
-
-def same_module_twice():
-    block = torch.nn.Linear(2, 2)
-    return torch.nn.ModuleList([block, block])
-
-
-class Unnamed(ms.nn.Cell):
-    """Two weights of one name."""
-
-    def __init__(self):
-        super().__init__()
-        self.a = ms.nn.Dense(2, 2)
-        self.b = ms.nn.Dense(2, 2)
-        self.b.weight.name = self.a.weight.name
-
-
-def broken():
-    raise ValueError("no such\nluck")
-
-
-def randomised(module):
-    """The module with random weights and statistics."""
-    generator = torch.Generator().manual_seed(5)
-    with torch.no_grad():
-        for tensor in module.state_dict().values():
-            if tensor.ndim > 1:
-                drawn = torch.randn(tensor.shape, generator=generator)
-                tensor.copy_(drawn * (2 / tensor[0].numel()) ** 0.5)
-            elif tensor.is_floating_point():
-                tensor.copy_(torch.rand(tensor.shape, generator=generator) + 0.5)
-    return module
-
-
-def saved(path, weights):
-    """The file with a PyTorch module's or a dictionary's weights."""
-    state = weights.state_dict() if isinstance(weights, torch.nn.Module) else weights
-    torch.save(OrderedDict(state), path)
-    return path
-
-
-def stored(path, **shapes):
-    """A .pth with weights of those shapes; `__` is a dot."""
-    return saved(path, {n.replace("__", "."): torch.rand(s) for n, s in shapes.items()})
-
-
-def names(path, framework):
-    return set(checkpoints.read(path, framework).weights)
-
-
-def bits(tensor):
-    return tensor.dtype, tensor.shape, tensor.contiguous().reshape(-1).view(torch.uint8).tolist()
-
-
-def equal(found, expected):
-    """Two state dicts, bit for bit; a count of batches starts anew."""
-    return found.keys() == expected.keys() and all(
-        bits(found[n]) == bits(expected[n] * 0 if n.endswith("tracked") else expected[n])
-        for n in expected
-    )
-
-
-def refused(*arguments, error=CheckpointError, **options):
-    """The text of the refusal; nothing is written."""
-    target = arguments[1]
-    before = target.read_bytes() if target.is_file() else None
-    with pytest.raises(error) as caught:
-        convert(*arguments, **options)
-    assert isinstance(caught.value, EquivalenceError)
-    assert (target.read_bytes() if target.is_file() else None) == before
-    assert not [p for p in target.parent.glob(".*") if p != target]
-    return str(caught.value)
-
-
-# --- A whole network -----------------------------------------------------------------------------
+from tests.engine.conversions import (
+    HERE,
+    Net,
+    TorchNet,
+    equal,
+    names,
+    randomised,
+    refused,
+    same_block_twice,
+    same_module_twice,
+    saved,
+    stored,
+)
 
 
 @pytest.mark.parametrize("suffix", ["ckpt", "safetensors"])
@@ -253,11 +148,6 @@ def test_a_group_norm_without_scale_gets_ones_and_zeros(tmp_path):
     assert made.weights["b.beta"].values.tolist() == [0, 0, 0, 0]
 
 
-def grouped():
-    layers = {"a": ms.nn.Conv2d(3, 4, 1), "b": ms.nn.GroupNorm(2, 4, affine=False)}
-    return ms.nn.SequentialCell(OrderedDict(layers))
-
-
 def test_a_block_used_twice_is_one_block_in_mindspore_and_two_in_pytorch(tmp_path):
     twin = randomised(same_module_twice())
     source, target = saved(tmp_path / "n.pth", twin), tmp_path / "n.ckpt"
@@ -284,10 +174,6 @@ def test_a_second_name_is_dropped_only_where_the_file_says_it_is_one(tmp_path, s
     else:
         text = refused(source, target, network=f"{HERE}:one_dense", error=WeightError)
         assert "reference head.weight (weight (2, 2)) has no partner in the candidate" in text
-
-
-def one_dense():
-    return ms.nn.SequentialCell(ms.nn.Dense(2, 2))
 
 
 def test_weights_that_differ_do_not_become_one(tmp_path):
@@ -331,10 +217,6 @@ def test_a_cell_with_the_names_of_pytorch_keeps_the_count_of_batches(tmp_path):
     assert ("(0)", "0.num_batches_tracked") not in made.rows
 
 
-def minted():
-    return ms.nn.SequentialCell(mint.nn.BatchNorm2d(3))
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_the_dtype_stays(tmp_path, dtype):
     twin = randomised(TorchNet().to(dtype))
@@ -350,283 +232,3 @@ def test_cells_without_weights_take_nothing(tmp_path):
     source = stored(tmp_path / "n.pth", w=(2,))
     text = refused(source, tmp_path / "n.ckpt", network="mindspore.nn:ReLU", error=WeightError)
     assert "reference w (weight (2,)) has no partner in the candidate" in text
-
-
-# --- Without the network -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("shapes", "expected"),
-    [
-        ({"weight": (2, 3), "bias": (2,)}, ["weight", "bias"]),
-        ({"weight": (2, 3, 1, 1)}, ["weight"]),
-        ({"weight": (2, 3, 1, 1, 1), "bias": (2,)}, ["weight", "bias"]),
-        ({"weight": (2,), "bias": (2,)}, ["gamma", "beta"]),
-        ({"weight": (2, 3), "bias": (2, 3)}, ["weight", "bias"]),
-        ({"running_mean": (2,), "running_var": (2,)}, ["moving_mean", "moving_variance"]),
-        ({"weight": (2,), "running_var": (2,)}, ["gamma", "moving_variance"]),
-        ({"pos_embed": (1, 4, 2), "w": (2,)}, ["pos_embed", "w"]),
-    ],
-)
-def test_names_follow_from_what_a_layer_has(shapes, expected):
-    given = {f"a.b.{name}": shape for name, shape in shapes.items()}
-    assert list(mindspore_names.guess(given, {}).values()) == [f"a.b.{n}" for n in expected]
-
-
-@pytest.mark.parametrize(
-    "shapes",
-    [
-        {"weight": (2, 3)},
-        {"weight": (2,)},
-        {"weight": (2, 3, 1), "bias": (2,)},
-        {"weight": (), "bias": ()},
-        {"bias": (2,)},
-        {"weight": (2,), "bias": (3,)},
-    ],
-    ids=str,
-)
-def test_what_cannot_be_known_is_refused(tmp_path, shapes):
-    given = {f"a__{name}": shape for name, shape in shapes.items()}
-    source = stored(tmp_path / "n.pth", b__weight=(2, 2, 1, 1), **given)
-    text = refused(source, tmp_path / "n.ckpt")
-    first = next(iter(shapes))
-    assert f"whether a.{first} {shapes[first]} and {len(shapes) - 1} others are of" in text
-    assert "name it with --network" in text
-    assert f"--rename a.{first}=a.{first} " in text
-    rename = {f"a.{name}": f"a.{name}" for name in shapes}
-    convert(source, tmp_path / "n.ckpt", rename=rename)
-    assert names(tmp_path / "n.ckpt", MINDSPORE) == {"b.weight", *rename}
-
-
-def test_a_rename_says_what_an_embedding_is(tmp_path):
-    source = stored(
-        tmp_path / "n.pth", enc__tokens__weight=(5, 3), enc__bn__weight=(3,), enc__bn__bias=(3,)
-    )
-    rename = {"tokens.embedding_table": "tokens.weight", "encoder": "enc"}
-    convert(source, tmp_path / "n.ckpt", rename=rename)
-    expected = {"encoder.tokens.embedding_table", "encoder.bn.gamma", "encoder.bn.beta"}
-    assert names(tmp_path / "n.ckpt", MINDSPORE) == expected
-    convert(tmp_path / "n.ckpt", tmp_path / "back.pth", rename=rename)
-    assert names(tmp_path / "back.pth", PYTORCH) == names(source, PYTORCH)
-
-
-def test_names_that_would_not_come_back_are_refused(tmp_path):
-    source = stored(tmp_path / "n.pth", scale__gamma=(3,))
-    text = refused(source, tmp_path / "n.ckpt", error=WeightError)
-    assert f"{source} cannot be converted" in text
-    assert "candidate scale.gamma (weight (3,)) maps to scale.weight" in text
-
-
-def test_two_weights_of_one_name_are_refused(tmp_path):
-    weights = [{"name": f"a.{n}", "data": ms.Tensor([1.0, 2.0])} for n in ("gamma", "weight")]
-    ms.save_checkpoint(weights, str(tmp_path / "n.ckpt"))
-    text = refused(tmp_path / "n.ckpt", tmp_path / "n.pth", error=WeightError)
-    assert "candidate a.gamma and a.weight both map to a.weight" in text or (
-        "candidate a.weight and a.gamma both map to a.weight" in text
-    )
-
-
-@pytest.mark.parametrize("network", [None, f"{HERE}:Net"])
-def test_a_rename_that_matches_nothing_is_refused(tmp_path, network):
-    state = TorchNet().state_dict()
-    if network is None:
-        state = {n: t for n, t in state.items() if n.startswith("bn")}
-    source = saved(tmp_path / "n.pth", state)
-    options = {"rename": {"batchnorm": "norm"}, "network": network, "error": WeightError}
-    text = refused(source, tmp_path / "n.ckpt", **options)
-    assert "rename 'batchnorm' matches no candidate name" in text
-
-
-# --- TensorFlow ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("to", [PYTORCH, MINDSPORE])
-def test_kernels_of_tensorflow_are_turned_and_embeddings_are_not(tmp_path, to):
-    draw = np.random.default_rng(0).normal
-    weights = {
-        "conv.kernel": draw(size=(3, 3, 3, 4)),
-        "conv.bias": draw(size=4),
-        "bn.gamma": draw(size=4),
-        "bn.beta": draw(size=4),
-        "bn.moving_mean": draw(size=4),
-        "bn.moving_variance": draw(size=4),
-        "ln.gamma": draw(size=4),
-        "ln.beta": draw(size=4),
-        "tokens.embeddings": draw(size=(4, 4)),
-        "head.kernel": draw(size=(4, 4)),
-    }
-    source, target = tmp_path / "tf.safetensors", tmp_path / "n.safetensors"
-    safetensors.numpy.save_file({n: w.astype(np.float32) for n, w in weights.items()}, source)
-    source_names = {"kernel": "weight", "embeddings": "weight"}
-    network = f"{HERE}:TorchNet"
-    if to == MINDSPORE:
-        kept = ("gamma", "beta", "moving_mean", "moving_variance")
-        source_names = {"weight": "kernel", "embedding_table": "embeddings"} | {n: n for n in kept}
-        network = f"{HERE}:Net"
-    made = convert(source, target, to, network, rename=source_names, layout="hwio")
-    given = {n: w.astype(np.float32) for n, w in weights.items()}
-    found = {source: made.weights[name].values for source, name in made.rows if source in given}
-    assert found.keys() == given.keys()
-    for name, values in given.items():
-        order = {"conv.kernel": (3, 2, 0, 1), "head.kernel": (1, 0)}.get(name)
-        assert np.array_equal(found[name], values.transpose(order) if order else values), name
-
-
-def test_a_layout_needs_the_network_and_no_ckpt(tmp_path):
-    source = stored(tmp_path / "n.pth", w=(2, 3))
-    words = "--layout hwio needs --network, which tells the kernels from other weights"
-    assert words in refused(source, tmp_path / "n.ckpt", layout="hwio")
-    convert(source, tmp_path / "n.ckpt")
-    options = {"network": f"{HERE}:TorchNet", "layout": "hwio"}
-    assert "source that is no .ckpt" in refused(tmp_path / "n.ckpt", tmp_path / "x.pth", **options)
-
-
-# --- What a user may have wrong ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "to"),
-    [
-        ("a.pth", "b.pt", None),
-        ("a.ckpt", "b.ckpt", None),
-        ("a.pth", "b.ckpt", PYTORCH),
-        ("a.pth", "b.safetensors", PYTORCH),
-        ("a.safetensors", "b.ckpt", PYTORCH),
-    ],
-)
-def test_files_of_one_framework_are_no_conversion(tmp_path, source, target, to):
-    text = refused(tmp_path / source, tmp_path / target, to=to)
-    assert "is no conversion from one framework to the other" in text
-
-
-@pytest.mark.parametrize(("source", "target"), [("a.h5", "b.ckpt"), ("a.pth", "b.npz"), ("a", "b")])
-def test_an_unknown_suffix_is_named(tmp_path, source, target):
-    text = refused(tmp_path / source, tmp_path / target)
-    assert "does not end in .pth, .pt, .ckpt, .safetensors" in text
-
-
-def test_the_direction_between_safetensors_is_asked_for(tmp_path):
-    text = refused(tmp_path / "a.safetensors", tmp_path / "b.safetensors")
-    assert "may be of either side: give --to pytorch|mindspore" in text
-
-
-def test_a_safetensors_beside_another_kind_needs_no_direction(tmp_path):
-    source = stored(tmp_path / "n.pth", w=(2,))
-    convert(source, tmp_path / "n.safetensors")
-    convert(tmp_path / "n.safetensors", tmp_path / "back.pth")
-    assert names(tmp_path / "back.pth", PYTORCH) == {"w"}
-
-
-def test_a_missing_source_is_named(tmp_path):
-    assert "n.pth: there is no such file" in refused(tmp_path / "n.pth", tmp_path / "n.ckpt")
-
-
-def test_a_destination_that_exists_is_kept_unless_forced(tmp_path):
-    source, target = stored(tmp_path / "n.pth", w=(2,)), tmp_path / "n.ckpt"
-    target.write_bytes(b"precious")
-    assert "n.ckpt exists; give --force to replace it" in refused(source, target)
-    bad = stored(tmp_path / "bad.pth", weight=(2,))
-    refused(bad, target, force=True)
-    convert(source, target, force=True)
-    assert names(target, MINDSPORE) == {"w"}
-
-
-def test_the_source_is_never_the_destination(tmp_path):
-    source = stored(tmp_path / "n.safetensors", w=(2,))
-    text = refused(source, tmp_path / "n.safetensors", to=PYTORCH, force=True)
-    assert "is the source itself; name another destination" in text
-
-
-def test_a_destination_that_is_no_file_is_named(tmp_path):
-    source = stored(tmp_path / "n.pth", w=(2,))
-    (tmp_path / "d.ckpt").mkdir()
-    assert "d.ckpt is a folder" in refused(source, tmp_path / "d.ckpt", force=True)
-    text = refused(source, tmp_path / "none" / "n.ckpt")
-    assert "lies in a folder that does not exist; name a file in a folder that exists" in text
-
-
-@pytest.mark.parametrize(
-    ("network", "arguments", "error", "words"),
-    [
-        ("resnet", {}, CheckpointError, "--network 'resnet' is not 'module:attribute'"),
-        ("no_such:x", {}, DeclarationError, "there is no module 'no_such'"),
-        (f"{HERE}:nothing", {}, DeclarationError, "has no attribute 'nothing'"),
-        (f"{HERE}:Net", {"depth": 3}, DeclarationError, "does not take {'depth': 3}"),
-        (f"{HERE}:broken", {}, CheckpointError, "broken' cannot be built: no such"),
-        (f"{HERE}:TorchNet", {}, CheckpointError, "builds a TorchNet, no MindSpore cell"),
-        (f"{HERE}:Unnamed", {}, CheckpointError, "has two weights called a.weight"),
-    ],
-)
-def test_a_network_that_is_none_is_named(tmp_path, network, arguments, error, words):
-    source = saved(tmp_path / "n.pth", TorchNet())
-    options = {"network": network, "arguments": arguments, "error": error}
-    text = refused(source, tmp_path / "n.ckpt", **options)
-    assert words in text
-    assert "\n" not in text
-
-
-def test_a_cell_is_no_module_and_a_module_keeps_tensors_alone(tmp_path):
-    convert(stored(tmp_path / "n.pth", w=(2,)), tmp_path / "n.ckpt")
-    for network, words in (
-        ("Net", "builds a Net, no PyTorch module"),
-        ("Extra", "keeps _extra_state, which is no tensor, in its state dict"),
-    ):
-        text = refused(tmp_path / "n.ckpt", tmp_path / "x.pth", network=f"{HERE}:{network}")
-        assert words in text
-
-
-class Extra(torch.nn.Linear):
-    def __init__(self):
-        super().__init__(2, 2)
-
-    def get_extra_state(self):
-        return {"steps": 3}
-
-
-def test_arguments_without_a_network_are_refused(tmp_path):
-    source = stored(tmp_path / "n.pth", w=(2,))
-    text = refused(source, tmp_path / "n.ckpt", arguments={"depth": 50})
-    assert "--arguments are for a --network, and there is none" in text
-
-
-def test_dropped_weights_are_told_and_must_be_there(tmp_path):
-    source = stored(tmp_path / "n.pth", head__w=(2,), head__b=(2,), header=(2,), step=())
-    made = convert(source, tmp_path / "n.ckpt", drop=["head", "step"])
-    assert names(tmp_path / "n.ckpt", MINDSPORE) == {"header"}
-    assert made.notes == ["head.w, head.b: dropped, as told", "step: dropped, as told"]
-    text = refused(source, tmp_path / "x.ckpt", drop=["tail"])
-    assert "--drop tail: " in text
-    assert "has no such weight" in text
-    text = refused(source, tmp_path / "x.ckpt", drop=["head", "header", "step"])
-    assert "holds no weights beside those that are dropped" in text
-
-
-def test_a_file_of_counts_alone_leaves_nothing(tmp_path):
-    source = stored(tmp_path / "n.pth", bn__num_batches_tracked=())
-    text = refused(source, tmp_path / "n.ckpt")
-    assert text == f"{source} holds nothing that mindspore has a place for"
-
-
-def test_what_cannot_be_checked_or_is_left_out_is_told(tmp_path):
-    source = tmp_path / "old.pth"
-    state = {"model": {f"a{i}.w": torch.ones(1) for i in range(5)}, "epoch": 1}
-    torch.save(state, source, _use_new_zipfile_serialization=False)
-    made = convert(source, tmp_path / "n.ckpt", drop=[f"a{i}" for i in range(1)])
-    assert made.notes == [
-        f"{source}: has no checksum, so that damage to its values would not show",
-        "epoch: beside the weights, not converted",
-        "a0.w: dropped, as told",
-    ]
-
-
-def test_every_weight_has_its_line(tmp_path):
-    source = stored(
-        tmp_path / "n.pth", bn__running_mean=(2,), bn__running_var=(2,), conv__weight=(2, 3, 1, 1)
-    )
-    made = convert(source, tmp_path / "n.ckpt")
-    assert made.lines() == [
-        "  bn.running_mean  bn.moving_mean      float32 (2,)",
-        "  bn.running_var   bn.moving_variance  float32 (2,)",
-        "  conv.weight      conv.weight         float32 (2, 3, 1, 1)",
-    ]
-    assert made.count() == "3 weights, 10 values"

@@ -77,8 +77,40 @@ def dense(inputs, kind):
     return Net()
 
 
+def test_the_options_of_an_optimiser_arrive(tmp_path, capsys):
+    parameter = torch.nn.Parameter(torch.ones(2, 3))
+    parameter.grad = torch.ones(2, 3)
+    optimizer = torch.optim.SGD([parameter], lr=0.1, momentum=0.5)
+    optimizer.step()
+    whole = {"model": {"weight": parameter.data}, "optimizer": optimizer.state_dict()}
+    torch.save(whole, tmp_path / "n.pth")
+    command = ["convert", str(tmp_path / "n.pth"), str(tmp_path / "n.ckpt")]
+    network = ["--network", "mindspore.nn:Dense", "--arguments", "in_channels=3", "out_channels=2"]
+    options = ["has_bias=False", "--optimizer", f"{__name__}:momentum", "--steps", "7"]
+    assert main([*command, *network, *options]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["momentum_buffer", "of", "weight", "moments.weight", "float32", "(2,", "3)"] in lines
+    assert ["(7", "steps)", "global_step", "int32", "(1,)"] in lines
+    assert main([*command, "--force"]) == 2
+    assert "leave it behind with --drop optimizer" in capsys.readouterr().err
+    assert main([*command, "--force", "--drop", "optimizer", *network, options[0]]) == 0
+
+
+def momentum(network):
+    from mindspore import nn
+
+    return nn.Momentum(network.trainable_params(), [0.1] * 9, 0.5)
+
+
 @pytest.mark.parametrize(
-    "extra", [["--rename", "a"], ["--arguments", "=3"], ["--to", "jax"], ["--layout", "oihw"]]
+    "extra",
+    [
+        ["--rename", "a"],
+        ["--arguments", "=3"],
+        ["--to", "jax"],
+        ["--layout", "oihw"],
+        ["--steps", "x"],
+    ],
 )
 def test_options_that_make_no_sense_are_mistakes(source, tmp_path, capsys, extra):
     with pytest.raises(SystemExit) as ended:
@@ -104,11 +136,11 @@ def test_an_interruption_is_no_traceback(source, tmp_path, monkeypatch, capsys):
 
 SLOW = """
 import runpy, sys, time
-from equivalence import checkpoint_formats
+from equivalence import checkpoint_torch
 def slow(draft, *_):
     draft.write_bytes(b"half")
     time.sleep(60)
-checkpoint_formats.write_torch = slow
+checkpoint_torch.write_torch = slow
 sys.argv = ["equivalence", "convert", *sys.argv[1:]]
 runpy.run_module("equivalence", run_name="__main__", alter_sys=True)
 """

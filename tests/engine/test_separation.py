@@ -17,6 +17,7 @@ PURE = (
     "weights",
     "report",
     "twin",
+    "declaration",
     "draws",
     "sample",
     "precision",
@@ -27,11 +28,29 @@ PURE = (
     "checkpoints",
     "convert",
     "mindspore_names",
+    "conversion",
+    "kernels",
+    "optimizer_state",
+    "optimizer_numbers",
+    "ranking",
+    "pipelines",
+    "pipeline_diagnosis",
+    "pictures",
+    "image_files",
+    "batches",
+    "two_sample",
+    "conventions",
+    "initial",
+    "initial_tests",
+    "initial_text",
     "__main__",
 )
 
 # Each function imports the framework whose files or networks it reads.
-LAZY = ("checkpoint_formats", "destination")
+LAZY = ("checkpoint_formats", "checkpoint_torch", "destination", "initial_values")
+
+
+SUITES = [f"tests.test_{suite}" for suite in ("twins", "pipelines", "initial", "recipes")]
 
 
 def imported(tree):
@@ -101,7 +120,8 @@ def test_pt_reference_never_imports_mindspore():
 
 def test_declarations_import_neither():
     banned = FRAMEWORKS | {"ms_models", "pt_reference"}
-    assert offenders(python_files("tests/twins"), banned) == {}
+    for declarations in ("twins", "pipelines", "initials", "recipes"):
+        assert offenders(python_files(f"tests/{declarations}"), banned) == {}
 
 
 @pytest.mark.parametrize("module", PURE)
@@ -123,7 +143,7 @@ def test_each_adapter_imports_its_own_framework_alone():
 
 def test_importing_what_judges_and_declares_loads_no_framework():
     modules = [f"equivalence.{module}" for module in (*PURE, *LAZY)]
-    assert loaded_by([*modules, "equivalence.plugin", "tests.test_twins"]) == set()
+    assert loaded_by([*modules, "equivalence.plugin", *SUITES]) == set()
 
 
 def test_importing_ms_models_loads_mindspore_alone():

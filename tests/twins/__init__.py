@@ -8,12 +8,14 @@ from equivalence.twin import Twin
 # Longest first, so that parallel workers end together.
 FAMILIES = (
     "resnet",
+    "optim",
     "conv",
     "losses",
     "pooling",
     "norm",
     "activations",
     "dense",
+    "precision",
     "reductions",
     "differences",
 )

@@ -1,0 +1,181 @@
+"""What was done to pictures, told from the pictures alone. NumPy only.
+
+Every function takes lists of arrays of shape (height, width, channels): `got`, the candidate's,
+beside `want`, what they should be. A phrase is said only if it holds for all of them.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+Pictures = Sequence[np.ndarray]
+
+REACH = 8
+"""Shifts of so many pixels are found."""
+
+ALIKE = 1e-5
+"""Floating pictures are alike if they differ by less than this share of their largest value."""
+
+
+def channels_last(image: np.ndarray) -> np.ndarray:
+    """A picture in either layout with its channels last; other arrays as they are."""
+    if image.ndim == 3 and image.shape[0] in (1, 3) and image.shape[-1] not in (1, 3):
+        return image.transpose(1, 2, 0)
+    return image
+
+
+def alike(got: np.ndarray, want: np.ndarray) -> bool:
+    """The same picture, but for rounding where one is floating."""
+    if got.shape != want.shape:
+        return False
+    if got.dtype.kind != "f" and want.dtype.kind != "f":
+        return bool(np.array_equal(got, want))
+    apart = np.abs(got.astype(np.float64) - want)
+    return bool(apart.max(initial=0.0) <= ALIKE * np.abs(want).max(initial=0.0))
+
+
+def explain(got: Pictures, want: Pictures) -> str:
+    """What the pictures differ by."""
+    shapes = [(g.shape, w.shape) for g, w in zip(got, want, strict=True) if g.shape != w.shape]
+    if shapes:
+        return _shape(*shapes[0], got, want)
+    if got[0].dtype.kind != want[0].dtype.kind:
+        return f"{got[0].dtype} for {want[0].dtype}"
+    if any(w.ndim != 3 for w in want):
+        return "other values"
+    for phrase, change in _CHANGES.items():
+        if all(alike(g, change(w)) for g, w in zip(got, want, strict=True)):
+            return phrase
+    return _flipped(got, want) or _shifted(got, want) or _scaled(got, want) or _levels(got, want)
+
+
+_CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "the channels are reversed: BGR for RGB": lambda w: w[..., ::-1],
+    "height and width are exchanged": lambda w: w.swapaxes(0, 1),
+    "three planes are read as if they were rows of pixels": lambda w: np.ascontiguousarray(
+        w.transpose(2, 0, 1)
+    ).reshape(w.shape),
+    "rows of pixels are read as if they were three planes": lambda w: (
+        np.ascontiguousarray(w).reshape(w.shape[2], *w.shape[:2]).transpose(1, 2, 0)
+    ),
+    "flipped upside down": lambda w: w[::-1],
+    "only the first channel is left": lambda w: w * (np.arange(w.shape[2]) == 0),
+    "the first channel is repeated": lambda w: np.broadcast_to(w[..., :1], w.shape),
+    "zero everywhere": np.zeros_like,
+}
+
+
+def _shape(got: tuple, want: tuple, all_got: Pictures, all_want: Pictures) -> str:
+    said = f"shape {got} for {want}"
+    pairs = [*zip(all_got, all_want, strict=True)]
+    if all(g.ndim == w.ndim == 3 and alike(g, w.transpose(2, 0, 1)) for g, w in pairs):
+        return f"{said}: CHW for HWC"
+    if all(g.ndim == w.ndim == 3 and alike(g, w.transpose(1, 2, 0)) for g, w in pairs):
+        return f"{said}: HWC for CHW"
+    if len(got) == len(want) == 3 and got[0] == got[1] and want[0] != want[1]:
+        return f"{said}: square, where the ratio of the sides is to be kept"
+    return said
+
+
+def _flipped(got: Pictures, want: Pictures) -> str | None:
+    if all(alike(g, w[:, ::-1]) for g, w in zip(got, want, strict=True)):
+        return "flipped left to right"
+    return None
+
+
+def _shifted(got: Pictures, want: Pictures) -> str | None:
+    """Each by a few pixels, the same everywhere or not; borders may hold anything."""
+    shifts = [_shift(g, w) for g, w in zip(got, want, strict=True)]
+    if None in shifts:
+        return None
+    down, right = shifts[0]
+    said = f"shifted by {down} pixels down and {right} to the right"
+    return said if len(set(shifts)) == 1 else f"{said}, others by others"
+
+
+def _shift(got: np.ndarray, want: np.ndarray) -> tuple[int, int] | None:
+    """(down, right) such that got[y, x] is want[y - down, x - right], the smallest first."""
+    height, width = want.shape[:2]
+    every = range(-REACH, REACH + 1)
+    for down, right in sorted(((a, b) for a in every for b in every), key=lambda s: np.hypot(*s)):
+        if max(abs(down) * 2, abs(right) * 2) > min(height, width) or (down, right) == (0, 0):
+            continue
+        inner = got[max(down, 0) : height + min(down, 0), max(right, 0) : width + min(right, 0)]
+        moved = want[max(-down, 0) : height - max(down, 0), max(-right, 0) : width - max(right, 0)]
+        if alike(inner, moved):
+            return down, right
+    return None
+
+
+def _scaled(got: Pictures, want: Pictures) -> str | None:
+    got, want = (np.concatenate([p.ravel() for p in each]).astype(float) for each in (got, want))
+    factor = float(got @ want) / float(want @ want) if want.any() else 0.0
+    if not factor or not alike(got, factor * want):
+        return None
+    for known, reason in ((255.0, "not divided by 255"), (1 / 255.0, "divided by 255 twice")):
+        if np.isclose(factor, known, rtol=1e-4):
+            return f"{factor:.4g} times as much: {reason}"
+    return f"{factor:.4g} times as much"
+
+
+def _levels(got: Pictures, want: Pictures) -> str:
+    apart = [np.abs(g.astype(np.float64) - w) for g, w in zip(got, want, strict=True)]
+    most, mean = max(a.max() for a in apart), np.mean([a.mean() for a in apart])
+    if want[0].dtype.kind == "f":
+        return f"off by up to {most:.3g}, {mean:.2g} in the mean"
+    return f"off by up to {most:.0f} of 255 levels, {mean:.2f} in the mean"
+
+
+Normalization = tuple[np.ndarray, np.ndarray]
+"""The mean and the standard deviation of each channel, in the unit of what is normalised."""
+
+
+def normalization(before: Pictures, after: Pictures) -> Normalization | None:
+    """The mean m and deviation s of (before - m) / s per channel; None where there are none."""
+    if any(b.shape != a.shape or a.ndim != 3 for b, a in zip(before, after, strict=True)):
+        return None
+    x, y = (
+        np.concatenate([p.reshape(-1, p.shape[2]) for p in each]).astype(np.float64)
+        for each in (before, after)
+    )
+    moved = x - x.mean(0)
+    spread = (moved**2).sum(0)
+    slope = np.divide((moved * y).sum(0), spread, out=np.zeros(x.shape[1]), where=spread > 0)
+    offset = y.mean(0) - slope * x.mean(0)
+    if not slope.all() or not alike(x * slope + offset, y):
+        return None
+    return -offset / slope, 1.0 / slope
+
+
+UNSCALED = "the picture is not divided by 255"
+
+
+def misnormalized(got: Normalization, want: Normalization) -> str:
+    """What another normalisation of the same pictures comes from."""
+    (mean, std), (their_mean, their_std) = got, want
+
+    def equal(one: np.ndarray, two: np.ndarray) -> bool:
+        return bool(np.allclose(one, two, rtol=1e-3))
+
+    if equal(mean, their_mean / 255) and equal(std, their_std / 255):
+        return UNSCALED
+    causes = {
+        "mean and standard deviation are exchanged": (their_std, their_mean),
+        "both are those of the channels in reverse": (their_mean[::-1], their_std[::-1]),
+        "both are in levels of 255": (255 * their_mean, 255 * their_std),
+        "the mean is in levels of 255": (255 * their_mean, their_std),
+        "the standard deviation is in levels of 255": (their_mean, 255 * their_std),
+        "the standard deviation is a share of 255": (their_mean, their_std / 255),
+        "the variance stands for the standard deviation": (their_mean, their_std**2),
+        "the mean is not subtracted": (0 * their_mean, their_std),
+        "it is not divided by the standard deviation": (their_mean, np.ones_like(their_std)),
+    }
+    for cause, (other_mean, other_std) in causes.items():
+        near = np.allclose(mean, other_mean, rtol=1e-3, atol=1e-4)
+        if near and equal(std, other_std):
+            return cause
+    return f"by mean {_figures(mean)}, standard deviation {_figures(std)}"
+
+
+def _figures(values: np.ndarray) -> str:
+    return " ".join(f"{value:.4g}" for value in values)

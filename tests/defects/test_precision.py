@@ -1,0 +1,43 @@
+"""Mistakes in mixed precision that rounding hides, and the one of them that shows all the same."""
+
+import dataclasses
+
+import pytest
+
+from equivalence.check import Outcome, check
+from equivalence.twin import cases
+from tests.defects.mutants import _twins
+from tests.twins.precision import BARE
+
+HERE = "tests.defects.precision_candidates:"
+
+
+def outcome(twin: str, candidate: str, **changes) -> Outcome:
+    """The comparison of a twin's first case with another candidate."""
+    case = next(cases(_twins()[twin], "cpu"))
+    changes["candidate"] = HERE + candidate
+    return check(dataclasses.replace(case, twin=dataclasses.replace(case.twin, **changes)), seed=0)
+
+
+@pytest.mark.parametrize(
+    ("twin", "candidate", "changes"),
+    [
+        # A softmax in float16 rounds what products in float16 round as well.
+        ("hand_cast_attention", "SoftmaxInHalf", {}),
+        # Products in bfloat16 are 8 times as far from the truth, and the budget is 16 roundings.
+        ("hand_cast_attention", "ProductsInBfloat16", {}),
+        # BatchNorms in float16 round what convolutions in float16 round as well.
+        ("mixed_o2", "nothing_kept", {"rename": {"_backbone": "network"}}),
+    ],
+)
+def test_what_rounds_within_the_budget_cannot_be_told(twin, candidate, changes):
+    found = outcome(twin, candidate, **changes)
+    assert found.passed
+    assert 0.1 < found.judgement.needed < 4
+
+
+def test_a_network_that_does_not_compute_in_half_at_all_is_refused():
+    found = outcome("mixed_o2", "everything_in_full", rename=BARE)
+    assert not found.passed
+    assert not found.judgement.differing
+    assert "the candidate does not compute in it" in found.judgement.ill_posed

@@ -1,0 +1,124 @@
+"""Training steps in MindSpore, right and wrong; partners in `steps_pt.py`."""
+
+import mindspore as ms
+from mindspore import nn, ops
+
+
+class Given(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.kernel = ms.Parameter(ops.zeros((3, 2, 3, 3), ms.float32), name="kernel")
+        self.bias = ms.Parameter(ops.zeros((3,), ms.float32), name="bias")
+
+    def construct(self, kernel, bias):
+        return (self.kernel * kernel).sum() + (self.bias * bias).sum()
+
+
+class Classifier(nn.Cell):
+    def __init__(self, eps=1e-5):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, pad_mode="pad", padding=1)
+        self.bn = nn.BatchNorm2d(6, eps=eps)
+        self.silu = nn.SiLU()
+        self.fc = nn.Dense(6, 5)
+        self.loss = nn.CrossEntropyLoss()
+
+    def construct(self, images, labels):
+        features = self.silu(self.bn(self.conv(images))).mean((2, 3))
+        return self.loss(self.fc(features), labels)
+
+
+def _trained(network, learning_rate=0.1, momentum=0.9, weight_decay=0.1, fall=0.8, scale=1.0):
+    rates = [learning_rate * fall**step for step in range(20)]
+    optimizer = nn.SGD(network.trainable_params(), rates, momentum, weight_decay=weight_decay)
+    return nn.TrainOneStepCell(network, optimizer, scale)
+
+
+def given(**settings):
+    return _trained(Given(), **settings)
+
+
+def classifier(**settings):
+    return _trained(Classifier(), **settings)
+
+
+def classifier_of_another_epsilon(**settings):
+    return _trained(Classifier(eps=1e-4), **settings)
+
+
+def given_without_decay():
+    return _trained(Given(), weight_decay=0.0)
+
+
+def given_at_a_constant_rate():
+    return _trained(Given(), fall=1.0)
+
+
+def given_scaled():
+    return _trained(Given(), scale=2.0)
+
+
+def given_with_other_momentum():
+    return _trained(Given(), momentum=0.8)
+
+
+def given_untrained():
+    return _trained(Given(), learning_rate=1e-30)
+
+
+class Doubled(nn.Cell):
+    """Returns twice the loss of the step within."""
+
+    def __init__(self, step):
+        super().__init__()
+        self.step = step
+        self.network = step.network
+
+    def construct(self, *batch):
+        return 2.0 * self.step(*batch)
+
+
+def given_with_doubled_loss(**settings):
+    return Doubled(_trained(Given(), **settings))
+
+
+def not_a_step():
+    return Given()
+
+
+def given_without_bias():
+    network = Given()
+    optimizer = nn.SGD([network.kernel], 0.1, 0.9, weight_decay=0.1)
+    return nn.TrainOneStepCell(network, optimizer)
+
+
+class Changed(nn.Cell):
+    """One update by plain gradient descent with `change` applied to every gradient."""
+
+    def __init__(self, change):
+        super().__init__()
+        self.network = Given()
+        self.optimizer = nn.SGD(self.network.trainable_params(), 0.1, weight_decay=0.1)
+        self.gradients = ms.value_and_grad(self.network, None, self.optimizer.parameters)
+        self.change = change
+
+    def construct(self, *batch):
+        loss, gradients = self.gradients(*batch)
+        self.optimizer(tuple([self.change(gradient) for gradient in gradients]))
+        return loss
+
+
+def clipped(gradient):
+    return gradient / ops.sqrt((gradient * gradient).sum())
+
+
+def given_clipped_each():
+    return Changed(clipped)
+
+
+def given_with_signs():
+    return Changed(ops.sign)
+
+
+def given_scaled_without_decay():
+    return _trained(Given(), scale=2.0, weight_decay=0.0)

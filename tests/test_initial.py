@@ -1,0 +1,21 @@
+"""Every declared comparison of initialisers."""
+
+import pytest
+
+from equivalence.initial import cases
+from tests.initials import INITIALS
+
+CASES = [
+    pytest.param(
+        case,
+        id=case.name,
+        marks=[getattr(pytest.mark, case.device), getattr(pytest.mark, initial.level)],
+    )
+    for initial in INITIALS
+    for case in cases(initial)
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_initial(case, compare):
+    compare(case)

@@ -1,0 +1,17 @@
+"""Every declared data pipeline, case by case. Data is prepared on the CPU of every host."""
+
+import pytest
+
+from equivalence.pipelines import cases
+from tests.pipelines import declared
+
+CASES = [
+    pytest.param(case, id=case.name, marks=[pytest.mark.cpu, getattr(pytest.mark, pipeline.level)])
+    for pipeline in declared()
+    for case in cases(pipeline)
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pipeline(case, compare):
+    compare(case)
