@@ -99,12 +99,4 @@ RECIPES = (
         steps=1,
         level="nightly",
     ),
-    recipe(
-        "resnet50_on_cifar10",
-        "resnet_on_cifar10",
-        fed("cifar10_train", size=224, batch_size=4, num_samples=4),
-        {"depth": 50, "num_classes": 10},
-        steps=1,
-        level="nightly",
-    ),
 )
