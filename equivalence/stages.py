@@ -60,7 +60,7 @@ class _Training:
     def __init__(self, case: Case, seed: int):
         unit_roundoff = check.case_unit_roundoff(case)
         twin, self.sample = case.twin, check.draw(case, seed)
-        self.case, self.seed = case, seed
+        self.case = case
         reference, candidate = check.build_reference(case), check.build_candidate(case)
         reference.recorded = candidate.recorded = range(1, twin.steps + 1)
         self.expected = truth.compute(reference, self.sample, case.phase, unit_roundoff)

@@ -221,9 +221,9 @@ class TorchNetwork:
                 for name, tensor in tensors:
                     tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
 
-    def _inputs(self, sample: Sample, dtype: str, *step: int) -> list[torch.Tensor]:
+    def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         precision = getattr(torch, dtype)
-        inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(*step)]
+        inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
         return [x.to(precision if x.is_floating_point() else torch.int64) for x in inputs]
 
     def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:

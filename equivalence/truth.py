@@ -92,15 +92,15 @@ def compute(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: fl
     then, should activations remain near a kink, by drawing it anew. What no draw helps is kept as
     `near`. Raises IllPosedError when the truth itself is NaN.
     """
-    return _measured(
-        _settled(network, sample, phase, unit_roundoff), network, sample, phase, unit_roundoff
-    )
+    begin = _settled if network.settles else _unsettled
+    expected = begin(network, sample, phase, unit_roundoff)
+    _demand_numbers(expected, sample)
+    return _measured(expected, network, sample, phase, unit_roundoff)
 
 
 def of_layer(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
     """As `compute`, for a layer that both sides feed the very same values, kinks or not."""
-    expected = _unprobed(network.run(sample, phase, "float64"))
-    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
+    expected = _unsettled(network, sample, phase, unit_roundoff)
     return _measured(expected, network, sample, phase, unit_roundoff)
 
 
@@ -142,18 +142,15 @@ def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: f
         if draw:
             sample.draw_again()
         perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
-        if network.settles:
-            network.settle(sample, perturbed, phase)
+        network.settle(sample, perturbed, phase)
         watch = KinkWatch()
         truth = network.run(sample, phase, "float64", watch)
-        for name, values in truth.items():
-            if values.dtype.kind == "f" and np.isnan(values).any():
-                raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
         expected = _unprobed(truth)
+        _demand_numbers(expected, sample)  # before more draws are spent on it
         apart = KinkWatch(watch)
         for each in perturbed:
             _widen(expected, network.run(each, phase, "float64", apart))
-        near = network.settles and watch.nearest(apart.spreads)
+        near = watch.nearest(apart.spreads)
         if not near:
             return expected
     expected = _unprobed(truth)
@@ -173,6 +170,19 @@ def farther(
         network.run(Perturbed(sample, probe, unit_roundoff), phase, "float64", apart)
     near = watch.nearest(apart.spreads, FAR, FARTHEST)
     return flips.locate(network, sample, phase, near) if near else ()
+
+
+def _unsettled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
+    """The truth and its first perturbations, kinks or not."""
+    expected = _unprobed(network.run(sample, phase, "float64"))
+    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
+    return expected
+
+
+def _demand_numbers(expected: Truth, sample: Sample) -> None:
+    for name, known in expected.items():
+        if known.truth.dtype.kind == "f" and np.isnan(known.truth).any():
+            raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
 
 
 def _unprobed(truth: Trace) -> Truth:
