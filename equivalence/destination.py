@@ -36,7 +36,7 @@ class Destination:
     kernels: set[str] = field(default_factory=set)
     depthwise: set[str] = field(default_factory=set)
     flat: set[str] = field(default_factory=set)
-    constants: set[str] = field(default_factory=set)
+    constants: list[str] = field(default_factory=list)
     plain: set[str] = field(default_factory=set)
     network: Any = None
 
@@ -93,7 +93,7 @@ def _cell(target: str, arguments: Mapping[str, Any]) -> Destination:
                 if isinstance(cell, nn.Conv1d | nn.Conv1dTranspose):
                     found.flat.add(path)
             if leaf in ("gamma", "beta") and not parameter.requires_grad:
-                found.constants.add(path)
+                found.constants.append(path)
         # A cell that is used twice is visited twice: PyTorch has a name for each use.
         for name, child in cell._cells.items():
             if child is not None:
