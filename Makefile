@@ -12,7 +12,7 @@ PARALLEL := -n $(JOBS)
 SUITES := tests/test_*.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint gate nightly test defects study bench constraints clean
+.PHONY: help install lint gate record nightly test defects findings measured study bench constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 16
@@ -37,6 +37,10 @@ lint: install ## ruff: lint and format
 gate: install ## compare every gate twin on DEVICE (what a merge waits for)
 	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
 
+record: install ## store the truth of every gate twin in fixtures/truth, for hosts without torch
+	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) --record=write \
+		--timeout 1800 $(PARALLEL) $(ARGS)
+
 nightly: install ## compare every twin on DEVICE, the large networks too
 	$(PYTEST) $(SUITES) -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
 
@@ -47,6 +51,12 @@ test: lint ## lint, the tests of the engine, a tenth of the defects, then the ga
 
 defects: install ## the kill matrix: known mistakes, one by one, each of which must be refused
 	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(ARGS)
+
+findings: install ## the known discrepancies between the frameworks: which of them still stand
+	$(BIN)/python -m equivalence findings --jobs $(JOBS) $(ARGS)
+
+measured: install ## keep the errors that the last run measured: fixtures/measured.json
+	$(BIN)/python -m equivalence measured
 
 study: install ## run the gate on the CPU with SEEDS base seeds; how far right networks are off
 	$(BIN)/python benchmarks/false_alarms.py --seeds $(SEEDS) --jobs $(JOBS) $(ARGS)

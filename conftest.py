@@ -4,4 +4,4 @@ from equivalence import environment
 
 environment.prepare()
 
-pytest_plugins = ["equivalence.plugin"]
+pytest_plugins = ["equivalence.record_plugin", "equivalence.plugin"]

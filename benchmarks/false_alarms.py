@@ -1,4 +1,5 @@
-"""How often the gate cries wolf: every gate case on the CPU over many base seeds.
+"""How often the gate cries wolf: every gate case on the CPU over many base seeds; or, asked for,
+the nightly examples of every operator.
 
 An alarm is a case that is to be equal and is not, or that cannot be judged; a known difference
 that is not seen; a side that does not raise what it must; a process that dies. The errors of the
@@ -25,6 +26,7 @@ environment.prepare()  # in every worker too: each imports this module first
 from benchmarks import workers  # noqa: E402
 from benchmarks.distribution import Tally, draw  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
+from benchmarks.searched import Searched  # noqa: E402
 from equivalence import twin as twins  # noqa: E402
 from equivalence.precision import BUDGET  # noqa: E402
 from equivalence.twin import DTYPES, Case  # noqa: E402
@@ -44,7 +46,7 @@ KINDS = {
 }
 
 Record = dict[str, Any]
-Unit = tuple[list[Case], list[int]]
+Unit = tuple[list[Case] | list[Searched], list[int]]
 
 
 def outcomes(
@@ -57,6 +59,9 @@ def outcomes(
     """
     from equivalence.check import Outcome, check, compare
 
+    if isinstance(of_sample[0], Searched):
+        yield from of_sample[0].outcomes(seeds, at)
+        return
     candidates = {}
     for seed in seeds:
         for case in of_sample:
@@ -281,8 +286,20 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=positive, default=200, help="base seeds 0 to SEEDS - 1")
     parser.add_argument("--jobs", type=positive, default=2, help="processes")
-    parser.add_argument("--only", default="", metavar="SUBSTRING", help="twins with it in the name")
+    parser.add_argument("--only", default="", metavar="SUBSTRING", help="those with it in the name")
+    parser.add_argument(
+        "--operators", action="store_true", help="the nightly examples of operators, not twins"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.operators:
+        from tests.twins.operators import operators
+
+        names = [each.name for each in operators() if chosen.only in each.name]
+        if not names:
+            parser.error(f"no operator has {chosen.only!r} in its name")
+        folder = ROOT / "reports/operators"
+        folder.mkdir(parents=True, exist_ok=True)
+        return study(list(map(Searched, names)), chosen.seeds, chosen.jobs, folder)
     of_gate = [
         case
         for twin in declared()

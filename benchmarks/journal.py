@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).parents[1]
-MODELS = ("ms_models", "pt_reference", "tests/twins")
+MODELS = ("ms_models", "pt_reference", "tests/twins", "tests/twins/operators")
 
 
 def deciding() -> list[Path]:
     """The sources that a verdict depends on: all models, and what `equivalence.check` imports."""
-    found = {ROOT / "equivalence/check.py", ROOT / "equivalence/isolation.py"}
+    found = {ROOT / f"equivalence/{name}.py" for name in ("check", "exploring", "isolation")}
     waiting = list(found)
     while waiting:
         names = set()

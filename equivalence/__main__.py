@@ -1,4 +1,4 @@
-"""The command line: `python -m equivalence convert SOURCE DESTINATION`."""
+"""The command line: `python -m equivalence COMMAND`, each command a parser and what it runs."""
 
 import argparse
 import ast
@@ -15,39 +15,72 @@ USAGE_ERROR, INTERRUPTED = 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code: 0, or 2 for what a user can put right."""
+    """Run a command; returns its exit code, which is 2 for what a user can put right."""
     options = _parser().parse_args(arguments)
     environment.prepare()
-    from equivalence.convert import convert
-
     try:
-        made = convert(
-            options.source,
-            options.destination,
-            to=options.to,
-            network=options.network,
-            arguments={key: _value(value) for key, value in options.arguments},
-            rename=dict(options.rename),
-            drop=options.drop,
-            layout=options.layout,
-            force=options.force,
-            optimizer=options.optimizer,
-            steps=options.steps,
-        )
+        return options.run(options)
     except EquivalenceError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
         print(f"interrupted: {options.destination} was not written", file=sys.stderr)
         return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Each command adds itself, with `run` and, as `destination`, the file that it writes."""
+    parser = argparse.ArgumentParser("python -m equivalence", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_convert, _add_findings, _add_coverage, _add_measured):
+        add(commands)
+    return parser
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from equivalence.convert import convert
+
+    made = convert(
+        options.source,
+        options.destination,
+        to=options.to,
+        network=options.network,
+        arguments={key: _value(value) for key, value in options.arguments},
+        rename=dict(options.rename),
+        drop=options.drop,
+        layout=options.layout,
+        force=options.force,
+        optimizer=options.optimizer,
+        steps=options.steps,
+    )
     print(f"{options.source} -> {options.destination}", *made.lines(), sep="\n")
     print(f"{options.destination}: {made.count()}, verified by reading back")
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m equivalence", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def _findings(options: argparse.Namespace) -> int:
+    from equivalence.findings import command
+
+    return command(options.names, options.jobs)
+
+
+def _coverage(options: argparse.Namespace) -> int:
+    from equivalence.coverage import command
+
+    return command(options.target, {key: _value(value) for key, value in options.arguments})
+
+
+def _measured(options: argparse.Namespace) -> int:
+    from equivalence import coverage, measured
+
+    figures = measured.collect(options.results)
+    measured.demand_all(figures, coverage.counterparts())
+    measured.write(figures, options.destination)
+    print(f"{options.destination}: {measured.summary(figures)}")
+    return 0
+
+
+def _add_convert(commands: Any) -> None:
     command = commands.add_parser(
         "convert",
         help="turn a PyTorch checkpoint into a MindSpore checkpoint, or back",
@@ -102,7 +135,55 @@ def _parser() -> argparse.ArgumentParser:
         help="how many steps PyTorch's SGD has taken, where a schedule of MindSpore's follows them",
     )
     command.add_argument("--force", action="store_true", help="replace DESTINATION")
-    return parser
+    command.set_defaults(run=_convert)
+
+
+def _add_findings(commands: Any) -> None:
+    command = commands.add_parser(
+        "findings",
+        help="see whether the known discrepancies between the frameworks still stand",
+        description="Run the scripts of findings/, each in a process of its own. Exit code 1: one "
+        "is gone, or failed in another way than it says. A run of all writes reports/findings.txt.",
+    )
+    command.add_argument("names", nargs="*", metavar="NAME", help="of a finding; all by default")
+    command.add_argument(
+        "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
+    )
+    command.set_defaults(run=_findings, destination=Path("reports/findings.txt"))
+
+
+def _add_coverage(commands: Any) -> None:
+    command = commands.add_parser(
+        "coverage",
+        help="what a PyTorch network uses, and what of that is verified here",
+        description="List the APIs of PyTorch that a Python file or a module uses, what they are "
+        "in MindSpore, what differs, and how large the error was. Exit code 1: not all are "
+        "verified.",
+    )
+    command.add_argument(
+        "target", metavar="TARGET", help="a Python file, or MODULE:ATTRIBUTE that builds a module"
+    )
+    command.add_argument(
+        "--arguments",
+        nargs="+",
+        default=[],
+        type=_assignment,
+        metavar="KEY=VALUE",
+        help="what to call MODULE:ATTRIBUTE with",
+    )
+    command.set_defaults(run=_coverage, destination="the table")
+
+
+def _add_measured(commands: Any) -> None:
+    command = commands.add_parser(
+        "measured",
+        help="keep the errors that the last run of the suite measured, for `coverage`",
+        description="Write fixtures/measured.json from the results of a run of all of the suite.",
+    )
+    command.add_argument(
+        "results", nargs="?", type=Path, default=Path("reports/results.jsonl"), metavar="RESULTS"
+    )
+    command.set_defaults(run=_measured, destination=Path("fixtures/measured.json"))
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -110,6 +191,13 @@ def _assignment(text: str) -> tuple[str, str]:
     if not (key and equals and value):
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
     return key, value
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
 
 
 def _value(text: str) -> Any:

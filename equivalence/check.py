@@ -1,24 +1,23 @@
 """Runs one case: both sides once, every check on the same traces."""
 
 import contextlib
+import functools
 import os
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from equivalence import devices, environment, flips, precision, trace, truth, weights
+from equivalence import devices, environment, precision, record, sketch, trace, weights
 from equivalence.batches import Batches
-from equivalence.errors import DeclarationError, EquivalenceError, SideError
-from equivalence.flips import Flip
+from equivalence.errors import DeclarationError, EquivalenceError, SideError, TorchMissingError
 from equivalence.judge import Judgement, judge
+from equivalence.known import CLOSE, Flip, Reference, Truth
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.trace import Trace
-from equivalence.truth import Truth
 from equivalence.twin import Case
-from equivalence.weights import Slot
 
 if TYPE_CHECKING:
     from equivalence.mindspore_adapter import MindSporeNetwork
@@ -31,15 +30,21 @@ FINER = 2.0**-6
 
 @dataclass
 class Outcome:
-    """What a case came to. `judgement` is None for a twin whose sides must raise.
+    """What a case came to. `judgement` is None for a twin whose sides must raise, and of a case
+    that is recorded where its device is not.
 
     flips: the branches that the candidate took otherwise, and that `judgement` is passed with.
+    undecided: elements of updates that rounding decides, of which only a range is demanded.
+    record: see `Reference`. note: what may explain the difference, but cannot be tried here.
     """
 
     case: Case
     seed: int
     judgement: Judgement | None
     flips: tuple[Flip, ...] = ()
+    undecided: int = 0
+    record: str | None = None
+    note: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -52,26 +57,10 @@ class Outcome:
 
 
 @dataclass
-class Reference:
-    """Everything of the reference that the executions and devices of a sample share.
-
-    finer: with more exact sensitivities, made when a candidate is off by little; far: activations
-    that may have taken the other branch, looked for when only gradients are off.
-    """
-
-    sample: Sample
-    slots: dict[str, Slot]
-    random_layers: list[str]
-    expected: Truth
-    finer: Truth | None = None
-    far: tuple[Flip, ...] | None = None
-
-
-@dataclass
 class Comparison:
     """Both sides of a case, run: the reference, the candidate and its trace, and the verdict.
 
-    partners: candidate name -> reference name of every weight. flips: see `Outcome`.
+    partners: candidate name -> reference name of every weight. flips, note: see `Outcome`.
     """
 
     reference: Reference
@@ -80,9 +69,16 @@ class Comparison:
     recorded: Trace
     judgement: Judgement
     flips: tuple[Flip, ...] = ()
+    note: str | None = None
 
 
-_latest: tuple[tuple, Reference] | None = None
+_known: list[tuple[tuple, Reference]] = []
+
+NAMED = 3
+"""Activations near a kink that a note names."""
+
+SMALL = 64
+"""References of single operators and of sizes that are kept at once; of networks it is one."""
 
 
 def check(case: Case, seed: int) -> Outcome:
@@ -91,11 +87,16 @@ def check(case: Case, seed: int) -> Outcome:
     Raises EquivalenceError where no comparison can be made: weights that do not pair up, random
     layers that are not pinned, a case that cannot tell right from wrong.
     """
+    if record.writing() and not devices.present(case.device):
+        return Outcome(case, seed, None, record=_recorded(case, seed))
     if case.twin.raises:
-        _both_raise(case, seed)
-        return Outcome(case, seed, None)
+        return Outcome(case, seed, None, record=_both_raise(case, seed))
     compared = compare(case, seed)
-    return Outcome(case, seed, compared.judgement, compared.flips)
+    known = compared.reference
+    undecided = sum(each.at.size for each in known.expected.undecided.values())
+    return Outcome(
+        case, seed, compared.judgement, compared.flips, undecided, known.record, compared.note
+    )
 
 
 def compare(
@@ -111,6 +112,10 @@ def compare(
     attribute: whether branch flips may explain what differs.
     Raises EquivalenceError as `check` does.
     """
+    if len(case.sizes) > 1:
+        from equivalence import sizes
+
+        return sizes.compare(case, seed, candidate, attribute)
     unit_roundoff = case_unit_roundoff(case)
     known = reference(case, seed)
     if candidate is None:
@@ -122,14 +127,15 @@ def compare(
     with _side("candidate", case):
         outputs = known.expected.pulled_back
         recorded = candidate.run(known.sample, partners, case.phase, outputs)
+    recorded = known.expected.decided(recorded)
     budget = precision.budget(case.twin.name)
     judgement = judge(known.expected, recorded, unit_roundoff, budget)
-    if judgement.differing and judgement.needed <= truth.CLOSE * budget:
+    if judgement.differing and judgement.needed <= CLOSE * budget:
         judgement = judge(_finer(known, case), recorded, unit_roundoff, budget)
     if case.twin.computes and judgement.equal and judgement.needed < FINER:
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
-    if attribute:
+    if attribute and not case.alone:
         _attribute(made, case, unit_roundoff, budget)
     return made
 
@@ -139,6 +145,8 @@ def _finer(known: Reference, case: Case) -> Truth:
 
     Kept apart from the truth that is judged by first, so that no case depends on another.
     """
+    from equivalence import truth
+
     if known.finer is None:
         with _side("reference", case):
             known.finer = truth.refined(
@@ -165,6 +173,11 @@ def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float
         return
     if any(v.problem or not trace.jumps(v.name) for v in differing):
         return
+    if known.record and not environment.installed("torch"):
+        made.note = _untried(known.expected.near)
+        return
+    from equivalence import flips
+
     with _side("reference", case):
         network = build_reference(case)
         if not network.settles:
@@ -187,9 +200,20 @@ def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float
             made.judgement, made.flips = judgement, taken
 
 
+def _untried(near: Sequence[Flip]) -> str | None:
+    """Of gradients that are off on a host that cannot try branch flips out."""
+    if not near:
+        return None
+    named = ", ".join(map(str, near[:NAMED]))
+    more = f" and {len(near) - NAMED} more" if len(near) > NAMED else ""
+    return f"perhaps a branch flip, at {named}{more}; to tell, run it where torch is installed"
+
+
 def _far(
     known: Reference, network: "TorchNetwork", phase: str, unit_roundoff: float
 ) -> tuple[Flip, ...]:
+    from equivalence import truth
+
     if known.far is None:
         known.far = truth.farther(network, known.sample, phase, unit_roundoff)
     return known.far
@@ -203,30 +227,54 @@ def case_unit_roundoff(case: Case) -> float:
 
 def reference(case: Case, seed: int) -> Reference:
     """The reference's side, kept until a case with another sample comes."""
-    global _latest
     twin, unit_roundoff = case.twin, case_unit_roundoff(case)
-    key = (case.sample_name, case.config, twin.reference, twin.inputs, seed, unit_roundoff)
-    if _latest is not None and _latest[0] == key:
-        return _latest[1]
-    _latest = None  # frees the former truth before the next is made
-    sample = draw(case, seed)
+    small = case.alone or case.size is not None
+    library = record.active() if record.recordable(case) else None
+    key = (small, *case.shared, twin.reference, twin.inputs, seed, unit_roundoff, library)
+    for other, known in _known:
+        if other == key:
+            return known
+    if not (small and len(_known) < SMALL and all(other[0] for other, _ in _known)):
+        _known.clear()  # frees the former truth before the next is made
+    run, drawing = (functools.partial(make, case, seed) for make in (_run_reference, draw))
+    known = library.reference(case, seed, unit_roundoff, drawing, run) if library else run()
+    _known.append((key, known))
+    return known
+
+
+def _run_reference(case: Case, seed: int, keep: bool = False) -> Reference:
+    """Run the reference; `keep` leaves of its tensors what a record keeps, and knows all of it."""
+    sample, unit_roundoff = draw(case, seed), case_unit_roundoff(case)
     with _side("reference", case):
         network = build_reference(case)
-        expected = truth.compute(network, sample, case.phase, unit_roundoff)
-    made = Reference(sample, network.slots(), network.random_layers(), expected)
-    _latest = (key, made)
-    return made
+        from equivalence import truth  # torch is there
+
+        if case.alone:
+            expected = truth.of_layer(network, sample, case.phase, unit_roundoff)
+        else:
+            expect = sketch.keeping(sample) if keep else truth.whole
+            expected = truth.compute(network, sample, case.phase, unit_roundoff, expect)
+    known = Reference(sample, network.slots(), network.random_layers(), expected)
+    if keep:
+        _finer(known, case)
+    return known
 
 
 def draw(case: Case, seed: int) -> Sample:
     """Everything random of a case."""
     if isinstance(case.twin.inputs, Batches):
         return case.twin.inputs.sample(case.sample_name, seed, case.dtype)
-    return Sample(case.sample_name, seed, resolve_inputs(case.twin.inputs, case.config), case.dtype)
+    inputs = resolve_inputs(case.twin.inputs, case.dimensions)
+    return Sample(case.sample_name, seed, inputs, case.dtype)
 
 
 def build_reference(case: Case) -> "TorchNetwork":
     """The reference of a case, built anew."""
+    if not environment.installed("torch"):
+        raise TorchMissingError(
+            f"{case.name}: its reference needs torch, which is not installed, and no record of it "
+            "is used; run `make record` where torch is"
+        )
     from equivalence.torch_adapter import TorchNetwork, TorchTraining
 
     if case.twin.steps:
@@ -243,7 +291,18 @@ def build_candidate(case: Case) -> "MindSporeNetwork":
         return MindSporeTraining(
             case.twin.candidate, case.arguments, case.execution, target, case.twin.steps
         )
-    return MindSporeNetwork(case.twin.candidate, case.arguments, case.execution, target)
+    return MindSporeNetwork(
+        case.twin.candidate, case.arguments, case.execution, target, _declared(case)
+    )
+
+
+def _declared(case: Case) -> list[tuple[int | None, ...]] | None:
+    """The shapes of the inputs, None for every dimension that sizes give; None without sizes."""
+    if not case.twin.sizes:
+        return None
+    unknown = dict.fromkeys(case.twin.sizes[0], (None,))  # a tuple, since that is spliced in
+    shapes = [draw.resolve({**case.config, **unknown}) for draw in case.twin.inputs]
+    return [shape for shape in shapes if shape is not None]
 
 
 @contextlib.contextmanager
@@ -283,26 +342,54 @@ def _demand_pinned(case: Case, reference: list[str], candidate: list[str]) -> No
         )
 
 
-def _both_raise(case: Case, seed: int) -> None:
-    """Demand that each side raises what the twin names."""
-    sample = draw(case, seed)
+def _recorded(case: Case, seed: int) -> str | None:
+    """Record the reference alone."""
+    if case.twin.raises:
+        return _raising(case, seed).record
+    for one in case.sizes:
+        known = reference(one, seed)
+    return known.record
 
-    def reference():
-        build_reference(case).run(sample, case.phase, case.dtype)
 
-    def candidate():
+def _both_raise(case: Case, seed: int) -> str | None:
+    """Demand that each side raises what the twin names; what the reference's record came to."""
+    known = _raising(case, seed)
+
+    def candidate() -> None:
         network = build_candidate(case)
         partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
-        network.run(sample, partners, case.phase, {})
+        network.run(known.sample, partners, case.phase, {})
 
-    for side, run in (("reference", reference), ("candidate", candidate)):
-        try:
-            run()
-        except Exception as error:
-            if type(error).__name__ != case.twin.raises:
-                raise EquivalenceError(
-                    f"{case.name}: the {side} raised {type(error).__name__} ({error}), "
-                    f"not {case.twin.raises}"
-                ) from error
-        else:
-            raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises}")
+    _demand_raised("candidate", case, candidate)
+    return known.record
+
+
+def _raising(case: Case, seed: int) -> Reference:
+    """A reference that must raise, and does, or did when it was recorded."""
+    sample = draw(case, seed)
+
+    def run(_: bool = False) -> Reference:
+        def reference() -> None:
+            build_reference(case).run(sample, case.phase, case.dtype)
+
+        _demand_raised("reference", case, reference)
+        return Reference(sample, {}, [], Truth())
+
+    library, unit_roundoff = record.active(), case_unit_roundoff(case)
+    drawing = functools.partial(draw, case, seed)
+    return library.reference(case, seed, unit_roundoff, drawing, run) if library else run()
+
+
+def _demand_raised(side: str, case: Case, run: Callable[[], object]) -> None:
+    try:
+        run()
+    except TorchMissingError:
+        raise
+    except Exception as error:
+        if type(error).__name__ != case.twin.raises:
+            raise EquivalenceError(
+                f"{case.name}: the {side} raised {type(error).__name__} ({error}), "
+                f"not {case.twin.raises}"
+            ) from error
+    else:
+        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises}")

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from equivalence.norms import distance
 from equivalence.sample import Sample
 from equivalence.trace import Trace
 from equivalence.twin import Case
+
+if TYPE_CHECKING:
+    from equivalence.mindspore_adapter import MindSporeNetwork
 
 CALLS = 3
 """Calls of a layer that are repeated by themselves; most have one."""
@@ -94,19 +98,26 @@ def diagnose(case: Case, seed: int, every: bool = False) -> Diagnosis:
         from equivalence import stages
 
         return stages.diagnose(case, seed, every)
+    if len(case.sizes) > 1:
+        from equivalence import sizes
+
+        return sizes.diagnose(case, seed, every)
     return Search(case, seed).run(every)
 
 
 class Search:
-    """One diagnosis: both networks, what flows between layers, and what was measured of them."""
+    """One diagnosis: both networks, what flows between layers, and what was measured of them.
 
-    def __init__(self, case: Case, seed: int):
-        self.case, self.seed = case, seed
+    candidate: one that ran before, at other sizes, and may have kept something of them.
+    """
+
+    def __init__(self, case: Case, seed: int, candidate: "MindSporeNetwork | None" = None):
+        self.case, self.seed, self.before = case, seed, candidate
         self.unit_roundoff = check.case_unit_roundoff(case)
         self.budget = precision.budget(case.twin.name)
         self.whole = check.reference(case, seed)
         self.reference = check.build_reference(case)
-        self.candidate = check.build_candidate(case)
+        self.candidate = candidate or check.build_candidate(case)
         slots, rename = self.candidate.slots(), case.twin.rename
         self.partners = weights.pair(self.whole.slots, slots, rename)
         self.theirs = {layer.path: layer for layer in self.reference.layers()}
@@ -132,6 +143,7 @@ class Search:
             and inherited.get(("", False), np.inf) <= self.budget < self.local("").forward
         ):
             self.notes.append("in PyNative mode the same network gives the right outputs")
+        order += [path for path in culprits if path not in order]  # one that gives integers alone
         layers = {path: self._layer(path, inherited) for path in order}
         for path in culprits:
             layers[path].causes = causes.explain(self, path)
@@ -177,7 +189,7 @@ class Search:
 
     def _measure(self, path: str) -> Local | None:
         if not path:
-            compared = check.compare(self.case, self.seed, attribute=False)
+            compared = check.compare(self.case, self.seed, self.before, attribute=False)
             whole = self.whole
             return Local(whole.sample, whole.expected, compared.recorded, compared.judgement)
         if time.process_time() > self.deadline:
@@ -256,7 +268,8 @@ class Search:
             key = site.layer, site.part == "cotangent"
             found[key] = max(found.get(key, 0.0), float(error))
 
-        network = check.build_candidate(replace(self.case, execution="pynative"))
+        network = self.before if self.case.execution == "pynative" else None
+        network = network or check.build_candidate(replace(self.case, execution="pynative"))
         names = {ours: theirs for theirs, ours in self.pairs.items()}
         with network.observed(names, note):
             outputs = self.whole.expected.pulled_back

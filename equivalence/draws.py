@@ -4,6 +4,7 @@ A shape mixes integers with names of the configuration: `normal(2, "inplanes", 1
 may stand for a tuple, which is spliced in, or for None, which leaves the whole input out.
 """
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,6 +36,33 @@ class Draw:
         """The same draw, without a gradient: labels, soft targets, weights of a loss."""
         return replace(self, differentiable=False)
 
+    @property
+    def exact(self) -> bool:
+        """Whether every precision holds the values: comparisons among them are decided."""
+        return self.kind in ("ties", "distinct")
+
+    def __str__(self) -> str:
+        """The call that makes it: `normal(2, 3, scale=4.0)`."""
+        make = globals()[self.kind]
+        defaults = {p.name: p.default for p in inspect.signature(make).parameters.values()}
+        options = [f"{k}={v!r}" for k, v in self.options.items() if defaults.get(k) != v]
+        made = f"{self.kind}({', '.join([*map(repr, self.shape), *options])})"
+        constant = make(*self.shape, **self.options).differentiable and not self.differentiable
+        return f"{made}.constant()" if constant else made
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the configuration that it needs: in its shape and as `values`."""
+        entries = (*self.shape, self.options.get("values"))
+        return {entry for entry in entries if isinstance(entry, str)}
+
+    def filled(self, config: Mapping[str, Any]) -> "Draw":
+        """The same draw with the values that a name stands for."""
+        values = self.options.get("values")
+        if not isinstance(values, str):
+            return self
+        return replace(self, options={**self.options, "values": config[values]})
+
     def resolve(self, config: Mapping[str, Any]) -> tuple[int, ...] | None:
         """The shape under `config`; None where a name stands for None."""
         sizes: list[int] = []
@@ -46,7 +74,7 @@ class Draw:
         return tuple(sizes)
 
     def array(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """Values of the given shape: float64, or int32 for integers and labels."""
+        """Values of the given shape: float64, int32 for labels and indices, int64, or bool."""
         return _KINDS[self.kind](rng, shape, **self.options)
 
 
@@ -80,6 +108,34 @@ def _distribution(rng, shape):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+def _ties(rng, shape, largest, step):
+    """Plus and minus zero among them."""
+    values = rng.integers(-largest, largest, shape, endpoint=True).astype(np.float64)
+    return step * values * rng.choice((-1.0, 1.0), shape)
+
+
+def _nonfinite(rng, shape):
+    odd = rng.choice((np.nan, np.inf, -np.inf), shape)
+    return np.where(rng.integers(0, 2, shape), odd, rng.standard_normal(shape))
+
+
+def _distinct(rng, shape):
+    size = int(np.prod(shape))
+    return rng.permutation(size).reshape(shape) - float(size // 2)
+
+
+def _whole(rng, shape, low, high):
+    return rng.integers(low, high, shape, dtype=np.int64)
+
+
+def _booleans(rng, shape):
+    return rng.integers(0, 2, shape).astype(bool)
+
+
+def _given(_, shape, values):
+    return np.array(values, np.int32).reshape(shape)
+
+
 _KINDS = {
     "normal": _normal,
     "uniform": _uniform,
@@ -87,6 +143,12 @@ _KINDS = {
     "integers": _integers,
     "binary": _binary,
     "distribution": _distribution,
+    "ties": _ties,
+    "distinct": _distinct,
+    "nonfinite": _nonfinite,
+    "whole": _whole,
+    "booleans": _booleans,
+    "given": _given,
 }
 
 
@@ -118,3 +180,40 @@ def binary(*shape: int | str) -> Draw:
 def distribution(*shape: int | str) -> Draw:
     """Soft targets: rows along the last axis that sum to one, without a gradient."""
     return Draw("distribution", shape, differentiable=False)
+
+
+def ties(*shape: int | str, largest: int = 3, step: float = 1.0) -> Draw:
+    """Whole numbers from -largest to largest, as floats: equal ones, zeros of either sign.
+
+    step: what they are multiplied by, a power of two.
+    """
+    return Draw("ties", shape, {"largest": largest, "step": step})
+
+
+def nonfinite(*shape: int | str) -> Draw:
+    """NaN and infinities of either sign among N(0, 1), without a gradient."""
+    return Draw("nonfinite", shape, differentiable=False)
+
+
+def distinct(*shape: int | str) -> Draw:
+    """Whole numbers around zero, as floats, none twice: their order is the same everywhere."""
+    return Draw("distinct", shape)
+
+
+def whole(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
+    """int64 in [low, high), on both sides: numbers to compute with, not indices."""
+    return Draw("whole", shape, {"low": low, "high": high}, differentiable=False)
+
+
+def booleans(*shape: int | str) -> Draw:
+    """True or False."""
+    return Draw("booleans", shape, differentiable=False)
+
+
+def given(*shape: int | str, values: Any) -> Draw:
+    """int32, not drawn: an axis, a bound, a permutation, the pattern of a sparse matrix.
+
+    `values` are integers, nested as the shape is or flat, or the name of what the configuration
+    or a size gives.
+    """
+    return Draw("given", shape, {"values": values}, differentiable=False)

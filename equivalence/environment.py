@@ -1,6 +1,7 @@
 """Process settings that must stand before NumPy, PyTorch or MindSpore is first imported."""
 
 import gc
+import importlib.util
 import os
 import sys
 
@@ -21,6 +22,14 @@ def prepare() -> None:
     """Set what the caller's own environment leaves open."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
+
+
+def installed(package: str) -> bool:
+    """Whether a package can be imported; it is not."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):  # kept from being imported
+        return False
 
 
 _frozen_modules = 0

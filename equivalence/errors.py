@@ -23,3 +23,23 @@ class SideError(EquivalenceError):
 
 class CheckpointError(EquivalenceError):
     """A checkpoint cannot be read, converted or written."""
+
+
+class FindingError(EquivalenceError):
+    """A finding is declared wrongly, or there is none of this name."""
+
+
+class SignatureError(EquivalenceError):
+    """The arguments of a framework's function cannot be read."""
+
+
+class CoverageError(EquivalenceError):
+    """What a network uses cannot be told, or what this suite has verified."""
+
+
+class RecordError(EquivalenceError):
+    """A recorded truth is missing, out of date, damaged or of something else."""
+
+
+class TorchMissingError(EquivalenceError):
+    """The reference is to be run where torch is not installed."""

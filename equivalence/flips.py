@@ -9,7 +9,7 @@ branches that leave least of its difference. A difference that is no sum of whol
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch import nn
 from equivalence import trace
 from equivalence.judge import Expected, in_roundings
 from equivalence.kinks import KINKED, POOL, Uncompiled, pooling
-from equivalence.norms import distance
+from equivalence.known import Flip, Truth
 from equivalence.sample import Sample, stream
 from equivalence.trace import Trace
 
@@ -41,37 +41,6 @@ WHOLE = 0.25
 FOLD = 1 << 16
 """Gradients of more elements are folded to so many random signed sums, so that the changes by
 `MANY` flips fit in 32 MiB whatever the network. Fewer elements are kept as they are."""
-
-
-@dataclass(frozen=True)
-class Flip:
-    """An activation near its kink, and the branch beyond it.
-
-    layer: path of the innermost reference module that the operator runs in, "" for the root;
-    call: which run of that operator there, from 1, or 0 where there is only one.
-    index: of the activation, or of the window of a max pooling; value: its distance from the
-    kink, in units of the activation. place: of the operator among the kinked ones of a run.
-    taken, other: what the truth does and what a flip does: 1 above the kink and 0 below, or for a
-    max pooling the flat place in the plane of the entry that wins.
-    """
-
-    layer: str
-    call: int
-    operator: str
-    index: tuple[int, ...]
-    value: float
-    place: int
-    taken: int
-    other: int
-
-    def __str__(self) -> str:
-        call = f" ({_ordinal(self.call)} call)" if self.call else ""
-        return f"{self.layer or self.operator}{call} at {self.index}"
-
-
-def _ordinal(number: int) -> str:
-    teens = number % 100 in (11, 12, 13)
-    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def locate(
@@ -194,7 +163,7 @@ def explain(
     network: "TorchNetwork",
     sample: Sample,
     phase: str,
-    expected: Mapping[str, Expected],
+    expected: Truth,
     near: Sequence[Flip],
     recorded: Trace,
     unit_roundoff: float,
@@ -217,8 +186,12 @@ def explain(
         if trace.jumps(name)
     }
 
+    def seen(run: Trace) -> Trace:
+        return {name: expected[name].seen(run[name]) for name in units}
+
     def flipped(chosen: np.ndarray) -> Trace:
-        return network.run(sample, phase, "float64", Branches(near, chosen.tolist()))
+        run = network.run(sample, phase, "float64", Branches(near, chosen.tolist()))
+        return seen(expected.decided(run))
 
     def with_truth(base: Trace) -> dict[str, Expected]:
         return {name: replace(expected[name], truth=base[name]) for name in units}
@@ -229,7 +202,8 @@ def explain(
     ones = np.eye(len(near), dtype=bool)
     chosen = np.zeros(len(near), bool)
     base = {name: expected[name].truth for name in units}
-    residual = _folded(recorded, base, units)
+    shown = seen(recorded)
+    residual = _folded(shown, base, units)
     for _ in range(MEASURED):
         before = residual
         deltas = np.stack([_folded(flipped(chosen ^ one), base, units) for one in ones])
@@ -240,7 +214,7 @@ def explain(
             chosen = chosen ^ toggled
             deltas[toggled] *= -1.0
             base = flipped(chosen)
-            residual = _folded(recorded, base, units)
+            residual = _folded(shown, base, units)
         if within(base):
             vague = chosen & ~_whole(deltas, residual)
             if vague.any():
@@ -283,7 +257,7 @@ def _within(
     expected: Mapping[str, Expected], recorded: Trace, unit_roundoff: float, budget: float
 ) -> bool:
     for name, known in expected.items():
-        apart = distance(recorded[name], known.truth)
+        apart = known.apart(recorded[name])
         if apart.mismatched or max(in_roundings(apart, known, unit_roundoff)) > budget:
             return False
     return True

@@ -50,10 +50,13 @@ class Flow:
 def observe(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Flow:
     """Run the reference in float64, and again perturbed, and note what flows between layers."""
     flow = Flow()
+    dtypes = {np.dtype("float64"): np.dtype(sample.dtype)}
+    if all(values.dtype != "int64" for values in sample.inputs()):
+        dtypes[np.dtype("int64")] = np.dtype("int32")  # as which the reference got its labels
 
     def keep(site: Site, values: np.ndarray) -> None:
         if site.part == "input":
-            rounded = values.astype(sample.dtype) if values.dtype.kind == "f" else values
+            rounded = values.astype(dtypes.get(values.dtype, values.dtype))
             flow.inputs.setdefault((site.layer, site.call), []).append(rounded)
         elif values.dtype.kind == "f":
             flow.between[site] = Expected(values, str(values.dtype))

@@ -14,12 +14,16 @@ that one wrong element in a million cannot hide; both must stay within the budge
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equivalence.norms import Distance, distance
 from equivalence.trace import Trace
+
+if TYPE_CHECKING:
+    from equivalence.sketch import Sketch
 
 
 @dataclass
@@ -30,6 +34,7 @@ class Expected:
     spread, spread_peak: the sensitivity in the Euclidean and in the maximum norm.
     own_error, own_worst: the reference's own error in the case's precision, in roundings.
     cancelled: the truth is but what is left of terms that cancel, so that zeros are right, too.
+    sketch: of a large tensor of which no more is known; truth and all figures are then of that.
     """
 
     truth: np.ndarray
@@ -39,6 +44,30 @@ class Expected:
     own_error: float = 0.0
     own_worst: float = 0.0
     cancelled: bool = False
+    sketch: "Sketch | None" = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the whole tensor."""
+        return self.sketch.shape if self.sketch else self.truth.shape
+
+    @property
+    def size(self) -> int:
+        """Elements of the whole tensor."""
+        return self.sketch.size if self.sketch else self.truth.size
+
+    @property
+    def unprobed(self) -> "Expected":
+        """The same truth, of which no sensitivity is known."""
+        return replace(self, spread=0.0, spread_peak=0.0)
+
+    def seen(self, values: np.ndarray) -> np.ndarray:
+        """Of a run's values that which the truth is compared with."""
+        return self.sketch.of(values) if self.sketch else values
+
+    def apart(self, values: np.ndarray) -> Distance:
+        """How far a run's values, of the truth's shape, are from it."""
+        return distance(self.seen(values), self.truth)
 
     @property
     def own_needed(self) -> float:
@@ -47,7 +76,7 @@ class Expected:
 
     def widen(self, values: np.ndarray) -> None:
         """Let the sensitivity be at least the distance of a perturbed run's values."""
-        apart = distance(values, self.truth)
+        apart = self.apart(values)
         self.spread = max(self.spread, apart.norm)
         self.spread_peak = max(self.spread_peak, apart.largest)
 
@@ -58,7 +87,8 @@ class TensorVerdict:
 
     error: by the Euclidean norm; worst: by the maximum norm; relative: ||candidate - truth|| /
     ||truth||; conditioning: sensitivity / (u ||truth||); reach: the budget as a share of the
-    truth, by the norm that allows less. `problem` says in words what no norm
+    truth, by the norm that allows less. sketched: of a tensor that is known by its sketch, which
+    has no worst element. `problem` says in words what no norm
     can: a missing tensor, another shape or dtype, a NaN. Both errors are then infinite.
     """
 
@@ -73,6 +103,7 @@ class TensorVerdict:
     index: tuple[int, ...] = ()
     got: float = math.nan
     want: float = math.nan
+    sketched: bool = False
     problem: str | None = None
 
     @property
@@ -174,15 +205,28 @@ def _tensor(
     truth = known.truth
     if got is None:
         return TensorVerdict(name, budget, problem="the candidate does not have it")
-    if got.shape != truth.shape:
-        return TensorVerdict(name, budget, problem=f"shape {got.shape}, expected {truth.shape}")
+    if got.shape != known.shape:
+        return TensorVerdict(name, budget, problem=f"shape {got.shape}, expected {known.shape}")
     if str(got.dtype) != known.dtype:
         return TensorVerdict(name, budget, problem=f"dtype {got.dtype}, expected {known.dtype}")
     if truth.dtype.kind == "c":
         return TensorVerdict(name, budget, problem="complex tensors cannot be compared yet")
     if truth.dtype.kind != "f":
         return _exact(name, known, got, budget)
-    apart = distance(got, truth)
+    if known.sketch:
+        odd = np.flatnonzero(~np.isfinite(got))
+        if odd.size:
+            index = _unravel(int(odd[0]), got.shape)
+            return TensorVerdict(
+                name,
+                budget,
+                index=index,
+                got=float(got[index]),
+                sketched=True,
+                problem=f"{odd.size} of {got.size} elements are not finite where the truth is; "
+                f"first at {index}: {got[index]}",
+            )
+    apart = known.apart(got)
     if apart.mismatched:
         index = _unravel(apart.first_mismatch, truth.shape)
         return TensorVerdict(
@@ -195,7 +239,8 @@ def _tensor(
             f"is, or differ in kind; first at {index}: {got[index]} for {truth[index]:.9g}",
         )
     error, worst = in_roundings(apart, known, unit_roundoff)
-    index = _unravel(apart.at, truth.shape)
+    shown = truth.size and not known.sketch
+    index = _unravel(apart.at, truth.shape) if shown else ()
     floor = unit_roundoff * apart.scale
     return TensorVerdict(
         name,
@@ -208,8 +253,9 @@ def _tensor(
         reach=budget * min(_share(known.spread, apart.scale), _share(known.spread_peak, apart.peak))
         + budget * unit_roundoff,
         index=index,
-        got=float(got[index]) if truth.size else math.nan,
-        want=float(truth[index]) if truth.size else math.nan,
+        got=float(got[index]) if shown else math.nan,
+        want=float(truth[index]) if shown else math.nan,
+        sketched=known.sketch is not None,
     )
 
 
@@ -228,9 +274,12 @@ def in_roundings(apart: Distance, known: Expected, unit_roundoff: float) -> tupl
 
 def _exact(name: str, known: Expected, got: np.ndarray, budget: float) -> TensorVerdict:
     """Integers and booleans are equal or they are not."""
-    wrong = np.flatnonzero(got.reshape(-1) != known.truth.reshape(-1))
+    wrong = np.flatnonzero(known.seen(got).reshape(-1) != known.truth.reshape(-1))
     if not wrong.size:
-        return TensorVerdict(name, budget, error=0.0, worst=0.0)
+        return TensorVerdict(name, budget, error=0.0, worst=0.0, sketched=known.sketch is not None)
+    if known.sketch:
+        told = f"some of its {got.size} integers differ; which, their digest does not tell"
+        return TensorVerdict(name, budget, sketched=True, problem=told)
     index = _unravel(int(wrong[0]), got.shape)
     return TensorVerdict(
         name,

@@ -7,7 +7,7 @@ phase changes, and so do functions made over it.
 import contextlib
 import weakref
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
@@ -79,12 +79,22 @@ class MindSporeNetwork:
 
     In half precision the cell computes in float16 and keeps its weights and statistics in
     float32 (`to_float`): its BatchNorm does not update statistics held in float16.
+
+    declared: the shapes of the inputs, None for each dimension that is not known when the cell is
+    compiled. Such a cell runs samples of several sizes, and is compiled once for all of them.
     """
 
+    declared: Sequence[tuple[int | None, ...]] | None = None
+
     def __init__(
-        self, target: str, arguments: Mapping[str, Any], execution: str, device: str = "CPU"
+        self,
+        target: str,
+        arguments: Mapping[str, Any],
+        execution: str,
+        device: str = "CPU",
+        declared: Sequence[tuple[int | None, ...]] | None = None,
     ):
-        self.execution, self.device = execution, device
+        self.execution, self.device, self.declared = execution, device, declared
         self._enter()
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
@@ -195,6 +205,9 @@ class MindSporeNetwork:
         first one compiled.
         """
         self._enter()
+        # What earlier cases left behind changes gradients: one of a softmax over an axis of size
+        # one drops the sum from every later one of that rank and axis.
+        _pynative_executor.clear_res()
         try:
             self._load(sample, partners)
             return self._run(sample, partners, phase, outputs)
@@ -205,7 +218,8 @@ class MindSporeNetwork:
             raise
 
     def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
-        if sample.dtype != "float32" and self._step is None:
+        # Without weights there is nothing in single precision that inputs could be cast to.
+        if sample.dtype != "float32" and self._step is None and self.parameters:
             self.cell.to_float(getattr(ms, sample.dtype))
         for name, parameter in self.parameters.items():
             values = sample.weight(partners[name], tuple(parameter.shape))
@@ -231,7 +245,14 @@ class MindSporeNetwork:
                 self._step = Pullback(self.cell, len(inputs), positions, weights)
             weakref.finalize(self, _discard_graphs, self._step).atexit = False
             self._set_phase(phase)
+            if self.declared is not None:
+                self._step.set_inputs(*self._unknown(arguments))
         result, names, gradients = self._step(*arguments), [], ()
+        if self.declared is not None and len(self._step.compile_cache) > 1:
+            raise RuntimeError(
+                f"compiled {len(self._step.compile_cache)} times; with unknown dimensions one "
+                "graph must serve all sizes"
+            )
         if pulled:
             (_, result), gradients = result
             names += [trace.input_gradient(i) for i in positions]
@@ -242,6 +263,15 @@ class MindSporeNetwork:
         for name, gradient in zip(names, flatten(gradients), strict=True):
             recorded[name] = _array(gradient)
         return recorded | self._buffers(partners)
+
+    def _unknown(self, arguments: list[ms.Tensor]) -> list[ms.Tensor]:
+        """The declaration of all arguments; of cotangents, only the rank is known."""
+        shapes = list(self.declared or ())
+        shapes += [(None,) * argument.ndim for argument in arguments[len(shapes) :]]
+        return [
+            ms.Tensor(shape=shape, dtype=argument.dtype) if None in shape else argument
+            for shape, argument in zip(shapes, arguments, strict=True)
+        ]
 
     def _set_phase(self, phase: str) -> None:
         self._step.set_train(phase == "train")

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 PIPELINED = ("image", "label", "count")
 """Kinds of tensors of a data pipeline."""
 
+RECORDED = {
+    "used": "against recorded truth",
+    "written": "recorded",
+    "stale": "with a stale record, so that the reference was run (`make record` renews it)",
+}
+"""What the record of a case came to, as a summary counts it."""
+
 SHOWN = 3
 """Worst tensors in the text of a failure; all of them are in the results file."""
 
@@ -43,6 +50,10 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
     if not judgement.ill_posed:
         allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
+    if outcome.undecided:
+        lines.append(f"rounding decides {_count(outcome.undecided, 'element')} of the updates")
+    if outcome.note:
+        lines.append(outcome.note)
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
 
 
@@ -62,10 +73,8 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
         figures = (verdict.error, verdict.worst, verdict.own_error, verdict.conditioning)
         columns = "  ".join(f"{number(figure):>12}" for figure in figures)
         lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:12.1e}")
-        lines.append(
-            f"  {'':{width}}  at {verdict.index}: candidate {verdict.got:.9g}, "
-            f"truth {verdict.want:.9g}"
-        )
+        where = f"at {verdict.index}: candidate {verdict.got:.9g}, truth {verdict.want:.9g}"
+        lines.append(f"  {'':{width}}  {'(sketch)' if verdict.sketched else where}")
     return lines
 
 
@@ -90,20 +99,27 @@ def number(value: float) -> str:
 def lines(outcome: "Outcome") -> list[str]:
     """One JSON object per comparison; a figure that is not finite is null.
 
-    Each line of a case that is equal after branch flips has their list as `flips`.
+    Each line of a case that is equal after branch flips has their list as `flips`; `undecided`
+    counts the elements of updates that rounding decides; `record` tells what the case's record
+    came to.
     """
     common = {
         "case": outcome.case.name,
         "twin": outcome.case.twin.name,
         "device": outcome.case.device,
         "seed": outcome.seed,
+        **getattr(outcome.case, "labels", {}),
     }
+    if outcome.record:
+        common["record"] = outcome.record
     if outcome.judgement is None:
         return [json.dumps({**common, "raises": outcome.case.twin.raises})]
     common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
     common["unit"] = outcome.judgement.unit
     if outcome.flips:
         common["flips"] = [str(flip) for flip in outcome.flips]
+    if outcome.undecided:
+        common["undecided"] = outcome.undecided
     return [json.dumps(common | _record(verdict)) for verdict in outcome.judgement.verdicts]
 
 
@@ -121,7 +137,7 @@ def _record(verdict: TensorVerdict) -> dict[str, Any]:
         "candidate": verdict.got,
         "truth": verdict.want,
         "problem": verdict.problem,
-    }
+    } | ({"sketched": True} if verdict.sketched else {})
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in fields.items()
@@ -129,18 +145,24 @@ def _record(verdict: TensorVerdict) -> dict[str, Any]:
 
 
 def summary(records: Iterable[dict[str, Any]]) -> str:
-    """How much was compared, the largest error of the twins that are to be equal, and flips."""
+    """How much was compared, the largest error of twins that are to be equal, and exceptions."""
     twins, cases, differing, tensors = set(), set(), set(), 0
     flips: dict[str, int] = {}
+    origins: dict[str, str] = {}
+    undecided: dict[str, int] = {}
     largest: tuple[float, str] = (0.0, "")
     for record in records:
         twins.add(record["twin"])
         cases.add(record["case"])
+        if "record" in record:
+            origins[record["case"]] = record["record"]
         if "tensor" not in record:
             continue
         tensors += 1
         if "flips" in record:
             flips[record["case"]] = len(record["flips"])
+        if "undecided" in record:
+            undecided[record["case"]] = record["undecided"]
         if record["differs"]:
             differing.add(record["case"])
         elif record["problem"] is None and record["unit"] == "roundings":
@@ -155,6 +177,12 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
     if flips:
         text += f"; {_count(len(flips), 'case')} equal after "
         text += _count(sum(flips.values()), "branch flip")
+    if undecided:
+        text += f"; rounding decides {_count(sum(undecided.values()), 'element')} of the updates "
+        text += f"in {_count(len(undecided), 'case')}"
+    for origin, told in RECORDED.items():
+        if count := sum(found == origin for found in origins.values()):
+            text += f"; {_count(count, 'case')} {told}"
     return text
 
 

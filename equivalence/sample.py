@@ -39,12 +39,14 @@ class Sample:
     def __init__(self, name: str, seed: int, draws: list[tuple[Draw, tuple[int, ...]]], dtype: str):
         self.name, self.seed, self.draws, self.dtype = name, seed, draws, dtype
         self.redraw = self.row_redraws = 0
+        self.rows_redrawn: list[tuple[str, list[int], int]] = []
         self.shifts: dict[str, np.ndarray] = {}
         self._weights: dict[str, np.ndarray] = {}
 
     def draw_again(self) -> None:
         """Replace every value by that of the next redraw."""
         self.redraw += 1
+        self.rows_redrawn.clear()
         self.shifts.clear()
         self._weights.clear()
 
@@ -54,6 +56,23 @@ class Sample:
         values = self._weights[name]
         fresh = _weight(self.stream("weight", name, self.row_redraws), name, values.shape)
         values[rows] = self._round(fresh)[rows]
+        self.rows_redrawn.append((name, [int(row) for row in rows], self.row_redraws))
+
+    def restore(
+        self,
+        redraw: int,
+        rows: list[tuple[str, tuple[int, ...], list[int], int]],
+        shifts: Mapping[str, np.ndarray],
+    ) -> None:
+        """Bring a sample, just made, to where another of its name had been moved to.
+
+        rows: of each redraw of rows the weight, its shape, the rows, and the redraw's number.
+        """
+        self.redraw, self.shifts = redraw, dict(shifts)
+        for name, shape, drawn, number in rows:
+            self.weight(name, shape)
+            self.row_redraws = number - 1
+            self.draw_rows_again(name, drawn)
 
     def stream(self, *parts: object) -> np.random.Generator:
         """A generator of this sample's own for each list of parts."""
@@ -76,6 +95,11 @@ class Sample:
     def differentiable(self) -> list[int]:
         """Positions of the inputs whose gradients are compared."""
         return [i for i, (draw, _) in enumerate(self.draws) if draw.differentiable]
+
+    @property
+    def exact(self) -> list[int]:
+        """Positions of the inputs that every precision holds: rounding does not move them."""
+        return [i for i, (draw, _) in enumerate(self.draws) if draw.exact]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """The parameter or buffer of the reference called `name`, in the case's dtype."""
@@ -119,7 +143,10 @@ class Perturbed:
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
         inputs = self.sample.inputs(step)
-        return [self._perturb(x, "input", i, *_later(step)) for i, x in enumerate(inputs)]
+        return [
+            x if i in self.sample.exact else self._perturb(x, "input", i, *_later(step))
+            for i, x in enumerate(inputs)
+        ]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         return self._perturb(self.sample.weight(name, shape), "weight", name)
@@ -170,5 +197,5 @@ def resolve_inputs(
     draws: tuple[Draw, ...], config: Mapping[str, object]
 ) -> list[tuple[Draw, tuple[int, ...]]]:
     """The draws that `config` keeps, each with its shape."""
-    resolved = [(draw, draw.resolve(config)) for draw in draws]
+    resolved = [(draw.filled(config), draw.resolve(config)) for draw in draws]
     return [(draw, shape) for draw, shape in resolved if shape is not None]

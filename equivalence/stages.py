@@ -1,8 +1,10 @@
 """Which stage of a training step goes wrong: the network with its loss, or the update.
 
-The network is compared by itself on the first batch, forward and backward. Where it is right, what
-is left is the update; the first step in which it goes wrong, and what it is off by, tell which
-part: the decay of weights, the learning rate, the momentum, the scale of the gradients.
+The network is compared by itself on the first batch, forward and backward. Where it is right, or
+only its gradients are off and the reference's own are, too (half precision loses them, unless the
+step scales the loss), what is left is the update. The first step in which it goes wrong, and what
+it is off by, tell which part: the decay of weights, the learning rate, the momentum, the scale of
+the gradients.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +34,26 @@ def diagnose(case: Case, seed: int, every: bool = False) -> Diagnosis:
 
     Raises EquivalenceError where `check` does.
     """
+    budget = precision.budget(case.twin.name)
     found = diagnosis.diagnose(case.network, seed, every)
-    culprits = found.culprits
+    culprits, notes = found.culprits, found.notes
+    kept = [layer for layer in culprits if layer.reference or layer.forward > budget]
+    if kept != culprits and _blind_backward(case.network, seed):
+        culprits = kept
+        notes = [*notes, "by itself the network loses gradients on either side; see the step"]
     if not culprits:
         culprits = [
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
             for stage, causes in _Training(case, seed).stages()
         ]
-    return replace(found, case=case, culprits=culprits)
+    return replace(found, case=case, culprits=culprits, notes=notes)
+
+
+def _blind_backward(network: Case, seed: int) -> bool:
+    """Whether the reference's own gradients are wrong, too, as half precision's without a scale."""
+    expected, budget = check.reference(network, seed).expected, precision.budget(network.twin.name)
+    over = [name for name, known in expected.items() if known.own_needed > budget]
+    return any(name.startswith("gradient:") for name in over)
 
 
 @dataclass
@@ -65,7 +79,7 @@ class _Training:
         reference.recorded = candidate.recorded = range(1, twin.steps + 1)
         self.expected = truth.compute(reference, self.sample, case.phase, unit_roundoff)
         partners = weights.pair(reference.slots(), candidate.slots(), twin.rename)
-        self.recorded = candidate.run(self.sample, partners, case.phase, {})
+        self.recorded = self.expected.decided(candidate.run(self.sample, partners, case.phase, {}))
         budget = precision.budget(twin.name)
         judged = judge(self.expected, self.recorded, unit_roundoff, budget)
         self.wrong = {verdict.name for verdict in judged.differing}
@@ -106,6 +120,8 @@ class _Training:
         causes = [f"{_all_right_before(number)}{_list(names, self._trained())}"]
         if still := [name for name in names if not step.candidate[name].any()]:
             return [*causes, f"{_list(still, names)} does not move"]
+        if moved := [name for name in names if not step.truth[name].any()]:
+            return [*causes, f"{_list(moved, names)} moves where the reference's does not"]
         return [*causes, *self._explained(step, names)]
 
     def _trained(self) -> list[str]:

@@ -215,7 +215,7 @@ class TorchNetwork:
         self.module.to(getattr(torch, dtype)).train(phase == "train")
         for name in self.random_layers():
             self.module.get_submodule(name).eval()
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         with torch.no_grad():
             for tensors in (self.module.named_parameters(), self.module.named_buffers()):
                 for name, tensor in tensors:
@@ -224,7 +224,11 @@ class TorchNetwork:
     def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         precision = getattr(torch, dtype)
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
-        return [x.to(precision if x.is_floating_point() else torch.int64) for x in inputs]
+        wider = {torch.int32: torch.int64}  # labels and indices
+        return [
+            x.to(precision if x.is_floating_point() else wider.get(x.dtype, x.dtype))
+            for x in inputs
+        ]
 
     def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:
         names = {trace.input_gradient(i): inputs[i] for i in sample.differentiable}
@@ -236,9 +240,11 @@ class TorchNetwork:
             torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out.dtype)
             for i, out in pulled
         ]
-        gradients = torch.autograd.grad(
-            [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
-        )
+        gradients = [None] * len(names)
+        if pulled:
+            gradients = torch.autograd.grad(
+                [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
+            )
         return {
             # None: the outputs do not depend on the leaf.
             name: (torch.zeros_like(leaf) if gradient is None else gradient).detach().numpy()

@@ -2,21 +2,21 @@
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from equivalence import flips, trace
+from equivalence import flips, trace, undecided
 from equivalence.errors import IllPosedError
-from equivalence.flips import Branches, Flip
+from equivalence.flips import Branches
 from equivalence.judge import Expected, in_roundings
 from equivalence.kinks import KinkWatch
-from equivalence.norms import distance
+from equivalence.known import CLOSE, Flip, Truth
 from equivalence.precision import BUDGET
 from equivalence.rounding import RoundEachResult
 from equivalence.sample import Perturbed, Sample, seed_of
-from equivalence.torch_adapter import TorchNetwork, Watch
+from equivalence.torch_adapter import TorchNetwork, TorchTraining, Watch
 from equivalence.trace import Trace
 
 WEIGHT_DTYPE = "float32"
@@ -32,11 +32,6 @@ WATCHED = 2
 FINE = 16
 """Perturbed runs for what is off by little more than the budget."""
 
-CLOSE = 4.0
-"""Budgets up to which a tensor is off by little. Of one whose elements are conditioned very
-unevenly, such as the scales of a BatchNorm over four pixels, few runs show too small a largest
-change."""
-
 FAR, FARTHEST = 40.0, 8
 """Spreads within which an activation may still take the other branch, and how many are tried, the
 nearest. Most move by a few; one in many millions by twenty or more, since a spread is that of a
@@ -46,23 +41,8 @@ REDRAWS = 4
 """Samples tried before activations that stay near a kink are put up with."""
 
 
-class Truth(dict[str, Expected]):
-    """What is expected of every tensor of the trace, by name.
-
-    near: the few activations within rounding of a kink that no draw got rid of; a right candidate
-    may take the other branch at any of them. Sensitivities hold none of their jumps.
-    """
-
-    near: tuple[Flip, ...] = ()
-
-    @property
-    def pulled_back(self) -> dict[int, tuple[int, ...]]:
-        """The shapes of the floating outputs, by position: those that get a cotangent."""
-        return {
-            int(name.removeprefix("output.")): known.truth.shape
-            for name, known in self.items()
-            if name.startswith("output.") and known.truth.dtype.kind == "f"
-        }
+Expect = Callable[[Trace], Truth]
+"""What becomes of the truth's own run: `whole` keeps all of it, a record sketches what is large."""
 
 
 def probes(elements: int) -> int:
@@ -79,13 +59,24 @@ def refined(
 ) -> Truth:
     """A truth with the sensitivities of `FINE` perturbed runs, for a candidate that is close."""
     finer = Truth({name: replace(known) for name, known in expected.items()})
-    finer.near = expected.near
-    elements = sum(known.truth.size for known in expected.values())
+    finer.near, finer.undecided = expected.near, expected.undecided
+    elements = sum(known.size for known in expected.values())
     _probe(network, sample, phase, unit_roundoff, finer, range(probes(elements), FINE))
     return finer
 
 
-def compute(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
+def whole(truth: Trace) -> Truth:
+    """Every tensor of the truth as it is, with no sensitivity yet."""
+    return Truth({name: Expected(values, str(values.dtype)) for name, values in truth.items()})
+
+
+def compute(
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    expect: Expect = whole,
+) -> Truth:
     """Truth, sensitivity and the reference's own error, for every tensor of the trace.
 
     `sample` is moved off the kinks of the network on the way: first by shifts of its biases,
@@ -93,14 +84,16 @@ def compute(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: fl
     `near`. Raises IllPosedError when the truth itself is NaN.
     """
     begin = _settled if network.settles else _unsettled
-    expected = begin(network, sample, phase, unit_roundoff)
+    expected = begin(network, sample, phase, unit_roundoff, expect)
     _demand_numbers(expected, sample)
+    if isinstance(network, TorchTraining) and network.steps == 1:
+        expected = _decided(expected, network, sample, phase, unit_roundoff)
     return _measured(expected, network, sample, phase, unit_roundoff)
 
 
 def of_layer(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
     """As `compute`, for a layer that both sides feed the very same values, kinks or not."""
-    expected = _unsettled(network, sample, phase, unit_roundoff)
+    expected = _unsettled(network, sample, phase, unit_roundoff, whole)
     return _measured(expected, network, sample, phase, unit_roundoff)
 
 
@@ -108,9 +101,9 @@ def _measured(
     expected: Truth, network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
 ) -> Truth:
     """The truth and its first perturbations, with further ones and the reference's own error."""
-    elements = sum(known.truth.size for known in expected.values())
+    elements = sum(known.size for known in expected.values())
     _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED, probes(elements)))
-    own = network.run(sample, phase, sample.dtype)
+    own = expected.decided(network.run(sample, phase, sample.dtype))
     for name, values in own.items():
         known = expected[name]
         known.dtype = WEIGHT_DTYPE if trace.of_weight(name) else str(values.dtype)
@@ -132,7 +125,9 @@ def _measured(
     return expected
 
 
-def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
+def _settled(
+    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float, expect: Expect
+) -> Truth:
     """The truth and its first perturbations, from a sample with no activation near a kink.
 
     Or, when no draw gives one, from the last, with those that stayed near held to the truth's
@@ -145,7 +140,7 @@ def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: f
         network.settle(sample, perturbed, phase)
         watch = KinkWatch()
         truth = network.run(sample, phase, "float64", watch)
-        expected = _unprobed(truth)
+        expected = expect(truth)
         _demand_numbers(expected, sample)  # before more draws are spent on it
         apart = KinkWatch(watch)
         for each in perturbed:
@@ -153,7 +148,7 @@ def _settled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: f
         near = watch.nearest(apart.spreads)
         if not near:
             return expected
-    expected = _unprobed(truth)
+    expected = expect(truth)
     expected.near = flips.locate(network, sample, phase, near)
     _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
     return expected
@@ -172,21 +167,33 @@ def farther(
     return flips.locate(network, sample, phase, near) if near else ()
 
 
-def _unsettled(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
+def _unsettled(
+    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float, expect: Expect
+) -> Truth:
     """The truth and its first perturbations, kinks or not."""
-    expected = _unprobed(network.run(sample, phase, "float64"))
+    expected = expect(network.run(sample, phase, "float64"))
     _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
     return expected
+
+
+def _decided(
+    expected: Truth, network: TorchTraining, sample: Sample, phase: str, unit_roundoff: float
+) -> Truth:
+    """The truth of one step, its sensitivities without what rounding decides."""
+    perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
+    found = undecided.measure(network, sample, perturbed, phase, expected.near)
+    if not found:
+        return expected
+    made = Truth({name: known.unprobed for name, known in expected.items()})
+    made.near, made.undecided = expected.near, found
+    _probe(network, sample, phase, unit_roundoff, made, range(WATCHED))
+    return made
 
 
 def _demand_numbers(expected: Truth, sample: Sample) -> None:
     for name, known in expected.items():
         if known.truth.dtype.kind == "f" and np.isnan(known.truth).any():
             raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
-
-
-def _unprobed(truth: Trace) -> Truth:
-    return Truth({name: Expected(values, str(values.dtype)) for name, values in truth.items()})
 
 
 def _probe(
@@ -200,7 +207,8 @@ def _probe(
     """Widen the sensitivities by perturbed runs without flips of near activations."""
     for probe in numbers:
         perturbed = Perturbed(sample, probe, unit_roundoff)
-        _widen(expected, network.run(perturbed, phase, "float64", _held(expected.near)))
+        run = network.run(perturbed, phase, "float64", _held(expected.near))
+        _widen(expected, expected.decided(run))
 
 
 @contextlib.contextmanager
@@ -237,8 +245,9 @@ def _over(expected: Truth, budget: float) -> dict[str, Expected]:
 def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
     """The errors of the reference's run in the case's own precision, in roundings."""
     if known.truth.dtype.kind != "f":
-        return (0.0, 0.0) if np.array_equal(values, known.truth) else (math.inf, math.inf)
-    apart = distance(values, known.truth)
+        equal = np.array_equal(known.seen(values), known.truth)
+        return (0.0, 0.0) if equal else (math.inf, math.inf)
+    apart = known.apart(values)
     return (math.inf, math.inf) if apart.mismatched else in_roundings(apart, known, unit_roundoff)
 
 
@@ -261,10 +270,11 @@ def _measure_rounded(
     suspects = {name: known for name, known in suspects.items() if known.truth.dtype.kind == "f"}
     if not suspects:
         return
-    rounded = {name: Expected(known.truth, known.dtype) for name, known in suspects.items()}
+    rounded = {name: known.unprobed for name, known in suspects.items()}
     for probe in range(ROUNDED_PROBES):
         rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
-        _widen(rounded, network.run(sample, phase, "float64", _held(expected.near, rounding)))
+        run = network.run(sample, phase, "float64", _held(expected.near, rounding))
+        _widen(rounded, expected.decided(run))
     for name, known in suspects.items():
         moved = rounded[name]
         # Without any spread nothing cancels: what the reference gives is wrong, or a flip.

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from equivalence.declaration import demanding, stem
 from equivalence.draws import Draw
@@ -41,6 +41,9 @@ class Twin:
     `computes="float16"` says that both networks cast to this dtype by themselves, while inputs,
     weights and cotangents are float32; the unit roundoff is then that of the dtype computed in.
     The reference must leave float64 alone, and give the outputs' dtype that is promised.
+    `sizes` compares one candidate, built and compiled once, at several sizes of its inputs: each
+    mapping gives values to the same names in capitals, and every dimension that such a name
+    stands for is declared unknown to the candidate. Each size has a sample and a truth of its own.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Twin:
     random_layers: str | None = None
     steps: int | None = None
     computes: str | None = None
+    sizes: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         demand = demanding("twin", self, ("reference", "candidate"))
@@ -78,9 +82,22 @@ class Twin:
             demand(self.steps > 0, "steps must be at least 1")
             demand(tuple(self.phases) == ("train",), "trains, so phases must be ('train',)")
             demand(tuple(self.dtypes) == ("float32",), "trains, so dtypes must be ('float32',)")
+        named = set(self.sizes[0]) if self.sizes else set()
+        if self.sizes:
+            demand(len(self.sizes) > 1, "sizes has one entry; one size is what configs are for")
+            demand(all(set(size) == named for size in self.sizes), "sizes name different things")
+            told = [stem("", size) for size in self.sizes]
+            demand(len(set(told)) == len(told), "the same size is given twice")
+            lower = sorted(name for name in named if not name.isupper())
+            demand(not lower, f"sizes name {lower}; a size is in capitals")
+            demand(self.steps is None and not self.raises, "with sizes can neither train nor raise")
+            unused = sorted(named - {name for draw in self.inputs for name in draw.names})
+            demand(not unused, f"sizes name {unused}, which no input has")
         for config in self.configs:
-            missing = {e for draw in self.inputs for e in draw.shape if isinstance(e, str)}
-            missing -= set(config)
+            twice = sorted(named & set(config))
+            demand(not twice, f"{twice} is in sizes and in {dict(config)}")
+            missing = {name for draw in self.inputs for name in draw.names}
+            missing -= set(config) | named
             demand(not missing, f"an input shape names {sorted(missing)}, not in {dict(config)}")
 
 
@@ -104,11 +121,17 @@ class Case:
     dtype: str
     execution: str
     device: str
+    size: Mapping[str, Any] | None = None
+    """Of a twin with sizes, the one that is compared; None: all."""
+
+    alone: ClassVar[bool] = False
+    """Whether it is a single operator: no rounding comes before it, so that both sides get the
+    same values, ties and kinks included, and must give the same gradients there."""
 
     @property
     def sample_name(self) -> str:
         """Names the sample and its truth, which all executions and devices share."""
-        return f"{stem(self.twin.name, self.config)}-{self.phase}-{self.dtype}"
+        return f"{stem(self.twin.name, self.dimensions)}-{self.phase}-{self.dtype}"
 
     @property
     def name(self) -> str:
@@ -119,6 +142,29 @@ class Case:
     def arguments(self) -> dict[str, Any]:
         """The configuration without the sizes of the inputs: what both constructors get."""
         return {key: value for key, value in self.config.items() if not key.isupper()}
+
+    @property
+    def dimensions(self) -> dict[str, Any]:
+        """The configuration, with the size that is compared."""
+        return {**self.config, **(self.size or {})}
+
+    @property
+    def sizes(self) -> list["Case"]:
+        """Of a twin with sizes, the case of each; otherwise this one."""
+        if self.size is not None or not self.twin.sizes:
+            return [self]
+        return [replace(self, size=size) for size in self.twin.sizes]
+
+    def told(self, name: str) -> str:
+        """A tensor's name with the size that it has."""
+        if self.size is None:
+            return name
+        return f"{name} at {', '.join(f'{key}={value}' for key, value in self.size.items())}"
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """What the references of two samples differ in, besides the twin."""
+        return (self.sample_name, self.dimensions)
 
     @property
     def network(self) -> "Case":

@@ -7,12 +7,17 @@ from mindspore import nn
 
 from ms_models import small
 from ms_models.resnet import resnet
-from ms_models.steps import TrainStep, imagenet_step
+from ms_models.steps import TrainStep, cifar10_step, imagenet_step
 
 
 def resnet_on_imagenet(depth: int, num_classes: int, **settings) -> nn.Cell:
     """A step of the ImageNet recipe."""
     return imagenet_step(resnet(depth, num_classes=num_classes), **settings)
+
+
+def resnet_on_cifar10(depth: int, num_classes: int = 10, **settings) -> nn.Cell:
+    """A step of the CIFAR-10 recipe."""
+    return cifar10_step(resnet(depth, num_classes=num_classes), **settings)
 
 
 class Epoch(nn.Cell):

@@ -5,12 +5,17 @@ from torch import nn
 
 from pt_reference import small
 from pt_reference.resnet import resnet
-from pt_reference.steps import TrainStep, imagenet_step
+from pt_reference.steps import TrainStep, cifar10_step, imagenet_step
 
 
 def resnet_on_imagenet(depth: int, num_classes: int, **settings) -> nn.Module:
     """A step of the ImageNet recipe."""
     return imagenet_step(resnet(depth, num_classes=num_classes), **settings)
+
+
+def resnet_on_cifar10(depth: int, num_classes: int = 10, **settings) -> nn.Module:
+    """A step of the CIFAR-10 recipe."""
+    return cifar10_step(resnet(depth, num_classes=num_classes), **settings)
 
 
 class Epoch(nn.Module):

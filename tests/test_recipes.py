@@ -1,8 +1,11 @@
 """Every recipe, stage by stage, on every device: the first red stage is the wrong one."""
 
+from dataclasses import replace
+
 import pytest
 
 from equivalence.devices import DEVICES
+from equivalence.isolation import isolated
 from tests.recipes import RECIPES
 
 STAGES = [
@@ -21,3 +24,18 @@ STAGES = [
 @pytest.mark.parametrize("case", STAGES)
 def test_stage(case, compare):
     compare(case)
+
+
+@pytest.mark.cpu
+@pytest.mark.nightly
+@pytest.mark.parametrize("mistake", ["decoupled", "uncorrected"])
+def test_a_mistake_in_adam_shows_in_the_update_of_resnet50(mistake, pytestconfig):
+    (recipe,) = (each for each in RECIPES if each.name == "resnet50_on_cifar10")
+    case = next(case for stage, case in recipe.stages("cpu") if stage == "update")
+    candidate = f"tests.defects.step_candidates:resnet_{mistake}"
+    wrong = replace(case, twin=replace(case.twin, candidate=candidate))
+    with isolated():
+        outcome = wrong.check(pytestconfig.getoption("seed"))
+    assert not outcome.judgement.ill_posed
+    assert outcome.judgement.differing
+    assert all(verdict.name.startswith("update") for verdict in outcome.judgement.differing)

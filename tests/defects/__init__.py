@@ -16,6 +16,7 @@ FAMILIES = (
     "layers",
     "operators",
     "losses",
+    "dynamic",
     "data",
 )
 

@@ -13,7 +13,7 @@ from tests.defects import catalogue
 from tests.defects.matrix import NAMED_RIGHT, Matrix
 
 RESULT = pytest.StashKey[str]()
-EXHAUSTIVE = ("test_defects.py", "test_rivals.py")
+EXHAUSTIVE = ("test_defects.py", "test_mistakes.py", "test_recorded.py", "test_rivals.py")
 """Tests of which a run of the representative ones takes a part, or none."""
 
 

@@ -1,7 +1,7 @@
 """Mistakes in optimisers and learning rates; no layer is to blame for any of them."""
 
 from tests.defects.defect import Defect
-from tests.defects.places import UPDATE, compiled
+from tests.defects.places import LOSS, UPDATE, compiled
 
 OPTIM, STEP = "tests.defects.optim_candidates:", "tests.defects.step_candidates:"
 
@@ -111,7 +111,7 @@ MOMENTA = (
     Defect(
         "loss_after_update",
         "the loss that is returned is that of the new weights",
-        **{**MOMENTUM, "culprit": ("loss",)},
+        **{**MOMENTUM, "culprit": LOSS},
         candidate=STEP + "loss_after_update",
     ),
     Defect(

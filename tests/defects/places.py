@@ -3,6 +3,8 @@
 WHOLE = ("",)
 UPDATE = ("update",)
 """Of a training step, what is left of it when its network is right."""
+LOSS = ("loss",)
+"""The layer of a network with its loss; or else the loss that a step returns."""
 
 # Twins of which several families choose the same case.
 IDENTITY = {"twin": "basic_block", "where": {"planes": 32, "stride": 1}}

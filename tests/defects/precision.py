@@ -1,13 +1,12 @@
 """Mistakes in networks that cast to half precision by themselves."""
 
 from tests.defects.defect import Defect
+from tests.defects.places import LOSS, UPDATE
 
 HERE = "tests.defects.precision_candidates:"
 
 ATTENTION = {"twin": "hand_cast_attention", "where": {}, "culprit": ("",)}
-# The network alone has no loss scale: its gradients underflow in the right candidate, too, so that
-# the stage of the step cannot be told.
-STEP = {"twin": "scaled_step", "where": {}, "culprit": None}
+STEP = {"twin": "scaled_step", "where": {}, "culprit": UPDATE}
 
 DEFECTS = (
     Defect(
@@ -43,7 +42,7 @@ DEFECTS = (
     Defect(
         "loss_weighted_in_half",
         "the loss is computed in float16, in which its small weight is next to nothing",
-        **STEP,
+        **{**STEP, "culprit": LOSS},
         candidate=HERE + "loss_in_half",
     ),
     Defect(
@@ -51,7 +50,7 @@ DEFECTS = (
         "the optimiser is not told the loss scale that the manager leaves to it",
         twin="model_step",
         where={},
-        culprit=("update",),
+        culprit=UPDATE,
         candidate=HERE + "never_divided",
     ),
     Defect(

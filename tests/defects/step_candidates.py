@@ -10,10 +10,11 @@ from ms_models import steps
 from ms_models.given import GivenGradients
 from ms_models.losses import CrossEntropySmooth
 from ms_models.optim import corrected_adam, decay_groups, momentum, one_group
+from ms_models.resnet import resnet
 from ms_models.schedules import warmup_cosine
 from ms_models.small import SmallNetwork
 from ms_models.steps import AccumulatingStep, DynamicLossScaleStep, TrainStep, WithLoss
-from tests.defects.optim_candidates import DecoupledAdam, Spelled
+from tests.defects.optim_candidates import DecoupledAdam, Spelled, Uncorrected
 
 
 def _optimizer(network, loss_scale=1.0):
@@ -324,9 +325,25 @@ def cifar10(optimizer, reduction="mean"):
     return build
 
 
-def _decoupled(network, learning_rate, weight_decay):
-    return DecoupledAdam(one_group(network, weight_decay), learning_rate, 0.9, 0.999, 1e-8)
+def resnet_on_cifar10(optimizer):
+    """A builder like `recipes.resnet_on_cifar10`."""
+
+    def build(depth, num_classes):
+        return steps.cifar10_step(resnet(depth, num_classes=num_classes), optimizer=optimizer)
+
+    return build
 
 
-cifar10_decoupled = cifar10(_decoupled)
+def _adam(kind):
+    """A function like `optim.corrected_adam`, by `kind`."""
+
+    def build(network, learning_rate, weight_decay):
+        return kind(one_group(network, weight_decay), learning_rate, 0.9, 0.999, 1e-8)
+
+    return build
+
+
+cifar10_decoupled = cifar10(_adam(DecoupledAdam))
 cifar10_by_sum = cifar10(corrected_adam, "sum")
+resnet_decoupled = resnet_on_cifar10(_adam(DecoupledAdam))
+resnet_uncorrected = resnet_on_cifar10(_adam(Uncorrected))

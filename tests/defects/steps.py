@@ -1,7 +1,10 @@
-"""Mistakes in loss scaling, clipping, accumulation, and whole recipes; no layer is to blame."""
+"""Mistakes in loss scaling, clipping, accumulation, and whole recipes.
+
+No layer is to blame for any of them but for those of a recipe's loss.
+"""
 
 from tests.defects.defect import Defect
-from tests.defects.places import UPDATE, compiled
+from tests.defects.places import LOSS, UPDATE, compiled
 
 STEP = "tests.defects.step_candidates:"
 
@@ -191,14 +194,15 @@ RECIPES = (
     Defect(
         "recipe_smoothed_over_others",
         "s / (C - 1) for the other classes, not s / C for all",
-        **compiled(IMAGENET),
+        **compiled({**IMAGENET, "culprit": LOSS}),
         candidate=STEP + "smoothed_over_others",
     ),
     Defect(
         "recipe_not_smoothed",
         "label smoothing is not handed on",
-        **IMAGENET,
+        **{**IMAGENET, "culprit": LOSS},
         arguments={"label_smoothing": 0.0},
+        cause="label_smoothing",
     ),
     Defect(
         "recipe_decays_everything",
@@ -221,8 +225,9 @@ RECIPES = (
     Defect(
         "cifar10_by_sum",
         "the sum of the losses, which Adam hardly notices",
-        **compiled(CIFAR10),
+        **compiled({**CIFAR10, "culprit": LOSS}),
         candidate=STEP + "cifar10_by_sum",
+        cause="reduction",
     ),
 )
 

@@ -1,6 +1,7 @@
 """Training steps in MindSpore, right and wrong; partners in `steps_pt.py`."""
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn, ops
 
 
@@ -26,6 +27,15 @@ class Classifier(nn.Cell):
     def construct(self, images, labels):
         features = self.silu(self.bn(self.conv(images))).mean((2, 3))
         return self.loss(self.fc(features), labels)
+
+
+class Difference(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.kernel = ms.Parameter(ops.zeros((4, 16), ms.float32), name="kernel")
+
+    def construct(self, plus, minus):
+        return (self.kernel * plus).sum() - (self.kernel * minus).sum()
 
 
 def _trained(network, learning_rate=0.1, momentum=0.9, weight_decay=0.1, fall=0.8, scale=1.0):
@@ -95,10 +105,10 @@ def given_without_bias():
 class Changed(nn.Cell):
     """One update by plain gradient descent with `change` applied to every gradient."""
 
-    def __init__(self, change):
+    def __init__(self, change, network=Given, weight_decay=0.1):
         super().__init__()
-        self.network = Given()
-        self.optimizer = nn.SGD(self.network.trainable_params(), 0.1, weight_decay=0.1)
+        self.network = network()
+        self.optimizer = nn.SGD(self.network.trainable_params(), 0.1, weight_decay=weight_decay)
         self.gradients = ms.value_and_grad(self.network, None, self.optimizer.parameters)
         self.change = change
 
@@ -122,3 +132,24 @@ def given_with_signs():
 
 def given_scaled_without_decay():
     return _trained(Given(), scale=2.0, weight_decay=0.0)
+
+
+# The element at 1, 4 is within rounding of zero in the test, the one at 2, 5 is not.
+_NEAR, _OTHER = np.ones((2, 4, 16), np.float32)
+_NEAR[1, 4] = _OTHER[2, 5] = -1.0
+
+
+def signs():
+    return Changed(ops.sign, Difference, 0.0)
+
+
+def signs_but_for_rounding():
+    return Changed(lambda g: ops.sign(g) * ms.Tensor(_NEAR), Difference, 0.0)
+
+
+def signs_but_for_one():
+    return Changed(lambda g: ops.sign(g) * ms.Tensor(_OTHER), Difference, 0.0)
+
+
+def signs_too_long():
+    return Changed(lambda g: ops.sign(g) * (2.0 - ms.Tensor(_NEAR)), Difference, 0.0)

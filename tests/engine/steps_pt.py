@@ -30,6 +30,27 @@ class Classifier(nn.Module):
         return nn.functional.cross_entropy(self.fc(features), labels.long())
 
 
+class Difference(nn.Module):
+    """A network whose gradient is the difference of its inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernel = nn.Parameter(torch.empty(4, 16))
+
+    def forward(self, plus, minus):
+        return (self.kernel * plus).sum() - (self.kernel * minus).sum()
+
+
+class Signs(torch.optim.Optimizer):
+    """Every update is the learning rate, one way or the other."""
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter -= group["lr"] * parameter.grad.sign()
+
+
 class Step(nn.Module):
     """One update by momentum and decay; the rate falls from step to step."""
 
@@ -55,8 +76,31 @@ def given(**settings):
     return Step(Given(), **settings)
 
 
+def given_at_rest(**settings):
+    return Step(Given(), **{**settings, "learning_rate": 0.0})
+
+
 def classifier(**settings):
     return Step(Classifier(), **settings)
+
+
+class SignStep(nn.Module):
+    """One update by `Signs`."""
+
+    def __init__(self, network, learning_rate=0.1):
+        super().__init__()
+        self.network = network
+        self.optimizer = Signs(network.parameters(), {"lr": learning_rate})
+
+    def forward(self, *batch):
+        loss = self.network(*batch)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+
+def signs():
+    return SignStep(Difference())
 
 
 def not_a_step():

@@ -47,7 +47,7 @@ class UnbiasedPooled(Unbiased):
 
 @pytest.fixture(autouse=True)
 def isolation(monkeypatch):
-    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(module, "_known", [])
     with isolated():
         yield
 
@@ -76,7 +76,7 @@ def test_flips_of_the_reference_itself_do_not_make_a_case_ill_posed(monkeypatch)
     explained = [reference(HALF, seed).expected["gradient:input[0]"] for seed in range(4)]
     assert all(max(known.own_error, known.own_worst) < BUDGET for known in explained)
     monkeypatch.setattr(flips, "explain", lambda *_: None)
-    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(module, "_known", [])
     outcomes = [check(HALF, seed) for seed in range(4)]
     assert any(outcome.judgement.ill_posed for outcome in outcomes)
 
@@ -85,7 +85,7 @@ def test_flips_of_probes_are_no_sensitivity(monkeypatch):
     """With the near activations left free, the jumps of the probes would excuse any defect."""
     name = "gradient:input[0]"
     held = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
-    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(module, "_known", [])
     monkeypatch.setattr(truth, "Branches", lambda _: Branches(()))
     free = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
     assert max(free) > 20 * max(held)
@@ -167,7 +167,7 @@ def test_a_flip_is_explained_by_that_flip_alone(monkeypatch, seed):
 def test_a_flip_of_an_activation_that_did_not_seem_near_is_explained_too(monkeypatch):
     # Of many millions of activations one moves by forty spreads.
     chosen = flipping(monkeypatch, "Unbiased", unbiased(), 0)
-    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(module, "_known", [])
     monkeypatch.setattr(kinks, "SAFE", 0.0)
     monkeypatch.setattr(truth, "FAR", 100.0)
     monkeypatch.setattr(truth, "FARTHEST", MANY)
@@ -176,7 +176,7 @@ def test_a_flip_of_an_activation_that_did_not_seem_near_is_explained_too(monkeyp
     assert outcome.flips == chosen
     assert outcome.passed
 
-    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(module, "_known", [])
     monkeypatch.setattr(truth, "FAR", 0.0)
     assert not check(unbiased(), 0).passed
 

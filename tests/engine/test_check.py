@@ -26,7 +26,7 @@ SQUARE = {"in_features": 6, "out_features": 6}
 
 @pytest.fixture(autouse=True)
 def isolation(monkeypatch):
-    monkeypatch.setattr(module, "_latest", None)
+    monkeypatch.setattr(module, "_known", [])
     with isolated():
         yield
 

@@ -104,7 +104,7 @@ def _frameworks():
 @pytest.fixture
 def project(pytester, monkeypatch):
     """A project with this one's conftest.py and pytest.ini, twins, and tests without any."""
-    monkeypatch.setattr(check, "_latest", None)
+    monkeypatch.setattr(check, "_known", [])
     settings = (ROOT / "pytest.ini").read_text()
     settings = settings.replace("pythonpath = .", f"pythonpath = {ROOT}")
     pytester.makefile(".ini", pytest=re.sub("testpaths = .*", "testpaths = .", settings))
@@ -375,7 +375,7 @@ def test_a_case_has_the_same_errors_alone_and_in_reverse_order(project):
     run(project, "-k", cases, "--results=forth.jsonl")
     project.makeconftest((ROOT / "conftest.py").read_text() + REVERSE)
     run(project, "-k", cases, "--results=back.jsonl")
-    check._latest = None
+    check._known.clear()
     run(project, "-k", "wrong and cpu", "--results=alone.jsonl")
     forth, back, alone = (
         by_case(results(project, f"{name}.jsonl")) for name in ("forth", "back", "alone")

@@ -2,12 +2,12 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from equivalence import report
+from equivalence.check import Outcome
 from equivalence.draws import normal
 from equivalence.flips import Flip
 from equivalence.judge import Expected, Judgement, TensorVerdict, judge
@@ -22,7 +22,7 @@ def outcome(*verdicts, ill_posed=None, judgement=..., flips=(), **twin):
     declared = Twin("linear", "torch.nn:Linear", "mindspore.nn:Dense", [normal(2, 3)], **twin)
     case = Case(declared, {}, "train", "float32", "pynative", "cpu")
     judgement = Judgement(verdicts, ill_posed) if judgement is ... else judgement
-    return SimpleNamespace(case=case, seed=7, judgement=judgement, flips=flips)
+    return Outcome(case, 7, judgement, flips)
 
 
 def wrong(name, error, worst=0.0, **figures):

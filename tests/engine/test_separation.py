@@ -43,11 +43,28 @@ PURE = (
     "initial",
     "initial_tests",
     "initial_text",
+    "measured",
     "__main__",
+    "known",
+    "sketch",
+    "record",
+    "record_codec",
+    "record_files",
+    "record_fingerprint",
+    "record_plugin",
 )
 
 # Each function imports the framework whose files or networks it reads.
-LAZY = ("checkpoint_formats", "checkpoint_torch", "destination", "initial_values")
+LAZY = (
+    "checkpoint_formats",
+    "checkpoint_torch",
+    "coverage",
+    "defaults",
+    "destination",
+    "initial_values",
+    "torch_names",
+    "usage",
+)
 
 
 SUITES = [f"tests.test_{suite}" for suite in ("twins", "pipelines", "initial", "recipes")]

@@ -7,7 +7,8 @@ import pytest
 
 from equivalence import stages
 from equivalence.diagnosis import diagnose
-from equivalence.twin import Case
+from equivalence.draws import integers, normal
+from equivalence.twin import Case, Twin
 from tests.engine.test_training import CLASSIFIER, GIVEN, one_case
 
 
@@ -15,6 +16,17 @@ def wrong(twin, candidate: str) -> Case:
     return one_case(twin, "graph", candidate=f"tests.engine.steps_ms:{candidate}")
 
 
+SCALED = Twin(
+    "scaled",
+    reference="pt_reference.precision:scaled_step",
+    candidate="ms_models.precision:scaled_step",
+    configs=[{"learning_rate": 30.0, "loss_weight": 1e-7, "loss_scale": 2.0**20}],
+    inputs=[normal(4, 12), integers(4, high=5)],
+    phases=("train",),
+    steps=1,
+    rename={"backbone._backbone": "backbone.network"},
+    computes="float16",
+)
 FIRST, SECOND = "wrong in the first step: every weight", "right up to step 1, then: every weight"
 
 
@@ -52,6 +64,20 @@ def test_a_stage_of_the_step_is_named_with_its_cause(candidate, stage, causes):
     assert len(culprit.causes) == len(causes)
     for told, expected in zip(culprit.causes, causes, strict=True):
         assert re.search(expected, told), told
+
+
+def test_a_weight_that_was_to_stay_is_told():
+    resting = replace(GIVEN, reference="tests.engine.steps_pt:given_at_rest")
+    (culprit,) = diagnose(wrong(resting, "given"), 0).culprits
+    assert culprit.reference == "update"
+    assert culprit.causes == [FIRST, "every weight moves where the reference's does not"]
+
+
+def test_a_network_that_needs_the_steps_loss_scale_is_not_blamed_for_gradients():
+    for candidate, stage in (("scale_not_divided", "update"), ("loss_in_half", "loss")):
+        case = one_case(SCALED, candidate=f"tests.defects.precision_candidates:{candidate}")
+        (culprit,) = diagnose(case, 0).culprits
+        assert culprit.reference == stage
 
 
 def test_a_layer_of_the_network_is_named_where_that_is_wrong():

@@ -1,0 +1,272 @@
+"""True discrepancies between the frameworks, each a script of its own; do they still stand?
+
+A script of `findings/` says in the first line of its docstring what is wrong, in `KIND` of which
+kind it is and in `API` where. It prints a line `expected ...` and then, last, a line `got ...`,
+and ends with exit code 1 while the discrepancy stands and 0 once it is gone. One of the kind
+`crash` is ended by a signal while it stands.
+"""
+
+import ast
+import importlib.metadata
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from equivalence.errors import FindingError
+
+FOLDER = Path(__file__).parents[1] / "findings"
+REPORT = Path("reports/findings.txt")
+
+KINDS = {
+    "kernel": "a kernel computes something wrong, or inaccurately",
+    "gradient": "the forward pass is right, a gradient is wrong",
+    "ignored": "an argument or a call has no effect",
+    "default": "a default, or what an argument of the same name means, differs",
+    "behaviour": "something other than a single result is surprising: state, errors, compilation",
+    "missing": "there is no CPU kernel",
+    "crash": "the process is ended by a signal",
+}
+
+THERE, CRASHES, GONE, FAILED = "there", "crashes", "gone", "failed"
+STANDING = (THERE, CRASHES)
+
+LIMIT = 120.0
+"""Seconds after which a script is ended. Most of the 5 s that one takes are imports."""
+
+IS_GONE, IS_THERE = 0, 1
+"""Exit codes of a script."""
+
+ALL_STAND, STALE = 0, 1
+"""Exit codes of the command."""
+
+CRASH_SIGNALS = {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}
+"""A process that runs out of memory or is ended by somebody gets others."""
+
+
+class Finding(NamedTuple):
+    """One script, and what it says of itself."""
+
+    path: Path
+    kind: str
+    api: str
+    title: str
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+
+class Result(NamedTuple):
+    """What became of a script. measured: its last line, or how it ended; seconds: wall time."""
+
+    finding: Finding
+    state: str
+    measured: str
+    seconds: float
+
+
+def read(path: Path) -> Finding:
+    """A script as declared, without running it. FindingError where something is missing."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except (SyntaxError, ValueError) as error:
+        raise FindingError(f"{path} is no Python: {error}") from error
+    title = (ast.get_docstring(tree) or "").partition("\n")[0]
+    if not title.endswith("."):
+        raise FindingError(f"{path} has no docstring whose first line is a sentence")
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    kind, api = constants.get("KIND"), constants.get("API")
+    if kind not in KINDS:
+        raise FindingError(f"{path} has no KIND of {', '.join(KINDS)}")
+    if not (isinstance(api, str) and api):
+        raise FindingError(f"{path} has no API, the name of what it is about")
+    return Finding(path, kind, api, title)
+
+
+def declared(folder: Path) -> list[Finding]:
+    """All findings of a folder, by kind and name. FindingError where there is none."""
+    order = list(KINDS)
+    found = [read(path) for path in folder.glob("*.py")]
+    if not found:
+        raise FindingError(f"{folder} has no findings")
+    return sorted(found, key=lambda finding: (order.index(finding.kind), finding.name))
+
+
+def chosen(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
+    """Those of these names, or all where none is given. FindingError for an unknown name."""
+    wanted = set(names)
+    unknown = sorted(wanted - {finding.name for finding in findings})
+    if unknown:
+        raise FindingError(f"no finding is called {unknown[0]}; see the names of {FOLDER.name}/")
+    return [finding for finding in findings if not wanted or finding.name in wanted]
+
+
+class _Process:
+    """A script that runs, in an empty directory: what it leaves there vanishes with it."""
+
+    def __init__(self, finding: Finding, limit: float):
+        self.finding, self.limit = finding, limit
+        self.folder = tempfile.TemporaryDirectory(prefix="finding-")
+        self.outputs = [Path(self.folder.name) / name for name in ("stdout", "stderr")]
+        self.start = time.monotonic()
+        with self.outputs[0].open("wb") as out, self.outputs[1].open("wb") as errors:
+            # A group of its own, so that whatever the script starts ends with it.
+            self.process = subprocess.Popen(
+                [sys.executable, str(finding.path)],
+                cwd=self.folder.name,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    def result(self) -> Result | None:
+        """None while the script runs within its limit."""
+        code, seconds = self.process.poll(), time.monotonic() - self.start
+        if code is None and seconds < self.limit:
+            return None
+        if code is None:
+            state, measured = FAILED, f"no end within {self.limit:g} s"
+        else:
+            out, errors = (path.read_text(errors="replace") for path in self.outputs)
+            state, measured = _judged(self.finding.kind, code, out, errors)
+        self.end()
+        return Result(self.finding, state, measured, seconds)
+
+    def end(self) -> None:
+        """End the script where it still runs, and remove its directory."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        self.folder.cleanup()
+
+
+def _judged(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
+    """State and measured of a script that ended by itself."""
+    lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
+    last = lines[-1] if lines else "nothing was printed"
+    if code < 0:
+        crashes = kind == "crash" and -code in CRASH_SIGNALS
+        return (CRASHES if crashes else FAILED), f"killed by {signal.Signals(-code).name}"
+    if "Traceback (most recent call last)" in errors:
+        return FAILED, errors.strip().splitlines()[-1]
+    told = last.startswith("got ") and any(line.startswith("expected ") for line in lines)
+    if not told:
+        return FAILED, f"exit code {code} without its two lines: {last}"
+    if code == IS_GONE:
+        return GONE, last
+    if code != IS_THERE or kind == "crash":
+        return FAILED, f"exit code {code}: {last}"
+    return THERE, last
+
+
+def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Iterator[Result]:
+    """Run each script in a process of its own, `jobs` at a time; results as they come."""
+    waiting, running = list(findings)[::-1], []
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(_Process(waiting.pop(), limit))
+            for process in list(running):
+                if result := process.result():
+                    running.remove(process)
+                    yield result
+            time.sleep(0.02)
+    finally:
+        for process in running:
+            process.end()
+
+
+class Table:
+    """The text of results; as wide as the findings need, known before one is run."""
+
+    def __init__(self, findings: list[Finding]):
+        self.widths = [
+            max(map(len, column))
+            for column in zip(
+                ("finding", "kind", "API", CRASHES),
+                *((finding.name, finding.kind, finding.api, "") for finding in findings),
+                strict=True,
+            )
+        ]
+        self.title = self._line("finding", "kind", "API", "state", "seconds", "measured")
+
+    def row(self, result: Result) -> str:
+        finding = result.finding
+        return self._line(
+            finding.name,
+            finding.kind,
+            finding.api,
+            result.state,
+            f"{result.seconds:.1f}",
+            result.measured,
+        )
+
+    def _line(self, name: str, kind: str, api: str, state: str, seconds: str, rest: str) -> str:
+        columns = zip((name, kind, api, state), self.widths, strict=True)
+        return "  ".join([*(f"{text:{width}}" for text, width in columns), f"{seconds:>7}", rest])
+
+
+def summary(results: Iterable[Result]) -> list[str]:
+    """With what it was measured, and how many findings of which kind stand."""
+    results = list(results)
+    packages = ("mindspore", "torch", "torchvision", "numpy")
+    versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
+    machine = f"Python {platform.python_version()}, {platform.machine()}"
+    kinds = Counter(result.finding.kind for result in results if result.state in STANDING)
+    counts = ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind])
+    lines = [", ".join([*versions, machine])]
+    lines.append(f"{sum(kinds.values())} of {len(results)} findings stand ({counts or 'none'})")
+    stale = {
+        GONE: "gone, remove it from findings/",
+        FAILED: "failed, in another way than it says",
+    }
+    lines += [f"{r.finding.name}: {stale[r.state]}" for r in results if r.state in stale]
+    return lines
+
+
+def report(findings: list[Finding], results: Iterable[Result], path: Path = REPORT) -> None:
+    """Write every row, with what is wrong in a sentence below it, in the order of the findings."""
+    by_finding = {result.finding: result for result in results}
+    table = Table(findings)
+    lines = [table.title]
+    for finding in findings:
+        lines += [table.row(by_finding[finding]), f"    {finding.title}"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text("\n".join([*lines, "", *summary(by_finding.values()), ""]))
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def command(names: list[str], jobs: int) -> int:
+    """What `python -m equivalence findings` does; its exit code. A part writes no report."""
+    everything = declared(FOLDER)
+    findings = chosen(everything, names)
+    table = Table(findings)
+    print(table.title)
+    results = []
+    for result in run(findings, jobs):
+        results.append(result)
+        print(table.row(result), flush=True)
+    print("", *summary(results), sep="\n")
+    if len(findings) == len(everything):
+        report(findings, results)
+        print(f"written to {REPORT}")
+    return ALL_STAND if all(result.state in STANDING for result in results) else STALE

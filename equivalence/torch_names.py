@@ -1,0 +1,131 @@
+"""Names of PyTorch and torchvision: what they are, and which of them compute anything."""
+
+import importlib
+import inspect
+from typing import Any
+
+ROOTS = ("torch", "torchvision")
+TENSOR = "torch.Tensor"
+
+STRUCTURE = {
+    "torch": (
+        "Size",
+        "Tensor",
+        "device",
+        "dtype",
+        "enable_grad",
+        "get_default_dtype",
+        "inference_mode",
+        "is_grad_enabled",
+        "is_tensor",
+        "no_grad",
+        "set_default_dtype",
+        "set_grad_enabled",
+    ),
+    "torch.nn": (
+        "Identity",
+        "Module",
+        "ModuleDict",
+        "ModuleList",
+        "Parameter",
+        "ParameterDict",
+        "ParameterList",
+        "Sequential",
+    ),
+    "torch.optim": ("Optimizer",),
+    "torch.optim.lr_scheduler": ("LRScheduler",),
+    "torch.utils.data": ("Dataset",),
+    TENSOR: (
+        "contiguous",
+        "cpu",
+        "cuda",
+        "data_ptr",
+        "dim",
+        "element_size",
+        "get_device",
+        "is_complex",
+        "is_contiguous",
+        "is_floating_point",
+        "item",
+        "ndimension",
+        "nelement",
+        "numel",
+        "numpy",
+        "size",
+        "stride",
+        "tolist",
+    ),
+}
+STRUCTURE_BELOW = (
+    "torch.backends.",
+    "torch.fx.",
+    "torch.hub.",
+    "torch.jit.",
+    "torch.version.",
+)
+"""What computes nothing: there is nothing to verify. Of which module or class; below which."""
+
+
+def computes_nothing(api: str) -> bool:
+    """Whether it is structure, a type, a constant or a query."""
+    import torch
+
+    owner, _, name = api.rpartition(".")
+    if name in STRUCTURE.get(owner, ()) or api.startswith(STRUCTURE_BELOW):
+        return True
+    found = look_up(api)
+    kinds = (torch.dtype, torch.layout, torch.memory_format, float, int, str)
+    return isinstance(found, kinds) or inspect.ismodule(found)
+
+
+def public_class(kind: type) -> str:
+    """The name that PyTorch shows it, or the first of its bases that it shows, under."""
+    import torch
+
+    for base in kind.__mro__:
+        for holder in (torch.nn, torch.optim):
+            if getattr(holder, base.__name__, None) is base:
+                return f"{holder.__name__}.{base.__name__}"
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def public(api: str) -> str:
+    """A class by the name that PyTorch shows it under; anything else as it is written."""
+    found = look_up(api)
+    inner = inspect.isclass(found) and api.startswith("torch.nn.modules.")
+    return public_class(found) if inner else api
+
+
+def look_up(api: str) -> Any:
+    """The object of a dotted name of torch or torchvision; None where there is none."""
+    root, *names = api.split(".")
+    found = _package(root)
+    for number, name in enumerate(names, 1):
+        if not hasattr(found, name) and inspect.ismodule(found):
+            _package(".".join([root, *names[:number]]))
+        found = getattr(found, name, None)
+    return found
+
+
+def _package(name: str) -> Any:
+    from equivalence import torchvision_schemas
+
+    torchvision_schemas.declare_missing()
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def methods() -> tuple[frozenset[str], frozenset[str]]:
+    """Methods that tensors alone have, and those that strings or containers have, too."""
+    import torch
+
+    kinds = (str, bytes, list, tuple, dict, set, frozenset, int, float)
+    builtin = {name for kind in kinds for name in dir(kind)}
+    tensor = {
+        name
+        for name in dir(torch.Tensor)
+        if name[0] != "_" and callable(getattr(torch.Tensor, name, None))
+    }
+    return frozenset(tensor - builtin), frozenset(tensor & builtin)

@@ -1,0 +1,41 @@
+"""Every mistake in an operator must be refused by a few examples, where the right one passes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from equivalence.check import check
+from equivalence.exploring import FEW, MANY, Exploration, explore
+from equivalence.isolation import isolated
+from tests.defects.mistakes import mistakes
+from tests.twins.operators import operators
+
+BY_NAME = {operator.name: operator for operator in operators()}
+
+
+def _params() -> list:
+    """One in ten is a representative one."""
+    return [
+        pytest.param(
+            each, id=each.name, marks=[pytest.mark.representative] if place % 10 == 0 else []
+        )
+        for place, each in enumerate(mistakes())
+    ]
+
+
+@pytest.mark.parametrize("mistake", _params())
+def test_the_mistake_is_refused(mistake, request):
+    seed = request.config.getoption("seed")
+    operator = BY_NAME[mistake.operator]
+    right = next(c for c in operator.counterparts if c.api == mistake.counterpart)
+    wrong = replace(right, through=mistake.target, names={})
+    with isolated():
+        for count in (FEW, MANY):
+            exploration = Exploration(operator, wrong, "pynative", "cpu", count)
+            found = explore(exploration, seed, Path.cwd(), shrink=False)
+            if found.failure:
+                break
+        assert found.failure, f"survives {found.drawn} examples: {mistake.says}"
+        case = replace(exploration, counterpart=right).case(found.example)
+        assert check(case, seed).passed

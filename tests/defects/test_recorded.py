@@ -1,0 +1,47 @@
+"""The kill matrix by recorded truth: a sketch refuses what the whole tensor does."""
+
+import pytest
+
+from equivalence import record
+from equivalence.check import compare
+from equivalence.errors import EquivalenceError
+from equivalence.twin import Case
+from tests.defects import catalogue
+from tests.defects.mutants import right_case, with_defect
+
+
+def _params() -> list:
+    """The defects of cases that are recorded, those of one sample next to each other."""
+    groups: dict[str, list] = {}
+    for defect in catalogue():
+        case = right_case(defect)
+        if isinstance(case, Case) and record.recordable(case) and not case.twin.raises:
+            name = f"{case.sample_name}-{defect.name}-{case.execution}"
+            groups.setdefault(case.sample_name, []).append(pytest.param(defect, case, id=name))
+    return [param for group in groups.values() for param in group]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Records what is compared, and judges by it."""
+    folder = tmp_path_factory.mktemp("recorded")
+    return record.Library(folder / "truth", record.WRITE, folder / "parts")
+
+
+@pytest.mark.parametrize(("defect", "case"), _params())
+def test_a_record_refuses_it(defect, case, library, pytestconfig):
+    seed = pytestconfig.getoption("seed")
+    with record.using(library):
+        right = compare(case, seed)
+        refused = None
+        try:
+            wrong = compare(with_defect(case, defect), seed)
+        except EquivalenceError as error:
+            refused = type(error).__name__
+    assert refused == defect.raises
+    if refused:
+        return
+    assert right.judgement.equal
+    assert right.reference.record == "written"
+    assert wrong.reference.expected is right.reference.expected or len(case.sizes) > 1
+    assert not wrong.judgement.equal, f"survives: {wrong.judgement.needed:.3g} roundings"

@@ -1,0 +1,32 @@
+"""Counterparts that are wrong in ways that a search must find, and some that are right."""
+
+import os
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+
+def wrong_when_long(x, dim):
+    """A cumulative sum that is wrong where some axis has three elements or more."""
+    made = ops.cumsum(x, dim)
+    return made * 1.001 if max(x.shape) > 2 else made
+
+
+def refuses_tall(x, dim):
+    if x.shape[0] > 1:
+        raise ValueError("too tall")
+    return ops.cumsum(x, dim)
+
+
+def wrong_at_zero(x):
+    """A ReLU with the gradient of one at zero: only ties tell."""
+    return ops.where(x >= 0, x, x * 0)
+
+
+def other_every_time(x):
+    return x + ms.Tensor(np.random.default_rng().standard_normal(), x.dtype)
+
+
+def kills_the_process(*_, **__):
+    os.abort()

@@ -1,0 +1,16 @@
+"""Functions that no example can judge, or that refuse them."""
+
+import torch
+
+
+def ill_conditioned(x):
+    """What is left after cancellation is all rounding."""
+    return (x + 1e9) - 1e9
+
+
+def refuses(x):
+    raise ValueError(f"not {tuple(x.shape)}")
+
+
+def twice(x, factor=2.0):
+    return torch.mul(x, factor)

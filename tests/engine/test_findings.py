@@ -1,0 +1,238 @@
+"""Findings: what is read of a script, how its end is judged, and what of it is written."""
+
+import ast
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from equivalence import findings
+from equivalence.__main__ import main
+from equivalence.errors import FindingError
+from equivalence.findings import CRASHES, FAILED, FOLDER, GONE, THERE
+from tests.engine.test_separation import imported
+
+SCRIPT = '''"""{name} is wrong."""
+
+import os
+import sys
+import time
+
+KIND = "{kind}"
+API = "mindspore.ops.{name}"
+
+{body}
+'''
+TWO_LINES = 'print("expected 1")\nprint("got 2")\n'
+KILLED = TWO_LINES + "sys.stdout.flush()\nos.kill(os.getpid(), 11)\n"
+
+# The body of a script, its kind, the state that it must be given, and what is told of it.
+ENDS = {
+    "stands": (TWO_LINES + "sys.exit(1)", "kernel", THERE, "got 2"),
+    "is_gone": (TWO_LINES + "sys.exit(0)", "kernel", GONE, "got 2"),
+    "crashes": (KILLED, "crash", CRASHES, "killed by SIGSEGV"),
+    "aborts": (TWO_LINES + "os.abort()", "crash", CRASHES, "killed by SIGABRT"),
+    "ended_by_somebody": ("os.kill(os.getpid(), 9)", "crash", FAILED, "killed by SIGKILL"),
+    "crashed_no_more": (TWO_LINES, "crash", GONE, "got 2"),
+    "crash_that_is_wrong_now": (TWO_LINES + "sys.exit(1)", "crash", FAILED, "exit code 1: got 2"),
+    "crash_of_another_kind": (KILLED, "kernel", FAILED, "killed by SIGSEGV"),
+    "import": ("import no_such_module", "kernel", FAILED, "ModuleNotFoundError: No module named"),
+    "raises_late": (TWO_LINES + "raise ValueError(3)", "kernel", FAILED, "ValueError: 3"),
+    "silent": ("sys.exit(1)", "kernel", FAILED, "without its two lines: nothing was printed"),
+    "nothing_expected": ('print("got 2")\nsys.exit(1)', "kernel", FAILED, "without its two lines"),
+    "talks_on": (TWO_LINES + "print(3)\nsys.exit(1)", "kernel", FAILED, "without its two lines: 3"),
+    "other_code": (TWO_LINES + "sys.exit(3)", "kernel", FAILED, "exit code 3: got 2"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder of findings, in an empty directory to write the report to."""
+    found = tmp_path / "findings"
+    found.mkdir()
+    monkeypatch.setattr(findings, "FOLDER", found)
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def script(folder, name, body, kind="kernel"):
+    path = folder / f"{name}.py"
+    path.write_text(SCRIPT.format(name=name, kind=kind, body=body))
+    return path
+
+
+def ended(path, limit=30.0):
+    (result,) = findings.run([findings.read(path)], limit=limit)
+    return result
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_how_a_script_ends_is_its_state(folder, name):
+    body, kind, state, measured = ENDS[name]
+    result = ended(script(folder, name, body, kind))
+    assert result.state == state
+    assert measured in result.measured
+
+
+def test_a_script_that_hangs_is_ended_with_what_it_started(folder):
+    body = 'import subprocess\nprint(subprocess.Popen(["sleep", "60"]).pid, file=open({!r}, "w"))\n'
+    path = script(folder, "hangs", body.format(str(folder / "pid")) + "time.sleep(60)")
+    start = time.monotonic()
+    result = ended(path, limit=2.0)
+    assert (result.state, result.measured) == (FAILED, "no end within 2 s")
+    assert time.monotonic() - start < 20
+    child = int((folder / "pid").read_text())
+    assert not alive(child)
+
+
+def alive(pid):
+    """Whether the process runs; one that ended and was not waited for does not."""
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_a_run_that_is_left_ends_its_scripts(folder):
+    body = f"print(os.getpid(), file=open({str(folder / 'pid')!r}, 'w'), flush=True)\n"
+    slow = findings.read(script(folder, "slow", body + "time.sleep(60)"))
+    quick = findings.read(script(folder, "quick", "time.sleep(1)\n" + TWO_LINES + "sys.exit(1)"))
+    results = findings.run([slow, quick], jobs=2)
+    assert next(results).finding == quick
+    assert alive(int((folder / "pid").read_text()))
+    results.close()
+    assert not alive(int((folder / "pid").read_text()))
+
+
+def test_scripts_run_side_by_side_each_in_an_empty_directory(folder):
+    body = f"open('rank_0', 'x').close()\nprint('expected 1', len(os.listdir()))\n{TWO_LINES}"
+    paths = [script(folder, f"s{i}", body + "time.sleep(2)\nsys.exit(1)") for i in range(3)]
+    start = time.monotonic()
+    results = list(findings.run(map(findings.read, paths), jobs=3))
+    assert [result.state for result in results] == [THERE] * 3
+    assert time.monotonic() - start < 5
+    assert sorted(os.listdir(folder)) == ["s0.py", "s1.py", "s2.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("KIND = ", "is no Python"),
+        ('KIND = "kernel"\nAPI = "a"', "no docstring whose first line is a sentence"),
+        ('"""wrong"""\nKIND = "kernel"\nAPI = "a"', "no docstring whose first line is a sentence"),
+        ('"""A is wrong."""\nAPI = "a"', "no KIND of kernel, gradient, "),
+        ('"""A is wrong."""\nKIND = "odd"\nAPI = "a"', "no KIND of kernel, gradient, "),
+        ('"""A is wrong."""\nKIND = ["kernel"]\nAPI = "a"', "no KIND of kernel, gradient, "),
+        ('"""A is wrong."""\nKIND = "kernel"', "no API"),
+        ('"""A is wrong."""\nKIND = "kernel"\nAPI = ""', "no API"),
+    ],
+)
+def test_a_script_that_does_not_say_what_it_is_about_is_refused(folder, text, complaint):
+    (folder / "a.py").write_text(text)
+    with pytest.raises(FindingError, match=complaint):
+        findings.declared(folder)
+
+
+def test_constants_are_read_without_running(folder):
+    path = script(folder, "a", "raise SystemExit(9)", "gradient")
+    assert findings.read(path) == (path, "gradient", "mindspore.ops.a", "a is wrong.")
+
+
+def test_findings_are_listed_by_kind_then_by_name(folder):
+    for name, kind in (("a", "crash"), ("c", "kernel"), ("b", "kernel")):
+        script(folder, name, "", kind)
+    assert [finding.name for finding in findings.declared(folder)] == ["b", "c", "a"]
+
+
+def test_a_run_of_all_is_written_and_a_stale_one_is_exit_code_1(folder, capsys):
+    script(folder, "one", TWO_LINES + "sys.exit(1)")
+    script(folder, "two", KILLED, "crash")
+    assert main(["findings", "--jobs", "2"]) == 0
+    report = (folder.parent / "reports/findings.txt").read_text()
+    out = capsys.readouterr().out
+    assert "2 of 2 findings stand (kernel 1, crash 1)" in out
+    assert "    two is wrong." in report
+    rows = [line.split() for line in report.splitlines()]
+    assert ["one", "kernel", "mindspore.ops.one", "there"] in [row[:4] for row in rows]
+    assert ["two", "crash", "mindspore.ops.two", "crashes"] in [row[:4] for row in rows]
+    assert "torch 2." in report
+    assert os.listdir(folder.parent / "reports") == ["findings.txt"]
+
+    script(folder, "three", TWO_LINES)
+    assert main(["findings", "--jobs", "2"]) == 1
+    report = (folder.parent / "reports/findings.txt").read_text()
+    assert "2 of 3 findings stand" in report
+    assert "three: gone, remove it from findings/" in report
+
+
+def test_a_failed_script_is_exit_code_1(folder, capsys):
+    script(folder, "one", "import no_such_module")
+    assert main(["findings"]) == 1
+    assert "one: failed, in another way than it says" in capsys.readouterr().out
+
+
+def test_a_part_is_run_by_name_and_leaves_the_report(folder, capsys):
+    script(folder, "one", TWO_LINES + "sys.exit(1)")
+    script(folder, "two", "import no_such_module")
+    assert main(["findings", "one"]) == 0
+    assert "two" not in capsys.readouterr().out
+    assert not (folder.parent / "reports").exists()
+
+
+def test_an_unknown_name_and_no_finding_at_all_are_one_sentence(folder, capsys):
+    assert main(["findings"]) == 2
+    assert capsys.readouterr().err == f"error: {folder} has no findings\n"
+    script(folder, "one", TWO_LINES + "sys.exit(1)")
+    assert main(["findings", "one", "tow"]) == 2
+    assert capsys.readouterr().err.startswith("error: no finding is called tow; ")
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "x"])
+def test_a_number_of_jobs_that_makes_no_sense_is_a_mistake(capsys, jobs):
+    with pytest.raises(SystemExit) as ended:
+        main(["findings", "--jobs", jobs])
+    assert ended.value.code == 2
+    assert "error: argument --jobs" in capsys.readouterr().err
+
+
+def test_an_interruption_is_no_traceback(folder, monkeypatch, capsys):
+    script(folder, "one", TWO_LINES + "sys.exit(1)")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(findings.time, "sleep", interrupt)
+    assert main(["findings"]) == 130
+    assert capsys.readouterr().err == "interrupted: reports/findings.txt was not written\n"
+    assert not (folder.parent / "reports").exists()
+
+
+DECLARED = findings.declared(FOLDER)
+NEEDED = {"mindspore", "torch", "numpy", "PIL", "torchvision", *sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize("finding", DECLARED, ids=lambda finding: finding.name)
+def test_each_finding_needs_the_frameworks_alone(finding):
+    text = finding.path.read_text()
+    compile(text, finding.path, "exec")
+    assert imported(ast.parse(text)) <= NEEDED
+    assert "sys.exit(" in text
+    assert finding.api.split(".")[0] == "mindspore"
+
+
+def test_no_two_findings_say_the_same():
+    titles = [finding.title for finding in DECLARED]
+    assert len(set(titles)) == len(titles) >= 60
+
+
+def test_two_findings_still_stand():
+    chosen = findings.chosen(DECLARED, ["leaky_relu_slope", "relu_nan"])
+    assert [result.state for result in findings.run(chosen, jobs=2)] == [THERE] * 2
+
+
+def test_a_signal_has_its_name():
+    assert findings._judged("crash", -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")

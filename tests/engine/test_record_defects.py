@@ -1,0 +1,40 @@
+"""Defects that a whole tensor shows are shown by its sketch: a few of the kill matrix."""
+
+import pytest
+
+from equivalence import check, record
+from equivalence.isolation import isolated
+from tests.defects import catalogue
+from tests.defects.mutants import right_case, with_defect
+
+# Of borders, of single channels and elements, of small factors, of one tensor among many.
+NAMES = (
+    "border_reflected",
+    "conv_padded_by_rule",
+    "border_not_counted",
+    "epsilon_off_by_a_tenth",
+    "epsilon_of_the_guide_in_evaluation",
+    "channels_of_a_kernel_exchanged",
+    "running_variance_biased",
+    "square_weight_transposed",
+    "gelu_by_error_function",
+    "leak_detached",
+    "decay_of_bias",
+    "layer_norm_divisor_detached",
+)
+DEFECTS = {defect.name: defect for defect in catalogue() if defect.name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_defect_is_refused_by_a_record(name, tmp_path):
+    defect = DEFECTS[name]
+    case = right_case(defect)
+    library = record.Library(tmp_path / "truth", record.WRITE, tmp_path / "parts")
+    check._known.clear()
+    with isolated(), record.using(library):
+        right = check.compare(case, 0)
+        wrong = check.compare(with_defect(case, defect), 0)
+    check._known.clear()
+    assert right.judgement.equal
+    assert not wrong.judgement.equal
+    assert wrong.reference is right.reference

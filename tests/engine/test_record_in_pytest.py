@@ -1,0 +1,145 @@
+"""`--record` inside pytest: two workers, a part of the cases, and a process without torch."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from equivalence import check, record, record_files
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+
+TWINS = """
+import pytest
+from equivalence.draws import normal
+from equivalence.twin import Twin, cases, grid
+
+
+def twin(name, candidate):
+    return Twin(
+        name,
+        "torch.nn:Linear",
+        f"tests.engine.networks_ms:{candidate}",
+        [normal(30, 40)],
+        configs=grid(in_features=40, out_features=[24, 25]),
+        executions=("pynative",),
+    )
+
+
+TWINS = [twin("right", "Affine"), twin("wrong", "StaleWeight")]
+CASES = [
+    pytest.param(case, id=case.name, marks=[pytest.mark.cpu, pytest.mark.gate])
+    for twin in TWINS
+    for case in cases(twin, "cpu")
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_twin(case, compare):
+    compare(case)
+"""
+
+LIVE = """
+import pytest
+
+
+@pytest.mark.cpu
+def test_something_else():
+    import torch
+"""
+
+
+@pytest.fixture
+def project(pytester, monkeypatch):
+    """A project with this one's conftest.py and pytest.ini, and two twins of four samples each."""
+    monkeypatch.setattr(check, "_known", [])
+    settings = (ROOT / "pytest.ini").read_text()
+    settings = settings.replace("pythonpath = .", f"pythonpath = {ROOT}")
+    pytester.makefile(".ini", pytest=re.sub("testpaths = .*", "testpaths = .", settings))
+    pytester.makeconftest((ROOT / "conftest.py").read_text())
+    pytester.makepyfile(test_twins=TWINS, test_live=LIVE)
+    return pytester
+
+
+def run(project, *arguments):
+    return project.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:randomly", *arguments)
+
+
+def kept(project):
+    """The samples on record, by twin."""
+    found = record_files.manifest(Path(project.path, record.FOLDER))
+    return {twin: entry["samples"] for twin, entry in found.items()}
+
+
+def origins(project):
+    lines = Path(project.path, "reports/results.jsonl").read_text().splitlines()
+    return {(each["twin"], each.get("record")) for each in map(json.loads, lines)}
+
+
+def test_two_workers_record_and_a_process_without_torch_reads_it(project):
+    missing = run(project, "test_twins.py", "-k", "right", "--record=require")
+    missing.assert_outcomes(failed=4, deselected=4)
+    missing.stdout.fnmatch_lines(["right-*: there is no record of it with seed 0; run `make rec*"])
+    assert "Traceback" not in missing.stdout.str()
+
+    result = run(project, "test_twins.py", "-n2", "--record=write")
+    result.assert_outcomes(passed=4, failed=4)
+    result.stdout.fnmatch_lines(["recorded 8 samples; fixtures/truth has 0.? MB"])
+    assert {twin: len(samples) for twin, samples in kept(project).items()} == {
+        "right": 4,
+        "wrong": 4,
+    }
+    assert not [*Path(project.path, "reports").glob("recording*")]
+    folder = Path(project.path, record.FOLDER)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    without = ("-p", "tests.engine.without_torch")
+    result = run(project, *without, "--record=require", "-m", "cpu")
+    result.assert_outcomes(passed=4, failed=4, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["no diagnosis: it needs torch; repeat it where torch is installed"]
+    )
+    result.stdout.fnmatch_lines(["*; 8 cases against recorded truth"])
+    result.stdout.fnmatch_lines(
+        ["SKIPPED*torch is not installed, and of this no truth is recorded"]
+    )
+    assert origins(project) == {("right", "used"), ("wrong", "used")}
+
+    # Of a part, and broken off.
+    result = run(project, "-k", "right and features24", "--record=write")
+    result.stdout.fnmatch_lines(["recorded 2 samples; *"])
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    project.makepyfile(test_zz="def test_zz():\n    raise KeyboardInterrupt")
+    result = run(project, "--record=write", "--seed=1", "-k", "right or zz")
+    result.stdout.fnmatch_lines(["the run was broken off: what it recorded is dropped"])
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert not [*Path(project.path, "reports").glob("recording*")]
+
+
+def test_records_are_used_where_they_are_unless_they_are_ignored(project):
+    run(project, "test_twins.py", "-k", "right and train", "--record=write")
+    for option, found in (
+        ((), {("right", "used"), ("right", None)}),
+        (("--record=ignore",), {("right", None)}),
+        (("--seed=1",), {("right", None)}),
+    ):
+        result = run(project, "test_twins.py", "-k", "right", *option)
+        result.assert_outcomes(passed=4, deselected=4)
+        assert origins(project) == found
+
+
+def test_what_another_device_needs_is_recorded_without_it(project):
+    """With the unit roundoff of its compute mode; nothing is compared there."""
+    elsewhere = TWINS.replace('"cpu"', '"ascend"').replace("mark.cpu", "mark.ascend")
+    project.makepyfile(test_ascend=elsewhere)
+    refused = run(project, "test_ascend.py", "-m", "ascend")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    result = run(project, "test_ascend.py", "-m", "ascend", "-k", "right", "--record=write")
+    result.assert_outcomes(passed=4, deselected=4)
+    result.stdout.fnmatch_lines(["compared 0 tensors in 4 cases of 1 twins; 4 cases recorded"])
+    assert {key.rpartition(" ")[2] for key in kept(project)["right"]} == {"u=2^-11"}
+    result = run(project, "test_twins.py", "-k", "right", "--record=use")
+    assert origins(project) == {("right", None)}

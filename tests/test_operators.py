@@ -1,0 +1,128 @@
+"""Every operator, over shapes, axes and values drawn at random, on every device."""
+
+from dataclasses import replace
+
+import pytest
+
+from equivalence.defaults import differences
+from equivalence.devices import DEVICES
+from equivalence.errors import SignatureError
+from equivalence.exploring import FEW, MANY, Exploration, beyond, differs, explorations, untold
+from equivalence.isolation import isolated
+from equivalence.operators import to
+from tests.twins.operators import operators
+
+EXPLORATIONS = [
+    pytest.param(
+        exploration,
+        id=exploration.name,
+        marks=[getattr(pytest.mark, device), getattr(pytest.mark, level)],
+    )
+    for device in DEVICES
+    for operator in operators()
+    for count, level in ((FEW, "gate"), (MANY, "nightly"))
+    for exploration in explorations(operator, device, count)
+]
+
+# What is known of MindSpore's CPU kernels; others may do better.
+KNOWN = [
+    Exploration(operator, counterpart, "pynative", "cpu", FEW)
+    for operator in operators()
+    for counterpart in operator.counterparts
+]
+
+LIMITS = [
+    pytest.param(each, limit, id=f"{each.operator.name}-{limit}-{each.counterpart.api}")
+    for each in KNOWN
+    for limit, told in each.counterpart.without.items()
+    if limit != "graph" and not told.startswith(("crashes", "spoils", "unwritten"))
+]
+
+DIFFERENCES = [
+    pytest.param(each, spelled, id=f"{each.operator.name}-{number}-{each.counterpart.api}")
+    for each in KNOWN
+    for number, spelled in enumerate(each.counterpart.differs.values())
+]
+
+DEFAULTS = [
+    pytest.param(each, argument, id=f"{each.operator.name}-{argument}-{each.counterpart.api}")
+    for each in KNOWN
+    for argument in each.counterpart.defaults
+]
+
+UNREADABLE = {"Tensor.__getitem__"}
+"""Counterparts that tell their arguments nowhere."""
+
+
+def _bare(exploration: Exploration) -> Exploration:
+    """The call by the names of its arguments alone."""
+    plain = to(exploration.counterpart.api, **exploration.counterpart.names)
+    return replace(exploration, counterpart=plain)
+
+
+@pytest.mark.parametrize("exploration", EXPLORATIONS)
+def test_operator(exploration, explore):
+    explore(exploration)
+
+
+@pytest.mark.cpu
+@pytest.mark.nightly
+@pytest.mark.parametrize(("exploration", "limit"), LIMITS)
+def test_some_example_beyond_a_limit_is_refused(exploration, limit):
+    """Otherwise the limit is to be lifted."""
+    with isolated():
+        assert any(differs(exploration, e, 0) for e in beyond(exploration, limit, 0))
+
+
+@pytest.mark.cpu
+@pytest.mark.gate
+@pytest.mark.parametrize(("exploration", "spelled"), DIFFERENCES)
+def test_a_known_difference_shows(exploration, spelled):
+    """In the plain call, or else it is gone, and to be taken out of the table."""
+    with isolated():
+        assert differs(_bare(exploration), exploration.operator.example(spelled), 0)
+
+
+@pytest.mark.cpu
+@pytest.mark.gate
+def test_every_default_that_differs_is_declared():
+    wrong, unread = [], set()
+    for operator, counterpart in ((each.operator, each.counterpart) for each in KNOWN):
+        try:
+            found = differences(operator.torch, counterpart)
+        except SignatureError:
+            unread.add(counterpart.api)
+            continue
+        if dict(counterpart.defaults) != found:
+            wrong.append(f"{operator.name}: to({counterpart.api!r}, ..., defaults={found})")
+    assert not wrong, "\n".join(wrong)
+    assert unread == UNREADABLE
+
+
+@pytest.mark.cpu
+@pytest.mark.gate
+def test_a_default_that_stands_for_what_the_other_side_has_is_equal():
+    """Written differently, read as the same, and left out by both."""
+    wrong = []
+    for each in KNOWN:
+        torch, counterpart = each.operator.torch, each.counterpart
+        if counterpart.api in UNREADABLE:
+            continue
+        read = differences(torch, counterpart, meant={})
+        for argument in read.keys() - differences(torch, counterpart).keys():
+            with isolated():
+                if any(differs(each, left, 0) for _, left in untold(each, argument, 0)[:FEW]):
+                    wrong.append(f"{each.name}: {argument} {read[argument]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.cpu
+@pytest.mark.gate
+@pytest.mark.parametrize(("exploration", "argument"), DEFAULTS)
+def test_a_default_that_differs_shows(exploration, argument):
+    """In a plain call that leaves it out; told, the same example is equal."""
+    with isolated():
+        assert any(
+            differs(_bare(exploration), left, 0) and not differs(exploration, told, 0)
+            for told, left in untold(exploration, argument, 0)
+        )

@@ -1,0 +1,222 @@
+"""Which APIs of PyTorch the twins, pipelines and initialisers verify, where no operator does."""
+
+import itertools
+from typing import Any
+
+from equivalence.coverage import Layer
+from equivalence.operators import to
+from tests.initials import INITIALS
+from tests.pipelines import declared as pipelines
+from tests.twins import declared as twins
+
+ALIASES = {
+    "torch.Tensor.clip": "torch.clamp",
+    "torch.absolute": "torch.abs",
+    "torch.arccos": "torch.acos",
+    "torch.arccosh": "torch.acosh",
+    "torch.arcsin": "torch.asin",
+    "torch.arcsinh": "torch.asinh",
+    "torch.arctan": "torch.atan",
+    "torch.arctan2": "torch.atan2",
+    "torch.arctanh": "torch.atanh",
+    "torch.clip": "torch.clamp",
+    "torch.concat": "torch.cat",
+    "torch.concatenate": "torch.cat",
+    "torch.det": "torch.linalg.det",
+    "torch.divide": "torch.div",
+    "torch.fix": "torch.trunc",
+    "torch.greater": "torch.gt",
+    "torch.greater_equal": "torch.ge",
+    "torch.inverse": "torch.linalg.inv",
+    "torch.less": "torch.lt",
+    "torch.less_equal": "torch.le",
+    "torch.linalg.cross": "torch.cross",
+    "torch.linalg.matmul": "torch.matmul",
+    "torch.moveaxis": "torch.movedim",
+    "torch.multiply": "torch.mul",
+    "torch.negative": "torch.neg",
+    "torch.nn.BatchNorm1d": "torch.nn.functional.batch_norm",
+    "torch.nn.BatchNorm3d": "torch.nn.functional.batch_norm",
+    "torch.nn.BCELoss": "torch.nn.functional.binary_cross_entropy",
+    "torch.nn.BCEWithLogitsLoss": "torch.nn.functional.binary_cross_entropy_with_logits",
+    "torch.nn.CircularPad2d": "torch.nn.functional.pad",
+    "torch.nn.ConstantPad1d": "torch.nn.functional.pad",
+    "torch.nn.ConstantPad2d": "torch.nn.functional.pad",
+    "torch.nn.ConstantPad3d": "torch.nn.functional.pad",
+    "torch.nn.CrossEntropyLoss": "torch.nn.functional.cross_entropy",
+    "torch.nn.InstanceNorm1d": "torch.nn.functional.instance_norm",
+    "torch.nn.InstanceNorm2d": "torch.nn.functional.instance_norm",
+    "torch.nn.InstanceNorm3d": "torch.nn.functional.instance_norm",
+    "torch.nn.KLDivLoss": "torch.nn.functional.kl_div",
+    "torch.nn.ReflectionPad1d": "torch.nn.functional.pad",
+    "torch.nn.ReflectionPad2d": "torch.nn.functional.pad",
+    "torch.nn.ReflectionPad3d": "torch.nn.functional.pad",
+    "torch.nn.ReplicationPad1d": "torch.nn.functional.pad",
+    "torch.nn.ReplicationPad2d": "torch.nn.functional.pad",
+    "torch.nn.ReplicationPad3d": "torch.nn.functional.pad",
+    "torch.nn.Upsample": "torch.nn.functional.interpolate",
+    "torch.nn.UpsamplingBilinear2d": "torch.nn.functional.interpolate",
+    "torch.nn.UpsamplingNearest2d": "torch.nn.functional.interpolate",
+    "torch.nn.ZeroPad2d": "torch.nn.functional.pad",
+    "torch.not_equal": "torch.ne",
+    "torch.row_stack": "torch.vstack",
+    "torch.slogdet": "torch.linalg.slogdet",
+    "torch.special.expit": "torch.sigmoid",
+    "torch.swapdims": "torch.transpose",
+}
+"""Another name -> the operator, where capitals and underscores are not all that differs."""
+
+CONV = {"groups": "group", "bias": "has_bias"}
+RESNETS = ("resnet", "resnet_deep", "resnet_imagenet", "resnet_of_basic_blocks")
+OF_RESNET = to("ms_models.resnet:resnet")
+WARMUP = to("ms_models.schedules:warmup_cosine")
+INIT = "torch.nn.init."
+VISION = "torchvision.transforms."
+DATA = "torch.utils.data."
+
+WEIGHTED = (
+    Layer(
+        "torch.nn.Conv2d",
+        to("nn.Conv2d", **CONV, defaults={"bias": (True, False)}),
+        ("conv2d", "conv3x3", "conv1x1", "conv7x7", "default_convolution", "conv_padded_by_rule"),
+    ),
+    Layer("torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "default_dense")),
+    Layer(
+        "torch.nn.BatchNorm2d",
+        to("nn.BatchNorm2d"),
+        (
+            "batch_norm2d",
+            "plain_batch_norm2d",
+            "default_batch_norm2d",
+            "batch_norm2d_of_unconverted_momentum",
+        ),
+    ),
+    Layer(
+        "torch.nn.LayerNorm",
+        to("nn.LayerNorm", eps="epsilon", defaults={"eps": (1e-5, 1e-7)}),
+        ("layer_norm", "default_layer_norm"),
+    ),
+    Layer("torch.nn.GroupNorm", to("nn.GroupNorm"), ("group_norm",)),
+    Layer("torch.nn.PReLU", to("nn.PReLU", num_parameters="channel", init="w"), ("prelu",)),
+    Layer(
+        "torchvision.ops.sigmoid_focal_loss",
+        to("ms_models.losses:SigmoidFocalLoss"),
+        ("focal_loss",),
+    ),
+    *(
+        Layer(f"torchvision.models.{name}", OF_RESNET, RESNETS)
+        for name in (
+            *(f"resnet{depth}" for depth in (18, 34, 50, 101, 152)),
+            "resnet.ResNet",
+        )
+    ),
+    Layer(
+        "torchvision.models.resnet.Bottleneck", to("ms_models.resnet:Bottleneck"), ("bottleneck",)
+    ),
+    Layer(
+        "torchvision.models.resnet.BasicBlock", to("ms_models.resnet:BasicBlock"), ("basic_block",)
+    ),
+)
+
+TRAINING = (
+    Layer(
+        "torch.optim.SGD",
+        to("nn.SGD", lr="learning_rate", defaults={"lr": (1e-3, 0.1)}),
+        ("sgd", "nesterov_momentum"),
+    ),
+    Layer(
+        "torch.optim.SGD",
+        to("nn.Momentum", lr="learning_rate", nesterov="use_nesterov"),
+        ("momentum", "nesterov_ignored"),
+    ),
+    Layer(
+        "torch.optim.Adam",
+        to("nn.Adam", lr="learning_rate", amsgrad="use_amsgrad"),
+        ("adam", "adam_as_configured", "adam_ungrouped", "adam_eps_uncorrected"),
+    ),
+    Layer("torch.optim.Adam", to("ms_models.optim:corrected_adam"), ("adam_eps",)),
+    Layer("torch.optim.AdamW", to("ms_models.optim:adamw"), ("adamw",)),
+    Layer(
+        "torch.optim.AdamW",
+        to(
+            "nn.AdamWeightDecay",
+            lr="learning_rate",
+            defaults={"eps": (1e-8, 1e-6), "weight_decay": (0.01, 0.0)},
+        ),
+        ("adamw_by_bert_adam",),
+    ),
+    Layer(
+        "torch.optim.lr_scheduler.CosineAnnealingLR",
+        to("nn.cosine_decay_lr"),
+        ("cosine", "cosine_by_epoch", "cosine_of_the_warmup"),
+    ),
+    Layer(
+        "torch.optim.lr_scheduler.CosineAnnealingLR", to("nn.CosineDecayLR"), ("computed_cosine",)
+    ),
+    Layer("torch.optim.lr_scheduler.StepLR", to("nn.exponential_decay_lr"), ("step_decay",)),
+    Layer("torch.optim.lr_scheduler.StepLR", to("nn.ExponentialDecayLR"), ("computed_step_decay",)),
+    Layer("torch.optim.lr_scheduler.MultiStepLR", to("nn.piecewise_constant_lr"), ("milestones",)),
+    Layer(
+        "torch.optim.lr_scheduler.SequentialLR",
+        WARMUP,
+        ("warmup_cosine", "momentum_by_warmup_cosine"),
+    ),
+    Layer("torch.optim.lr_scheduler.LambdaLR", WARMUP, ("warmup_cosine", "warmup_from_zero")),
+    Layer("torch.Tensor.backward", to("value_and_grad"), ("momentum", "accumulated_gradients")),
+    Layer("torch.nn.utils.clip_grad_norm_", to("ops.clip_by_norm"), ("clipped_momentum",)),
+    Layer("torch.nn.utils.clip_grad_value_", to("ops.clip_by_value"), ("clipped_momentum",)),
+    *(
+        Layer(
+            f"torch.{name}", to("amp.auto_mixed_precision"), ("mixed_o2", "mixed_o3", "mixed_auto")
+        )
+        for name in ("autocast", "amp.autocast", "cuda.amp.autocast")
+    ),
+)
+
+INITIALISERS = (
+    *(
+        Layer(INIT + name, to("common.initializer." + other), ("convolution", *more))
+        for name, other, *more in (
+            ("kaiming_normal_", "HeNormal", "resnet_of_basic_blocks"),
+            ("kaiming_uniform_", "HeUniform"),
+            ("xavier_normal_", "XavierNormal"),
+            ("xavier_uniform_", "XavierUniform"),
+            ("trunc_normal_", "TruncatedNormal", "default_truncated_normal"),
+            ("normal_", "Normal"),
+            ("ones_", "One"),
+            ("zeros_", "Zero"),
+            ("constant_", "Constant", "resnet_of_basic_blocks"),
+        )
+    ),
+    Layer("torch.nn.Embedding", to("nn.Embedding"), ("default_embedding",)),
+)
+
+PIPELINES = (
+    Layer(
+        VISION + "Resize", to("dataset.vision.Resize"), ("imagenet_eval", "native_imagenet_eval")
+    ),
+    Layer(
+        VISION + "CenterCrop",
+        to("dataset.vision.CenterCrop"),
+        ("center_crop", "imagenet_eval", "native_center_crop"),
+    ),
+    Layer(VISION + "ToTensor", to("dataset.vision.ToTensor"), ("whole_pictures", "imagenet_eval")),
+    Layer(VISION + "Normalize", to("dataset.vision.Normalize"), ("whole_pictures", "in_levels")),
+    Layer(VISION + "functional.pad", to("dataset.vision.Pad"), ("cifar10_train",)),
+    Layer(VISION + "functional.crop", to("dataset.vision.Crop"), ("cifar10_train",)),
+    Layer(VISION + "functional.hflip", to("dataset.vision.HorizontalFlip"), ("cifar10_train",)),
+    Layer("torchvision.datasets.ImageFolder", to("dataset.ImageFolderDataset"), ("imagenet_eval",)),
+    Layer(DATA + "DataLoader", to("dataset.GeneratorDataset"), ("imagenet_eval", "cifar10_train")),
+    Layer(
+        DATA + "DistributedSampler",
+        to("dataset.DistributedSampler"),
+        ("imagenet_eval", "uneven_shards_dropped"),
+    ),
+)
+
+LAYERS = (*WEIGHTED, *TRAINING, *INITIALISERS, *PIPELINES)
+
+
+def declared() -> dict[str, Any]:
+    """Twins, pipelines and initialisers by their names."""
+    return {each.name: each for each in itertools.chain(INITIALS, pipelines(), twins())}

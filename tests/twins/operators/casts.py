@@ -1,0 +1,16 @@
+"""Operators that change the dtype, or nothing but the gradient."""
+
+from equivalence.draws import booleans, normal, ties, whole
+from equivalence.operators import Operator, to
+from equivalence.spaces import REAL, unary
+from tests.twins.operators.spaces_shapes import same
+
+OPERATORS = (
+    *(
+        Operator(f"torch.Tensor.{name}", unary(normal, ties, whole, booleans), to(f"Tensor.{name}"))
+        for name in ("float", "half", "int", "long", "bool")
+    ),
+    Operator("torch.Tensor.type_as", same(2, normal, ties, whole), to("Tensor.type_as")),
+    Operator("torch.clone", unary(*REAL), to("ops.deepcopy"), to("Tensor.copy")),
+    Operator("torch.Tensor.detach", unary(*REAL), to("ops.stop_gradient")),
+)

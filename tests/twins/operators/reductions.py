@@ -1,0 +1,236 @@
+"""Reductions, statistics, running sums and softmax."""
+
+import functools
+import math
+from typing import Any
+
+import hypothesis
+from hypothesis import strategies as st
+
+from equivalence import draws
+from equivalence.draws import booleans, normal, ties, uniform, whole
+from equivalence.operators import LIMITS, Example, Operator, Space, to
+from equivalence.spaces import REAL, Values, along, arguments, axes, axis, shape, values
+from tests.twins.operators.elementwise import (
+    COARSER,
+    CONSTANT,
+    NUMBERS,
+    SATURATED,
+    SPREAD,
+    constant,
+)
+
+VARIED = 2000
+"""Numbers of which MindSpore's variance, which adds their squares one by one, is accurate."""
+
+FURTHER = functools.partial(uniform, low=20.0, high=40.0)
+NEAR_ONE = functools.partial(uniform, low=0.5, high=1.5)
+BITS = functools.partial(whole, low=0, high=2)
+TRUTHS = (draws.binary, BITS, booleans)
+
+
+def reduced(
+    *kinds: Values,
+    several: bool = True,
+    everything: bool = True,
+    least: int = 0,
+    most: int = 1 << 20,
+    **given: Any,
+) -> Space:
+    """One input and the axes `dim` to reduce: one, some if `several`, or all, untold.
+
+    least: how many elements there are along each axis. most: how many in all.
+    """
+
+    def space(draw, without):
+        form = draw(st.sampled_from(["one"] + ["several"] * several + ["all"] * everything))
+        hidden = without | {"empty"} if least else without
+        sizes = shape(draw, hidden if form == "all" else hidden | {"scalar"})
+        sizes = tuple(side + least - 1 if least else side for side in sizes)
+        hypothesis.assume(math.prod(sizes) <= most)
+        told = {}
+        if form != "all":
+            one = form == "one"
+            told["dim"] = axis(draw, len(sizes)) if one else axes(draw, len(sizes))
+            told["keepdim"] = draw(st.booleans())
+        return [values(draw, without, *kinds or REAL)(*sizes)], {**told, **arguments(draw, given)}
+
+    return space
+
+
+def _nothing(example: Example) -> bool:
+    """Whether sums of no elements are asked for."""
+    sizes = example.inputs[0].shape
+    dim = example.arguments.get("dim", tuple(range(len(sizes))))
+    gone = {each % len(sizes) for each in ((dim,) if isinstance(dim, int) else dim)}
+    return 0 in sizes and 0 not in [side for i, side in enumerate(sizes) if i not in gone]
+
+
+LIMITS["nothing"] = _nothing
+LIMITS["numbers"] = lambda example: example.inputs[0].kind != "booleans"
+LIMITS["gradient"] = lambda example: any(draw.differentiable for draw in example.inputs)
+LIMITS["wide"] = lambda example: example.dtype == "float16" or example.inputs[0].kind == "logits"
+LIMITS["several"] = lambda example: isinstance(example.arguments.get("dim"), tuple)
+LIMITS["everything"] = lambda example: "dim" not in example.arguments
+
+AXIS = {"dim": "axis"}
+KEEP_DIMS = {"dim": "axis", "keepdim": "keep_dims"}
+KEEPDIMS = {"dim": "axis", "keepdim": "keepdims"}
+VARIANCE = {"correction": "ddof", **KEEPDIMS}
+BIASED = {"correction": (1, 0)}
+
+NOTHING = {"nothing": "unwritten sums of nothing"}
+INDEX = {"everything": "gives an index, too"}
+EQUAL = {
+    "ties": "the gradient is NaN where all values are equal",
+    "scalar": "the gradient has another shape",
+}
+ZEROS = {"empty": "refused", "ties": "the gradient is NaN where one factor is zero"}
+GRADIENT = {"gradient": "has no kernel"}
+BYTES = {"numbers": "bytes of numbers are read as booleans", "empty": "any of nothing is true"}
+UNSHIFTED = {"wide": "the maximum of all rows is subtracted from each"}
+
+EXPONENTS = (normal, ties, SATURATED, FURTHER)
+
+OPERATORS = (
+    Operator(
+        "torch.sum",
+        reduced(*NUMBERS, booleans),
+        to("ops.sum", without=NOTHING),
+        to("mint.sum", without=NOTHING),
+    ),
+    Operator(
+        "torch.nansum",
+        reduced(),
+        to("ops.nansum", without=NOTHING, **KEEPDIMS),
+    ),
+    Operator("torch.mean", reduced(), to("ops.mean", **KEEP_DIMS), to("mint.mean")),
+    Operator(
+        "torch.prod",
+        reduced(normal, ties, NEAR_ONE, whole, several=False),
+        to("ops.prod", **KEEP_DIMS),
+        to("mint.prod"),
+    ),
+    *(
+        Operator(
+            f"torch.{name}",
+            reduced(ties, *NUMBERS, several=False, least=1),
+            to(f"ops.{name}", without=INDEX, **KEEPDIMS),
+            to(f"mint.{name}"),
+        )
+        for name in ("max", "min")
+    ),
+    *(
+        Operator(
+            f"torch.{name}",
+            reduced(*NUMBERS, least=1),
+            to(f"ops.{name}", **KEEPDIMS),
+            to(f"mint.{name}"),
+        )
+        for name in ("amax", "amin")
+    ),
+    Operator("torch.argmax", reduced(*NUMBERS, several=False, least=1), to("ops.argmax")),
+    Operator(
+        "torch.argmin",
+        reduced(*NUMBERS, several=False, least=1),
+        to("ops.argmin", integers="int32", without={"scalar": "gives int64"}, **KEEPDIMS),
+    ),
+    Operator(
+        "torch.aminmax",
+        reduced(*NUMBERS, several=False, everything=False, least=1),
+        to(
+            "ops.aminmax",
+            without={"ties": "one of equal values gets the gradient"},
+            defaults={"dim": (None, 0)},
+            **KEEPDIMS,
+        ),
+    ),
+    Operator("torch.all", reduced(*TRUTHS), to("ops.all", **KEEP_DIMS), to("mint.all")),
+    Operator(
+        "torch.any",
+        reduced(*TRUTHS),
+        to("ops.any", without=BYTES, **KEEP_DIMS),
+        to("mint.any", without={"several": "refused", **BYTES}),
+    ),
+    Operator(
+        "torch.count_nonzero",
+        along(ties, whole, booleans),
+        to(
+            "ops.count_nonzero",
+            integers="int32",
+            without={"booleans": "refused", "empty": "unwritten counts of nothing"},
+            **AXIS,
+        ),
+    ),
+    *(
+        Operator(
+            f"torch.{name}",
+            reduced(normal, ties, SPREAD, least=2, most=VARIED, correction=[0, 1]),
+            to(f"ops.{name}", without=EQUAL, defaults=BIASED, **VARIANCE),
+        )
+        for name in ("var", "var_mean")
+    ),
+    *(
+        Operator(
+            f"torch.{name}",
+            reduced(normal, SPREAD, everything=False, least=2, most=VARIED, correction=[0, 1]),
+            to(f"ops.{name}", defaults=BIASED, **VARIANCE),
+        )
+        for name in ("std", "std_mean")
+    ),
+    Operator(
+        "torch.median",
+        reduced(normal, SPREAD, several=False, everything=False, least=1),
+        to("ops.median", without={"float16": "refused"}, **KEEPDIMS),
+    ),
+    Operator(
+        "torch.logsumexp",
+        reduced(SATURATED, FURTHER, everything=False, least=1),
+        to("ops.logsumexp"),
+        to("nn.ReduceLogSumExp", without=UNSHIFTED, **KEEP_DIMS),
+    ),
+    Operator(
+        "torch.cumsum", along(*NUMBERS), to("ops.cumsum", without={"empty": "refused"}, **AXIS)
+    ),
+    Operator(
+        "torch.cumprod",
+        along(normal, ties, NEAR_ONE),
+        to("ops.cumprod", without=ZEROS),
+        to("mint.cumprod", without=ZEROS),
+    ),
+    Operator(
+        "torch.cummax",
+        along(*NUMBERS, *CONSTANT),
+        to("ops.cummax", without=GRADIENT, **AXIS),
+        to("mint.cummax", without=GRADIENT),
+    ),
+    Operator(
+        "torch.cummin",
+        along(*REAL, *map(constant, REAL)),
+        to("ops.cummin", integers="int32", without=GRADIENT, **AXIS),
+    ),
+    Operator(
+        "torch.logcumsumexp",
+        along(SATURATED, constant(SATURATED), constant(FURTHER)),
+        to("ops.logcumsumexp", without={"gradient": "NaN where values are far apart"}, **AXIS),
+    ),
+    Operator(
+        "torch.softmax",
+        along(SATURATED, FURTHER, SPREAD),
+        to("ops.softmax", **AXIS),
+        to("mint.nn.functional.softmax"),
+        to("nn.Softmax", **AXIS),
+    ),
+    Operator(
+        "torch.log_softmax",
+        along(*EXPONENTS),
+        to("ops.log_softmax", without=COARSER, **AXIS),
+        to("nn.LogSoftmax", without=COARSER, **AXIS),
+    ),
+    Operator(
+        "torch.nn.functional.softmin",
+        along(SATURATED, FURTHER, SPREAD),
+        to("ops.softmin", defaults={"dim": (None, -1)}, **AXIS),
+        to("nn.Softmin", defaults={"dim": (None, -1)}, **AXIS),
+    ),
+)

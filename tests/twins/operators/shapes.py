@@ -1,0 +1,449 @@
+"""Operators that move, repeat, join and split elements."""
+
+from hypothesis import strategies as st
+
+from equivalence.draws import normal, ties
+from equivalence.operators import Operator, to
+from equivalence.spaces import REAL, along, axes, axis, binary, shape, unary, values
+from tests.twins.operators.spaces_shapes import (
+    MOVED,
+    basic_index,
+    filled,
+    reshaped,
+    sections,
+    several,
+    shaped,
+    side_by_side,
+    slice_of,
+    split_by,
+    stacked,
+    target,
+    two_axes,
+)
+
+
+def _two_dims(draw, sizes):
+    one, two = axis(draw, len(sizes)), axis(draw, len(sizes))
+    return {"dim0": one, "dim1": two}
+
+
+def _swapped(draw, sizes):
+    one, two = axis(draw, len(sizes)), axis(draw, len(sizes))
+    return {"axis0": one, "axis1": two}
+
+
+def _moved(draw, sizes):
+    source = axes(draw, len(sizes))
+    goal = draw(st.permutations(range(len(sizes))))[: len(source)]
+    return {"source": source, "destination": tuple(goal)}
+
+
+def _permutation(draw, sizes):
+    return {"dims": axes(draw, len(sizes), least=len(sizes))}
+
+
+def _start_end(draw, sizes):
+    start, end = sorted(
+        (draw(st.integers(0, len(sizes) - 1)), draw(st.integers(0, len(sizes) - 1)))
+    )
+    return {"start_dim": start, "end_dim": end - len(sizes) if draw(st.booleans()) else end}
+
+
+def _unflattened(draw, sizes):
+    dim = axis(draw, len(sizes))
+    size = sizes[dim]
+    factor = draw(st.sampled_from([f for f in range(1, 7) if size % f == 0]))
+    pair = (factor, size // factor)
+    if size and draw(st.booleans()):
+        pair = (-1, size // factor)
+    return {"dim": dim, "sizes": pair}
+
+
+def _squeezed(draw, without):
+    sizes = list(shape(draw, without | {"scalar"}))
+    for place in range(len(sizes)):
+        if draw(st.booleans()):
+            sizes[place] = 1
+    told = {"dim": axis(draw, len(sizes))} if draw(st.booleans()) else {}
+    return [values(draw, without, *MOVED)(*sizes)], told
+
+
+def _new_axis(draw, sizes):
+    return {"dim": axis(draw, len(sizes) + 1)}
+
+
+def _expanded(name: str, keep: bool):
+    def choose(draw, sizes):
+        return {name: target(draw, sizes, keep)}
+
+    return choose
+
+
+def _with_like(draw, without):
+    sizes = shape(draw, without)
+    kind = values(draw, without, *MOVED)
+    goal = reshaped(draw, sizes)
+    if -1 in goal:
+        goal = tuple(draw(st.permutations(sizes)))
+    return [kind(*sizes), normal(*goal).constant()], {}
+
+
+def _expanded_like(draw, without):
+    sizes = shape(draw, without, high=3)
+    return [
+        values(draw, without, *MOVED)(*sizes),
+        normal(*target(draw, sizes, False)).constant(),
+    ], {}
+
+
+def _times(name: str, fewer: bool):
+    """So many copies along each axis, and along new axes; with `fewer` not of every axis."""
+
+    def choose(draw, sizes):
+        low = 0 if fewer else len(sizes)
+        times = draw(st.lists(st.integers(1, 3), min_size=low, max_size=len(sizes) + 1))
+        return {name: tuple(times)}
+
+    return choose
+
+
+def _interleaved(draw, sizes):
+    told = {"repeats": draw(st.integers(1, 3))}
+    return {**told, "dim": axis(draw, len(sizes))} if sizes and draw(st.booleans()) else told
+
+
+def _cut(draw, sizes):
+    dim = axis(draw, len(sizes))
+    return {**sections(draw, sizes[dim]), "dim": dim}
+
+
+def _cut_along(place: int):
+    def choose(draw, sizes):
+        return sections_of(draw, sizes[place if len(sizes) > 1 else 0])
+
+    return choose
+
+
+def sections_of(draw, size):
+    """As `sections`, in equal parts only."""
+    if draw(st.booleans()):
+        return {"sections": draw(st.sampled_from([n for n in range(1, 7) if size % n == 0]))}
+    told = sections(draw, size)
+    return told if "indices" in told else {"indices": (size // 2,)}
+
+
+def _narrowed(draw, sizes):
+    dim = axis(draw, len(sizes))
+    return {"dim": dim, **slice_of(draw, sizes[dim])}
+
+
+def _selected(draw, without):
+    sizes = shape(draw, without | {"scalar", "empty"})
+    dim = axis(draw, len(sizes))
+    index = draw(st.integers(-sizes[dim], sizes[dim] - 1))
+    return [values(draw, without, *MOVED)(*sizes)], {"dim": dim, "index": index}
+
+
+def _rolled(draw, sizes):
+    dims = axes(draw, len(sizes))
+    shifts = tuple(draw(st.integers(-7, 7)) for _ in dims)
+    return {"shifts": shifts, "dims": dims}
+
+
+def _turned(draw, sizes):
+    return {"k": draw(st.integers(-5, 5)), "dims": two_axes(draw, len(sizes))}
+
+
+def _two_of_them(draw, sizes):
+    one, two = two_axes(draw, len(sizes))
+    return {"offset": draw(st.integers(-3, 3)), "dim1": one, "dim2": two}
+
+
+def _embedded(draw, sizes):
+    one, two = two_axes(draw, len(sizes) + 1)
+    return {"offset": draw(st.integers(-3, 3)), "dim1": one, "dim2": two}
+
+
+def _crossed(draw, without):
+    sizes = list(shape(draw, without | {"scalar"}, 1, 3))
+    dim = axis(draw, len(sizes))
+    sizes[dim] = 3
+    kind = values(draw, without, normal, ties)
+    return [kind(*sizes), kind(*sizes)], {"dim": dim}
+
+
+def _vectors(number: int | None, *kinds):
+    def space(draw, without):
+        kind = values(draw, without, *kinds or REAL)
+        count = number or draw(st.integers(1, 4))
+        return [kind(*shape(draw, without, 1, 1)) for _ in range(count)], {}
+
+    return space
+
+
+def _grid(draw, without):
+    made, _ = _vectors(None, *MOVED)(draw, without)
+    return made[:3], {"indexing": draw(st.sampled_from(["ij", "xy"]))}
+
+
+def _blocks(draw, without):
+    kind = values(draw, without, *REAL)
+    return [kind(*shape(draw, without, 1, 2)) for _ in range(draw(st.integers(1, 3)))], {}
+
+
+def _scattered_slice(draw, without):
+    sizes = list(shape(draw, without | {"scalar", "empty"}, 1, 3))
+    dim = axis(draw, len(sizes))
+    index = draw(st.integers(0, sizes[dim] - 1))
+    kind = values(draw, without, *MOVED)
+    rest = [side for place, side in enumerate(sizes) if place != dim % len(sizes)]
+    return [kind(*sizes), kind(*rest)], {"dim": dim, "index": index}
+
+
+def _scattered_slices(draw, without):
+    sizes = list(shape(draw, without | {"scalar", "empty"}, 1, 3))
+    dim = axis(draw, len(sizes))
+    start = draw(st.integers(0, sizes[dim] - 1))
+    end, step = draw(st.integers(start + 1, sizes[dim])), draw(st.integers(1, 3))
+    kind = values(draw, without, *MOVED)
+    part = [*sizes]
+    part[dim] = len(range(start, end, step))
+    return [kind(*sizes), kind(*part)], {"dim": dim, "start": start, "end": end, "step": step}
+
+
+OWN = "ms_models.indexing:"
+
+NO_BOOLEANS = "booleans are refused"
+UNCOMPILED = {"graph": "has no kernel"}
+NOTHING_LEFT = "the gradient of no element is not written"
+
+FLIPPED = {"empty": "crashes now and then: a division by zero"}
+TILED = {"empty": "an axis of size zero is refused now and then"}
+EMPTY = {"empty": NOTHING_LEFT}
+
+CUT = {"sections": "indices_or_sections", "indices": "indices_or_sections"}
+
+OPERATORS = (
+    Operator(
+        "torch.reshape",
+        shaped(lambda draw, sizes: {"shape": reshaped(draw, sizes)}),
+        to("ops.reshape"),
+        to("mint.reshape"),
+    ),
+    Operator(
+        "torch.Tensor.view",
+        shaped(lambda draw, sizes: {"size": reshaped(draw, sizes)}),
+        to("Tensor.view"),
+    ),
+    Operator("torch.Tensor.view_as", _with_like, to("ops.view_as"), to("Tensor.view_as")),
+    Operator("torch.Tensor.reshape_as", _with_like, to("Tensor.reshape_as")),
+    Operator(
+        "torch.permute",
+        shaped(_permutation, low=1),
+        to("ops.permute", dims="axis"),
+        to("ops.transpose"),
+        to("mint.permute"),
+    ),
+    Operator(
+        "torch.transpose",
+        shaped(_two_dims, low=1),
+        to("mint.transpose"),
+        to("ops.swapaxes", dim0="axis0", dim1="axis1"),
+        to("ops.swapdims"),
+    ),
+    Operator("torch.swapaxes", shaped(_swapped, low=1), to("ops.swapaxes"), to("mint.swapaxes")),
+    Operator("torch.movedim", shaped(_moved, low=1), to("ops.movedim"), to("ops.moveaxis")),
+    Operator("torch.t", unary(*MOVED, high=2), to("ops.t"), to("mint.t", without=UNCOMPILED)),
+    Operator(
+        "torch.flatten",
+        shaped(_start_end, low=1),
+        to("ops.flatten", defaults={"start_dim": (0, 1)}),
+        to("mint.flatten"),
+        to("nn.Flatten", defaults={"start_dim": (0, 1)}),
+    ),
+    Operator("torch.ravel", unary(*MOVED), to("ops.ravel"), to("mint.ravel")),
+    Operator(
+        "torch.unflatten",
+        shaped(_unflattened, low=1),
+        to("nn.Unflatten", dim="axis", sizes="unflattened_size"),
+    ),
+    Operator(
+        "torch.squeeze",
+        _squeezed,
+        to("ops.squeeze", dim="axis"),
+        to("mint.squeeze", without={"every_axis": "the axis has no default"}),
+    ),
+    Operator(
+        "torch.unsqueeze",
+        shaped(_new_axis),
+        to("ops.unsqueeze"),
+        to("ops.expand_dims", dim="axis"),
+        to("mint.unsqueeze"),
+    ),
+    Operator(
+        "torch.Tensor.expand",
+        shaped(_expanded("size", True), high=3),
+        to("Tensor.expand", without=UNCOMPILED),
+        to("ops.broadcast_to", size="shape"),
+    ),
+    Operator(
+        "torch.broadcast_to",
+        shaped(_expanded("size", False), high=3),
+        to("ops.broadcast_to", size="shape"),
+        to("mint.broadcast_to", size="shape"),
+    ),
+    Operator(
+        "torch.Tensor.expand_as",
+        _expanded_like,
+        to("ops.expand_as", without=UNCOMPILED),
+        to("Tensor.expand_as"),
+    ),
+    Operator(
+        "torch.Tensor.repeat",
+        shaped(_times("repeats", False), high=3),
+        to("ops.tile", repeats="dims", without=TILED),
+        to("mint.tile", repeats="dims", without=TILED),
+    ),
+    Operator(
+        "torch.tile",
+        shaped(_times("dims", True), high=3),
+        to("ops.tile", without=TILED),
+        to("mint.tile", without=TILED),
+    ),
+    Operator(
+        "torch.repeat_interleave",
+        shaped(_interleaved),
+        to("ops.repeat_interleave", dim="axis", without={"booleans": NO_BOOLEANS}),
+    ),
+    Operator(
+        "torch.cat",
+        several(),
+        to("ops.cat", dim="axis"),
+        to("ops.concat", dim="axis"),
+        to("mint.cat"),
+        to("mint.concat"),
+        packed=True,
+    ),
+    Operator("torch.stack", stacked(), to("ops.stack", dim="axis", without=EMPTY), packed=True),
+    Operator("torch.hstack", side_by_side(1, 0), to("ops.hstack"), to("mint.hstack"), packed=True),
+    Operator("torch.vstack", side_by_side(0), to("ops.vstack"), packed=True),
+    Operator("torch.dstack", side_by_side(2), to("ops.dstack"), to("mint.dstack"), packed=True),
+    Operator("torch.column_stack", side_by_side(1), to("ops.column_stack"), packed=True),
+    Operator(
+        "torch.split",
+        shaped(split_by, low=1),
+        to("ops.split", dim="axis", without={"nothing_left": NOTHING_LEFT}),
+        to("mint.split"),
+    ),
+    Operator("torch.tensor_split", shaped(_cut, low=1), to("ops.tensor_split", dim="axis", **CUT)),
+    Operator(
+        "torch.hsplit",
+        shaped(_cut_along(1), low=1),
+        to(
+            "ops.hsplit",
+            without={"vector": "wants two axes", "empty": NOTHING_LEFT},
+            **CUT,
+        ),
+    ),
+    Operator(
+        "torch.vsplit",
+        shaped(_cut_along(0), low=2),
+        to("ops.vsplit", without={"empty": NOTHING_LEFT}, **CUT),
+    ),
+    Operator(
+        "torch.chunk",
+        along(*MOVED, chunks=st.integers(1, 5)),
+        to("ops.chunk", dim="axis"),
+        to("mint.chunk"),
+    ),
+    Operator("torch.unbind", along(*MOVED), to("ops.unbind"), to("ops.unstack", dim="axis")),
+    Operator(
+        "torch.narrow",
+        shaped(_narrowed, low=1),
+        to(
+            "ops.narrow",
+            dim="axis",
+            without={"nothing_left": "a length of zero is refused"},
+        ),
+        to("mint.narrow"),
+    ),
+    Operator("torch.select", _selected, to("ops.gather", through=OWN + "select")),
+    Operator(
+        "torch.Tensor.__getitem__",
+        shaped(basic_index, low=1),
+        to(
+            "Tensor.__getitem__",
+            through=OWN + "getitem",
+            without={
+                "nothing_left": NOTHING_LEFT,
+                "strided_axis": "the gradient of a step beyond the first axis leaves its memory",
+            },
+        ),
+        name="getitem",
+    ),
+    Operator(
+        "torch.flip",
+        shaped(lambda draw, sizes: {"dims": axes(draw, len(sizes))}, low=1),
+        to("ops.flip", without=FLIPPED),
+        to("mint.flip", without=FLIPPED),
+    ),
+    Operator(
+        "torch.fliplr",
+        unary(*MOVED, low=2),
+        to("ops.fliplr", without=FLIPPED),
+    ),
+    Operator("torch.flipud", unary(*MOVED, low=1), to("ops.flipud", without=FLIPPED)),
+    Operator("torch.rot90", shaped(_turned, low=2), to("ops.rot90", without=FLIPPED)),
+    Operator("torch.tril", unary(*MOVED, low=2, diagonal=st.integers(-4, 4)), to("ops.tril")),
+    Operator(
+        "torch.triu",
+        unary(*MOVED, low=2, diagonal=st.integers(-4, 4)),
+        to("ops.triu"),
+        to("mint.triu"),
+    ),
+    Operator(
+        "torch.diagonal",
+        shaped(_two_of_them, low=2),
+        to("ops.diagonal", without={"empty": NOTHING_LEFT, "off_the_matrix": NOTHING_LEFT}),
+    ),
+    Operator(
+        "torch.diag_embed",
+        shaped(_embedded, low=1, high=3),
+        to("ops.diag_embed", without={"booleans": NO_BOOLEANS}),
+    ),
+    Operator(
+        "torch.diagflat",
+        unary(*MOVED, high=2, offset=st.integers(-3, 3)),
+        to("ops.diagflat", without={"booleans": NO_BOOLEANS}),
+    ),
+    Operator(
+        "torch.meshgrid",
+        _grid,
+        to("ops.meshgrid", without=EMPTY, defaults={"indexing": ("ij", "xy")}),
+        to("mint.meshgrid", without=EMPTY),
+    ),
+    Operator("torch.zeros_like", unary(*MOVED), to("ops.zeros_like")),
+    Operator("torch.ones_like", unary(*MOVED), to("ops.ones_like")),
+    Operator("torch.full_like", unary(*REAL, fill_value=[0, 1.5, -2.0]), to("ops.full_like")),
+    Operator(
+        "torch.Tensor.new_zeros", unary(*MOVED, size=[(2, 3), (1,), (4, 0)]), to("Tensor.new_zeros")
+    ),
+    Operator("torch.cross", _crossed, to("ops.cross"), to("mint.cross")),
+    Operator("torch.outer", filled(_vectors(2, normal, ties)), to("ops.outer")),
+    Operator("torch.ger", filled(_vectors(2, normal, ties)), to("ops.ger")),
+    Operator("torch.kron", binary((normal, ties)), to("ops.kron", without=EMPTY)),
+    Operator("torch.block_diag", _blocks, to("ops.block_diag")),
+    Operator("torch.atleast_1d", unary(*MOVED), to("ops.atleast_1d")),
+    Operator("torch.atleast_2d", unary(*MOVED), to("ops.atleast_2d")),
+    Operator("torch.atleast_3d", unary(*MOVED), to("ops.atleast_3d")),
+    Operator(
+        "torch.cartesian_prod",
+        _vectors(None, *MOVED),
+        to(
+            "ops.cartesian_prod",
+            without={"one_input": "a single vector gets a second axis", **EMPTY},
+        ),
+    ),
+    Operator("torch.select_scatter", _scattered_slice, to("ops.select_scatter", dim="axis")),
+    Operator("torch.slice_scatter", _scattered_slices, to("ops.slice_scatter", dim="axis")),
+)
