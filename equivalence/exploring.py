@@ -223,7 +223,7 @@ def beyond(exploration: Exploration, limit: str, seed: int) -> list[Example]:
             drawn.setdefault(example.spelled(exploration.operator.name), example)
 
     _run(keep, freed, seed, 10 * MANY, [Phase.generate])
-    return list(drawn.values())[:MANY]
+    return list(drawn.values())
 
 
 def untold(exploration: Exploration, argument: str, seed: int) -> list[tuple[Example, Example]]:

@@ -177,6 +177,9 @@ OWN = "ms_models.indexing:"
 
 NOTHING = {"empty": "a product of nothing is not written"}
 THIN = {"thin_stack": "the gradient mixes up the axes of a stack and of one row or column"}
+OUTER = {
+    "the gradient of an outer product of stacks is refused": "matmul(normal(2, 1), normal(1, 1, 3))"
+}
 NOT_ONE = {"one_by_one": "a matrix of one element is refused"}
 SINGLE = ("float32",)
 
@@ -184,8 +187,8 @@ OPERATORS = (
     Operator(
         "torch.matmul",
         _matmul,
-        to("ops.matmul", without={**NOTHING, **THIN}),
-        to("mint.matmul", without={**NOTHING, **THIN}),
+        to("ops.matmul", without={**NOTHING, **THIN}, differs=OUTER),
+        to("mint.matmul", without={**NOTHING, **THIN}, differs=OUTER),
     ),
     Operator("torch.mm", _sized("ij,jk"), to("ops.mm", without=NOTHING)),
     Operator(

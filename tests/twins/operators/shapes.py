@@ -220,6 +220,7 @@ NOTHING_LEFT = "the gradient of no element is not written"
 FLIPPED = {"empty": "crashes now and then: a division by zero"}
 TILED = {"empty": "an axis of size zero is refused now and then"}
 EMPTY = {"empty": NOTHING_LEFT}
+UNWRITTEN = {"empty": "unwritten gradient of no element"}
 
 CUT = {"sections": "indices_or_sections", "indices": "indices_or_sections"}
 
@@ -431,7 +432,7 @@ OPERATORS = (
     Operator("torch.cross", _crossed, to("ops.cross"), to("mint.cross")),
     Operator("torch.outer", filled(_vectors(2, normal, ties)), to("ops.outer")),
     Operator("torch.ger", filled(_vectors(2, normal, ties)), to("ops.ger")),
-    Operator("torch.kron", binary((normal, ties)), to("ops.kron", without=EMPTY)),
+    Operator("torch.kron", binary((normal, ties)), to("ops.kron", without=UNWRITTEN)),
     Operator("torch.block_diag", _blocks, to("ops.block_diag")),
     Operator("torch.atleast_1d", unary(*MOVED), to("ops.atleast_1d")),
     Operator("torch.atleast_2d", unary(*MOVED), to("ops.atleast_2d")),
