@@ -3,6 +3,7 @@
 Of a failing operator the smallest failing example is told, with the line that repeats it.
 """
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -151,11 +152,16 @@ def explore(
 
 
 def _remembered(exploration: Exploration, memory: Path | None) -> list[Example]:
-    """The smallest example that failed the last time, should it still be one."""
+    """The smallest example that failed the last time, should it still be one to be drawn."""
     try:
-        return [exploration.operator.example(memory.read_text())] if memory else []
+        found = [exploration.operator.example(memory.read_text())] if memory else []
     except (FileNotFoundError, DeclarationError):
         return []
+    return [each for each in found if not _ruled_out(exploration, each)]
+
+
+def _ruled_out(exploration: Exploration, example: Example) -> bool:
+    return any(LIMITS[limit](example) for limit in exploration.counterpart.without)
 
 
 def _run(compare, exploration: Exploration, seed: int, count: int, phases) -> None:
@@ -181,25 +187,24 @@ def _run(compare, exploration: Exploration, seed: int, count: int, phases) -> No
         every()
 
 
-def _largest(exploration: Exploration, seed: int) -> list[Example]:
-    """Of the examples that are drawn those with the most elements, a few of which are tried."""
+def _drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
+    """Different examples, of as many that are drawn."""
     drawn: dict[str, Example] = {}
 
     def keep(example: Example) -> None:
         drawn.setdefault(example.spelled(exploration.operator.name), example)
 
-    _run(keep, exploration, seed, MANY, [Phase.generate])
-    return sorted(drawn.values(), key=_elements, reverse=True)[:FEW]
+    _run(keep, exploration, seed, count, [Phase.generate])
+    return list(drawn.values())
+
+
+def _largest(exploration: Exploration, seed: int) -> list[Example]:
+    """Of the examples that are drawn those with the most elements, a few of which are tried."""
+    return sorted(_drawn(exploration, seed, MANY), key=_elements, reverse=True)[:FEW]
 
 
 def _elements(example: Example) -> int:
-    total = 0
-    for each in example.inputs:
-        size = 1
-        for side in each.shape:
-            size *= side
-        total += size
-    return total
+    return sum(math.prod(each.shape) for each in example.inputs)
 
 
 def explorations(operator: Operator, device: str, count: int) -> Iterator[Exploration]:
@@ -216,27 +221,16 @@ def beyond(exploration: Exploration, limit: str, seed: int) -> list[Example]:
     without = dict(exploration.counterpart.without)
     del without[limit]
     freed = replace(exploration, counterpart=replace(exploration.counterpart, without=without))
-    drawn: dict[str, Example] = {}
-
-    def keep(example: Example) -> None:
-        if LIMITS[limit](example):
-            drawn.setdefault(example.spelled(exploration.operator.name), example)
-
-    _run(keep, freed, seed, 10 * MANY, [Phase.generate])
-    return list(drawn.values())
+    return [each for each in _drawn(freed, seed, 10 * MANY) if LIMITS[limit](each)]
 
 
 def untold(exploration: Exploration, argument: str, seed: int) -> list[tuple[Example, Example]]:
     """Examples that tell an argument, each with the one that leaves it to its default."""
-    drawn: dict[str, tuple[Example, Example]] = {}
-
-    def keep(example: Example) -> None:
+    pairs = []
+    for example in _drawn(exploration, seed, MANY):
         left = {key: value for key, value in example.arguments.items() if key != argument}
-        pair = example, replace(example, arguments=left)
-        drawn.setdefault(example.spelled(exploration.operator.name), pair)
-
-    _run(keep, exploration, seed, MANY, [Phase.generate])
-    return list(drawn.values())
+        pairs.append((example, replace(example, arguments=left)))
+    return pairs
 
 
 def differs(exploration: Exploration, example: Example, seed: int) -> bool:

@@ -135,6 +135,14 @@ def test_a_memory_of_what_is_no_example_any_more_is_passed_over(tmp_path):
     assert explore(search(RIGHT), 0, tmp_path).failure is None
 
 
+def test_a_memory_beyond_a_limit_that_was_declared_since_is_passed_over(tmp_path):
+    exploration = search(RIGHT)
+    memory = tmp_path / exploring.MEMORY / f"{exploration.name}.txt"
+    memory.parent.mkdir(parents=True)
+    memory.write_text("cumsum(normal(0, 2), dim=1)")
+    assert explore(exploration, 0, tmp_path).failure is None
+
+
 def test_explorations_are_those_of_every_counterpart_and_what_compiles():
     declared = Operator(
         "torch.cumsum",

@@ -13,6 +13,7 @@ FAMILIES = (
     "norms",
     "losses",
     "shapes",
+    "parts",
     "indexing",
     "linear",
     "casts",

@@ -278,7 +278,7 @@ MAPPINGS = (
     _interpolate("area", 1, 2, 3, without=EMPTY | LINES),
     Operator(
         F + "pixel_shuffle",
-        _shuffled("upscale_factor"),
+        filled(_shuffled("upscale_factor")),
         to("ops.pixel_shuffle"),
         to("mint.nn.functional.pixel_shuffle"),
         to("nn.PixelShuffle"),

@@ -84,6 +84,9 @@ LIMITS["half_scalar"] = lambda example: example.dtype == "float16" and example.i
 LIMITS["reduced_one"] = lambda example: (
     set(example.inputs[0].shape) <= {1} and example.arguments["reduction"] != "none"
 )
+LIMITS["ignored_label"] = lambda example: (
+    example.arguments["reduction"] == "none" and example.arguments["ignore_index"] >= 0
+)
 LIMITS["mean_of_no_batch"] = lambda example: (
     example.inputs[0].shape == () and example.arguments["reduction"] == "batchmean"
 )

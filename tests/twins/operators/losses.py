@@ -100,6 +100,7 @@ TWICE = {"reduced_one": "the reduced loss of one element is twice what it should
 KINK = {"at_margin": "the gradient at the margin is another"}
 LEARNED = {"learned_target": "the gradient of the targets is wrong"}
 PLANES = {"maps": "scores of maps have no kernel"}
+UNREDUCED = {"ignored_label": "unwritten loss of an ignored label"}
 
 OPERATORS = (
     Operator(
@@ -168,7 +169,7 @@ OPERATORS = (
         F + "nll_loss",
         classified(LOG_PROBABILITIES, ignore_index=[-100, 1]),
         to("ops.nll_loss"),
-        to("mint.nn.functional.nll_loss", without=PLANES),
+        to("mint.nn.functional.nll_loss", without=PLANES | UNREDUCED),
         to("nn.NLLLoss", without=BUILT),
     ),
     Operator(

@@ -13,6 +13,9 @@ from equivalence.spaces import REAL, Values, arguments, axis, shape, values
 MOVED = (*REAL, whole, booleans)
 """Elements that are moved and nothing else."""
 
+NOTHING_LEFT = "the gradient of no element is not written"
+UNWRITTEN = {"empty": "unwritten gradient of no element"}
+
 
 def _nothing_left(example: Example) -> bool:
     """Whether a part of given size, a slice or an indexed array has no element."""
