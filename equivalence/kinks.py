@@ -40,10 +40,12 @@ def _pool_gap(args: tuple) -> torch.Tensor:
     padded = F.pad(x, (padding[1], right, padding[0], bottom), value=-torch.inf)
     windows = padded.unfold(-2, dilation[0] * (kernel[0] - 1) + 1, stride[0])
     windows = windows.unfold(-2, dilation[1] * (kernel[1] - 1) + 1, stride[1])
-    windows = windows[..., :: dilation[0], :: dilation[1]].flatten(-2)
-    if windows.shape[-1] == 1:
-        return torch.full(windows.shape[:-1], torch.inf, dtype=x.dtype)
-    first, second = windows.topk(2).values.unbind(-1)
+    windows = windows[..., :: dilation[0], :: dilation[1]]
+    entries = [entry for row in windows.unbind(-2) for entry in row.unbind(-1)]
+    first, second = entries[0], torch.full(entries[0].shape, -torch.inf, dtype=x.dtype)
+    for entry in entries[1:]:
+        second = torch.maximum(second, torch.minimum(first, entry))
+        first = torch.maximum(first, entry)
     return torch.where(first == 0, torch.inf, first - second)
 
 
@@ -131,7 +133,7 @@ class KinkWatch(Uncompiled):
                     self.spreads[self._place] = farthest
                 self._place += 1
                 # Zero whatever the rounding, as behind another ReLU: both sides branch alike.
-                first[(first == 0) & (quantity == 0)] = torch.inf
+                first.masked_fill_((first == 0) & (quantity == 0), torch.inf)
         result = func(*args, **(kwargs or {}))
         if func is aten.convolution.default:
             self._kernels[tuple(result.shape)] = args[1]
@@ -191,8 +193,7 @@ def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
     A BatchNorm over few elements amplifies the rounding of a channel that hardly varies by far
     more than that of the others. A zero-dimensional tensor, or 1,C,1,... for C channels.
     """
-    finite = torch.isfinite(one) & torch.isfinite(two)
-    squares = torch.where(finite, one - two, 0.0).square()
+    squares = torch.nan_to_num_(one - two, nan=0.0, posinf=0.0, neginf=0.0).square_()
     if not squares.numel():
         return torch.zeros((), dtype=one.dtype)
     of_all = squares.mean()
