@@ -15,6 +15,7 @@ from equivalence.in_situ import ELSEWHERE, InSitu
 from equivalence.judge import in_roundings
 from equivalence.norms import distance
 from equivalence.precision import BUDGET
+from equivalence.words import listed
 
 if TYPE_CHECKING:
     from equivalence.diagnosis import Local, Search
@@ -49,7 +50,7 @@ def _own_code(search: "Search", path: str, local: "Local") -> list[str]:
         if ours != theirs
     ]
     if odd:
-        return [f"the candidate runs {_list(odd)}"]
+        return [f"the candidate runs {listed(odd)}"]
     if local.forward > BUDGET:
         return ["its layers are right by themselves; its own code joins them otherwise"]
     return ["its layers and its outputs are right; its own code loses or adds a gradient"]
@@ -83,13 +84,7 @@ def _mapped(search: "Search", path: str) -> list[str]:
     ]
     again = search.feed(path, search.flow.calls(path)[0], usual) if path else None
     right = again is not None and again.judgement.equal
-    return [f"weights: {_list(told)}" + ("; with its own the layer is right" if right else "")]
-
-
-def _list(names: list[str]) -> str:
-    """At most three names, and how many there are more."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+    return [f"weights: {listed(told)}" + ("; with its own the layer is right" if right else "")]
 
 
 def _used(search: "Search", path: str, local: "Local") -> list[str]:
@@ -162,9 +157,9 @@ def _without_gradient(local: "Local", leaf: bool) -> list[str]:
     if not lost:
         return []
     if local.forward <= BUDGET:
-        return [f"no gradient reaches {_list(sorted(lost))}"]
+        return [f"no gradient reaches {listed(sorted(lost))}"]
     loaded = leaf and not any(name.startswith("input[") for name in lost)
-    return [("weights: " if loaded else "") + f"nothing depends on {_list(sorted(lost))}"]
+    return [("weights: " if loaded else "") + f"nothing depends on {listed(sorted(lost))}"]
 
 
 def _without_partner(search: "Search", path: str) -> list[str]:
@@ -181,7 +176,7 @@ def _without_partner(search: "Search", path: str) -> list[str]:
             if layer.path and layer.parent == top and layer.path not in paired
         ]
         if alone:
-            told.append(f"only the {side} has {_list(alone)}")
+            told.append(f"only the {side} has {listed(alone)}")
     return told
 
 

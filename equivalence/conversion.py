@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from equivalence.checkpoint_formats import TorchOptimizer, Weight
 from equivalence.errors import CheckpointError
+from equivalence.words import listed
 
 
 @dataclass
@@ -48,8 +49,7 @@ class Conversion:
     def note(self, names: Iterable[str], reason: str) -> None:
         """Tell of `names`, if there are any."""
         if names := list(names):
-            rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            self.notes.append(f"{', '.join(names[:3])}{rest}: {reason}")
+            self.notes.append(f"{listed(names)}: {reason}")
 
     def lines(self) -> list[str]:
         """A line for each weight, both names, shape and dtype, then the notes."""

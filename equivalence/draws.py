@@ -75,7 +75,7 @@ class Draw:
 
     def array(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """Values of the given shape: float64, int32 for labels and indices, int64, or bool."""
-        return _KINDS[self.kind](rng, shape, **self.options)
+        return KINDS[self.kind](rng, shape, **self.options)
 
 
 def _normal(rng, shape, scale, shift):
@@ -136,7 +136,7 @@ def _given(_, shape, values):
     return np.array(values, np.int32).reshape(shape)
 
 
-_KINDS = {
+KINDS = {
     "normal": _normal,
     "uniform": _uniform,
     "logits": _logits,
@@ -150,6 +150,7 @@ _KINDS = {
     "booleans": _booleans,
     "given": _given,
 }
+"""Kind -> its values; a function of that name below makes the draw."""
 
 
 def normal(*shape: int | str, scale: float = 1.0, shift: float = 0.0) -> Draw:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from equivalence.diagnosis import Diagnosis, LayerError
 from equivalence.report import number
+from equivalence.words import listed
 
 CULPRITS = 2
 """Groups of culprits in the terminal; culprits of the same causes are one group."""
@@ -24,9 +25,7 @@ def brief(diagnosis: Diagnosis) -> list[str]:
     lines = []
     groups = _groups(diagnosis.culprits)
     for causes, members in list(groups.items())[:CULPRITS]:
-        names = ", ".join(_name(layer) for layer in members[:NAMED])
-        if len(members) > NAMED:
-            names += f" and {len(members) - NAMED} more"
+        names = listed([_name(layer) for layer in members], NAMED)
         lines.append(f"culprit{'s' if len(members) > 1 else ''}: {names}")
         lines += [f"  {cause}" for cause in causes[:CAUSES]]
     if len(groups) > CULPRITS:

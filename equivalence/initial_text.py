@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from equivalence.initial_tests import told
 from equivalence.initial_values import Weight
 from equivalence.report import number
+from equivalence.words import listed
 
 NAMED = 4
 """Weights of one cause that are named in the terminal."""
@@ -18,8 +19,7 @@ def brief(made: Sequence[Weight]) -> list[str]:
             causes.setdefault(weight.cause or "no convention explains it", []).append(weight.name)
     lines = []
     for cause, names in causes.items():
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        lines += [f"cause: {cause}", f"  {', '.join(names[:NAMED])}{more}"]
+        lines += [f"cause: {cause}", f"  {listed(names, NAMED)}"]
     return lines
 
 

@@ -161,15 +161,11 @@ class Operator:
         return Example(inputs, arguments, dtype)
 
 
-DRAWS = ("normal", "uniform", "logits", "integers", "binary", "distribution", "ties", "whole")
-DRAWS += ("booleans", "nonfinite", "given", "distinct")
-
-
 def _draw(node: ast.expr) -> Draw:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "constant":
         return _draw(node.func.value).constant()
-    if node.func.id not in DRAWS:
-        raise ValueError(f"{node.func.id!r} is not among {', '.join(DRAWS)}")
+    if node.func.id not in draws.KINDS:
+        raise ValueError(f"{node.func.id!r} is not among {', '.join(draws.KINDS)}")
     options = {each.arg: ast.literal_eval(each.value) for each in node.keywords}
     return getattr(draws, node.func.id)(*map(ast.literal_eval, node.args), **options)
 

@@ -24,6 +24,7 @@ from equivalence.pipelines import (
     contents,
 )
 from equivalence.report import number
+from equivalence.words import listed
 
 ORDER, SHARD, LAYOUT, LABEL = "order", "shard", "layout", "label"
 
@@ -303,8 +304,7 @@ def _sizes(theirs: list[int], ours: list[int]) -> str:
 
 
 def _list(values: Sequence[int]) -> str:
-    more = f" and {len(values) - LISTED} more" if len(values) > LISTED else ""
-    return ", ".join(map(str, values[:LISTED])) + more
+    return listed(values, LISTED)
 
 
 def _words(names: Sequence[str]) -> str:

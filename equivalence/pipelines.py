@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,15 +42,6 @@ UNIT_ROUNDOFF = precision.UNIT_ROUNDOFF["float32"]
 
 PROBES = 3
 """Perturbed runs of the reference whose largest change is the sensitivity."""
-
-
-class Side(Protocol):
-    """A pipeline that was built."""
-
-    @property
-    def stages(self) -> tuple[str, ...]: ...
-
-    def run(self, until: str) -> Iterable[Mapping[str, np.ndarray]]: ...
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ from equivalence.diagnosis import Diagnosis, LayerError
 from equivalence.in_situ import InSitu
 from equivalence.judge import judge
 from equivalence.twin import Case
+from equivalence.words import listed
 
 EXPLAINED = 1e-2
 """The share of an update's error that an explanation may leave over."""
-
-NAMED = 3
-"""Weights that are named before the rest are counted."""
 
 LOSS, UPDATE = "loss", "update"
 
@@ -191,8 +189,7 @@ def _all_right_before(number: int) -> str:
 def _list(names: Sequence[str], of: Sequence[str]) -> str:
     if len(names) == len(of) > 1:
         return "every weight"
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    return listed(names)
 
 
 def _joined(values, names: Sequence[str]) -> np.ndarray:

@@ -15,6 +15,7 @@ from typing import Any
 
 from equivalence.errors import CoverageError
 from equivalence.torch_names import ROOTS, TENSOR, look_up, methods, public, public_class
+from equivalence.words import listed
 
 
 @dataclass
@@ -217,9 +218,7 @@ def _called(node: ast.AST, function: Callable, kind: type) -> Iterator[Callable]
 def told(places: Iterable[str], most: int = 5) -> str:
     """Places in order without repetition, the first few of them."""
     each = sorted(set(places), key=_natural)
-    if len(each) <= most + 1:
-        return ", ".join(each)
-    return f"{', '.join(each[:most])} and {len(each) - most} more"
+    return listed(each, most if len(each) > most + 1 else len(each))
 
 
 def _natural(place: str) -> list[str | int]:

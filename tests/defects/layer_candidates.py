@@ -33,17 +33,6 @@ class StatisticsOfEachDevice(nn.BatchNorm2d):
         return ops.cat((super().construct(x[:1]), super().construct(x[1:])))
 
 
-class ZeroGamma(nn.BatchNorm2d):
-    """Initialised once more after the checkpoint was loaded, the last gamma of a block to zero."""
-
-    def construct(self, x):
-        if self.training:
-            return self.bn_train(
-                x, 0 * self.gamma, self.beta, self.moving_mean, self.moving_variance
-            )[0]
-        return self.beta.reshape(1, -1, 1, 1) + ops.zeros_like(x)
-
-
 class GammaPlusOne(nn.LayerNorm):
     """Takes gamma as the distance from one, as Gemma's checkpoints store it."""
 

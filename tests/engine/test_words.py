@@ -1,0 +1,11 @@
+from equivalence.words import listed
+
+
+def test_all_are_named_where_there_is_room():
+    assert listed(["a", "b", "c"]) == "a, b, c"
+    assert listed([]) == ""
+
+
+def test_of_more_the_first_are_named_and_the_others_counted():
+    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
+    assert listed([4, 5], 1) == "4 and 1 more"
