@@ -187,20 +187,20 @@ def _run(compare, exploration: Exploration, seed: int, count: int, phases) -> No
         every()
 
 
-def _drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
+def drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
     """Different examples, of as many that are drawn."""
-    drawn: dict[str, Example] = {}
+    different: dict[str, Example] = {}
 
     def keep(example: Example) -> None:
-        drawn.setdefault(example.spelled(exploration.operator.name), example)
+        different.setdefault(example.spelled(exploration.operator.name), example)
 
     _run(keep, exploration, seed, count, [Phase.generate])
-    return list(drawn.values())
+    return list(different.values())
 
 
 def _largest(exploration: Exploration, seed: int) -> list[Example]:
     """Of the examples that are drawn those with the most elements, a few of which are tried."""
-    return sorted(_drawn(exploration, seed, MANY), key=_elements, reverse=True)[:FEW]
+    return sorted(drawn(exploration, seed, MANY), key=_elements, reverse=True)[:FEW]
 
 
 def _elements(example: Example) -> int:
@@ -221,13 +221,13 @@ def beyond(exploration: Exploration, limit: str, seed: int) -> list[Example]:
     without = dict(exploration.counterpart.without)
     del without[limit]
     freed = replace(exploration, counterpart=replace(exploration.counterpart, without=without))
-    return [each for each in _drawn(freed, seed, 10 * MANY) if LIMITS[limit](each)]
+    return [each for each in drawn(freed, seed, 10 * MANY) if LIMITS[limit](each)]
 
 
 def untold(exploration: Exploration, argument: str, seed: int) -> list[tuple[Example, Example]]:
     """Examples that tell an argument, each with the one that leaves it to its default."""
     pairs = []
-    for example in _drawn(exploration, seed, MANY):
+    for example in drawn(exploration, seed, MANY):
         left = {key: value for key, value in example.arguments.items() if key != argument}
         pairs.append((example, replace(example, arguments=left)))
     return pairs

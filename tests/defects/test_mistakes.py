@@ -1,13 +1,16 @@
 """Every mistake in an operator must be refused by a few examples, where the right one passes."""
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from equivalence.check import check
-from equivalence.exploring import FEW, MANY, Exploration, explore
+from equivalence.errors import EquivalenceError
+from equivalence.exploring import FEW, MANY, Exploration, drawn, explore
 from equivalence.isolation import isolated
+from equivalence.operators import Example
 from tests.defects.mistakes import mistakes
 from tests.twins.operators import operators
 
@@ -37,5 +40,17 @@ def test_the_mistake_is_refused(mistake, request):
             if found.failure:
                 break
         assert found.failure, f"survives {found.drawn} examples: {mistake.says}"
-        case = replace(exploration, counterpart=right).case(found.example)
-        assert check(case, seed).passed
+        example = found.example
+        if isinstance(found.failure, EquivalenceError):
+            example = _compared(exploration, seed)
+            assert example, f"raises, and is never compared and refused: {mistake.says}"
+        assert check(replace(exploration, counterpart=right).case(example), seed).passed
+
+
+def _compared(exploration: Exploration, seed: int) -> Example | None:
+    """An example that comes to a comparison, and is refused by it."""
+    for example in drawn(exploration, seed, MANY):
+        with contextlib.suppress(EquivalenceError):
+            if not exploration.case(example).check(seed).passed:
+                return example
+    return None

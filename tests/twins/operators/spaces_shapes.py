@@ -99,15 +99,16 @@ def reshaped(draw, sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def several(low: int = 1, high: int = 3, least: int = 1, name: str | None = "dim") -> Space:
-    """Inputs that differ in one axis, the argument `name`, at most: to be joined along it."""
+    """Inputs that differ in one axis, the argument `name`, or in none: to be joined along it."""
 
     def space(draw, without):
         sizes = shape(draw, without, low, high)
         kind = values(draw, without, *MOVED)
         dim = axis(draw, len(sizes))
-        made = []
-        for _ in range(draw(st.integers(least, 4))):
-            side = draw(st.integers(0 if "empty" not in without else 1, 4))
+        alike, made = draw(st.booleans()), []
+        for number in range(draw(st.integers(least, 4))):
+            if not (number and alike):
+                side = draw(st.integers(0 if "empty" not in without else 1, 4))
             made.append(kind(*sizes[: dim % len(sizes)], side, *sizes[dim % len(sizes) + 1 :]))
         return made, {name: dim}
 
