@@ -4,19 +4,26 @@ DEVICE ?= cpu
 JOBS ?= 2
 SEEDS ?= 200
 SEED ?= 0
+CANDIDATE ?= reports/candidate
+SHARD ?=
 ARGS ?=
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(JOBS)
 SUITES := tests/test_*.py
+# SHARD=2/4 is the second of four parts, which take equally long as far as durations are known.
+shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /, ,$(SHARD))) \
+	--durations-path reports/durations-$(1).json --store-durations --clean-durations
+report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint gate record nightly test defects findings measured study bench constraints clean
+.PHONY: help install lint engine gate record record-candidate nightly test defects findings accept study bench \
+	constraints clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 16
-	@echo "  variables: DEVICE=cpu|gpu|ascend JOBS=2 SEED=0 SEEDS=200 ARGS='-k conv'"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
+	@echo "  variables: DEVICE=cpu|gpu|ascend JOBS=2 SEED=0 SEEDS=200 SHARD=1/4 ARGS='-k conv'"
 
 .venv/installed: pyproject.toml constraints.txt
 	@python=$$(for p in python3.11 python3.12 python3; do \
@@ -30,38 +37,49 @@ help: ## list the targets
 
 install: .venv/installed ## make .venv with the pinned dependencies
 
-lint: install ## ruff: lint and format
+lint: install ## ruff: lint and format; the workflows against their schemas
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema custom.github-workflows-require-timeout \
+		.github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci \
+		.gitlab-ci.yml
+
+engine: install ## the tests of the engine, and a tenth of the defects
+	$(PYTEST) tests/engine $(PARALLEL) $(call report,engine) $(ARGS)
+	$(PYTEST) tests/defects -m representative $(PARALLEL) $(call report,defects) $(ARGS)
 
 gate: install ## compare every gate twin on DEVICE (what a merge waits for)
-	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
+	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" --seed $(SEED) $(PARALLEL) $(call report,gate) $(ARGS)
 
 record: install ## store the truth of every gate twin in fixtures/truth, for hosts without torch
 	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) --record=write \
 		--timeout 1800 $(PARALLEL) $(ARGS)
 
-nightly: install ## compare every twin on DEVICE, the large networks too
-	$(PYTEST) $(SUITES) -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(ARGS)
+record-candidate: install ## keep the runs of the gate's candidates on DEVICE, to be judged elsewhere
+	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) \
+		--record-candidate=$(CANDIDATE) --timeout 1800 $(PARALLEL) $(ARGS)
 
-test: lint ## lint, the tests of the engine, a tenth of the defects, then the gate on the CPU
-	$(PYTEST) tests/engine $(PARALLEL)
-	$(PYTEST) tests/defects -m representative $(PARALLEL)
-	$(PYTEST) $(SUITES) -m "gate and cpu" $(PARALLEL)
+nightly: install ## compare every twin on DEVICE, the large networks too
+	$(PYTEST) $(SUITES) -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(call report,nightly) $(ARGS)
+
+test: lint engine gate ## what a merge waits for: lint, the tests of the engine, then the gate
 
 defects: install ## the kill matrix: known mistakes, one by one, each of which must be refused
-	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(ARGS)
+	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(call report,defects) $(ARGS)
 
 findings: install ## the known discrepancies between the frameworks: which of them still stand
 	$(BIN)/python -m equivalence findings --jobs $(JOBS) $(ARGS)
 
-measured: install ## keep the errors that the last run measured: fixtures/measured.json
-	$(BIN)/python -m equivalence measured
+accept: install ## keep the errors of the last gate as those that later runs are compared with
+	$(BIN)/python -m equivalence accept --device $(DEVICE)
 
 study: install ## run the gate on the CPU with SEEDS base seeds; how far right networks are off
 	$(BIN)/python benchmarks/false_alarms.py --seeds $(SEEDS) --jobs $(JOBS) $(ARGS)
 
-bench: install ## what share of the gate is the frameworks' own compute; the judge's speed
+bench: install ## the step time of both sides on DEVICE; what the suite costs beside them
+	$(BIN)/python benchmarks/step_times.py --device $(DEVICE) $(ARGS)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/judge.py
 

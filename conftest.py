@@ -4,4 +4,4 @@ from equivalence import environment
 
 environment.prepare()
 
-pytest_plugins = ["equivalence.record_plugin", "equivalence.plugin"]
+pytest_plugins = ["equivalence.record_plugin", "equivalence.device_plugin", "equivalence.plugin"]

@@ -34,6 +34,9 @@ from equivalence.twin import DTYPES, Case  # noqa: E402
 BLOCK = 25
 """Seeds of one unit of work, for which a candidate is compiled once."""
 
+FEW_SEEDS = 2
+"""Of operators, which are not compiled: an interrupted study has whole nightly runs."""
+
 EVERY = 30.0
 """Seconds between lines of progress."""
 
@@ -152,7 +155,9 @@ def kind(tensor: str) -> str:
     return next(words for prefix, words in KINDS.items() if tensor.startswith(prefix))
 
 
-def plan(of_gate: Sequence[Case], seeds: int, records: Sequence[Record]) -> list[Unit]:
+def plan(
+    of_gate: Sequence[Case | Searched], seeds: int, records: Sequence[Record], block: int = BLOCK
+) -> list[Unit]:
     """What the records lack, one block of seeds of all samples after the other.
 
     An interrupted study has thus seen all cases with about as many seeds.
@@ -162,18 +167,20 @@ def plan(of_gate: Sequence[Case], seeds: int, records: Sequence[Record]) -> list
         samples.setdefault(case.sample_name, []).append(case)
     done = {(record["sample"], seed) for record in records for seed in record["seeds"]}
     units = []
-    for start in range(0, seeds, BLOCK):
+    for start in range(0, seeds, block):
         for name, of_sample in samples.items():
-            block = range(start, min(start + BLOCK, seeds))
-            if left := [seed for seed in block if (name, seed) not in done]:
+            within = range(start, min(start + block, seeds))
+            if left := [seed for seed in within if (name, seed) not in done]:
                 units.append((of_sample, left))
     return units
 
 
-def study(of_gate: Sequence[Case], seeds: int, jobs: int, folder: Path) -> int:
+def study(
+    of_gate: Sequence[Case | Searched], seeds: int, jobs: int, folder: Path, block: int = BLOCK
+) -> int:
     """Measure what the journal in `folder` lacks and report; the process's exit code."""
     journal = Journal(folder / "false_alarms.jsonl")
-    left = plan(of_gate, seeds, journal.records)
+    left = plan(of_gate, seeds, journal.records, block)
     told, code = time.monotonic(), 0
     print(f"{len(journal.records)} units of work in {journal.path}, {len(left)} to do", flush=True)
     try:
@@ -299,7 +306,8 @@ def main(arguments: Sequence[str]) -> int:
             parser.error(f"no operator has {chosen.only!r} in its name")
         folder = ROOT / "reports/operators"
         folder.mkdir(parents=True, exist_ok=True)
-        return study(list(map(Searched, names)), chosen.seeds, chosen.jobs, folder)
+        searched = list(map(Searched, names))
+        return study(searched, chosen.seeds, chosen.jobs, folder, FEW_SEEDS)
     of_gate = [
         case
         for twin in declared()

@@ -9,6 +9,7 @@ import functools
 import importlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -51,29 +52,36 @@ class Clock:
 FRAMEWORKS = ("imports", "PyTorch", "MindSpore")
 
 
+def places() -> Iterator[tuple[object, str, str]]:
+    """What is timed: (owner, name of a function of it, label)."""
+    from equivalence import judge, mindspore_adapter, record, sample, torch_adapter
+
+    for adapter, networks, framework in (
+        (torch_adapter, ("TorchNetwork", "TorchTraining"), "PyTorch"),
+        (mindspore_adapter, ("MindSporeNetwork",), "MindSpore"),
+    ):
+        yield adapter, "build", f"{framework}: build"
+        for network in (getattr(adapter, name) for name in networks):
+            yield network, "run", f"{framework}: run"
+        yield getattr(adapter, networks[0]), "_load", f"{framework}: load weights"
+    yield torch_adapter.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
+    yield mindspore_adapter.Pullback, "__call__", "MindSpore: run, compile"
+    for owner in (sample.Sample, sample.Perturbed):
+        for draw in ("inputs", "weight", "cotangent"):
+            yield owner, draw, "suite: draw samples"
+    yield mindspore_adapter.np, "array_equal", "suite: verify loaded weights"
+    yield record.Library, "reference", "suite: read records"
+    yield judge, "distance", "suite: norms"
+
+
 def main(arguments: list[str]) -> int:
     """Print a table of seconds and shares; the exit code is pytest's."""
     clock, started = Clock(), time.perf_counter()
-    from equivalence import judge, mindspore_adapter, sample, torch_adapter, truth
-
+    wrapped = list(places())
     importlib.import_module("torchvision.models")
     clock.spent["imports"] = time.perf_counter() - started
-
-    for adapter, network, framework in (
-        (torch_adapter, torch_adapter.TorchNetwork, "PyTorch"),
-        (mindspore_adapter, mindspore_adapter.MindSporeNetwork, "MindSpore"),
-    ):
-        clock.wrap(adapter, "build", f"{framework}: build")
-        clock.wrap(network, "_load", f"{framework}: load weights")
-        clock.wrap(network, "run", f"{framework}: run")
-    clock.wrap(torch_adapter.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks")
-    clock.wrap(mindspore_adapter.Pullback, "__call__", "MindSpore: run, compile")
-    for cls in (sample.Sample, sample.Perturbed):
-        for draw in ("inputs", "weight", "cotangent"):
-            clock.wrap(cls, draw, "suite: draw samples")
-    clock.wrap(mindspore_adapter.np, "array_equal", "suite: verify loaded weights")
-    for module in (truth, judge):
-        clock.wrap(module, "distance", "suite: norms")
+    for place in wrapped:
+        clock.wrap(*place)
     where = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(ROOT)]
     outcome = pytest.main([*where, str(ROOT / "tests/test_twins.py"), *GATE, *arguments])
     total = time.perf_counter() - started

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from equivalence import environment
+from equivalence.devices import DEVICES
 from equivalence.errors import EquivalenceError
 
 USAGE_ERROR, INTERRUPTED = 2, 130
@@ -32,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     """Each command adds itself, with `run` and, as `destination`, the file that it writes."""
     parser = argparse.ArgumentParser("python -m equivalence", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_convert, _add_findings, _add_coverage, _add_measured):
+    for add in (_add_convert, _add_findings, _add_coverage, _add_accept):
         add(commands)
     return parser
 
@@ -70,13 +71,16 @@ def _coverage(options: argparse.Namespace) -> int:
     return command(options.target, {key: _value(value) for key, value in options.arguments})
 
 
-def _measured(options: argparse.Namespace) -> int:
+def _accept(options: argparse.Namespace) -> int:
     from equivalence import coverage, measured
 
-    figures = measured.collect(options.results)
-    measured.demand_all(figures, coverage.counterparts())
-    measured.write(figures, options.destination)
-    print(f"{options.destination}: {measured.summary(figures)}")
+    figures = measured.collect(measured.records_of(options.results, options.device))
+    measured.demand_all(figures, coverage.counterparts(), coverage.gate(options.device))
+    path = options.destination = measured.path_of(options.device)
+    if path.exists():
+        print(measured.changed(figures, measured.read(path)))
+    measured.write(figures, path)
+    print(f"{path}: {measured.summary(figures)}")
     return 0
 
 
@@ -174,16 +178,18 @@ def _add_coverage(commands: Any) -> None:
     command.set_defaults(run=_coverage, destination="the table")
 
 
-def _add_measured(commands: Any) -> None:
+def _add_accept(commands: Any) -> None:
     command = commands.add_parser(
-        "measured",
-        help="keep the errors that the last run of the suite measured, for `coverage`",
-        description="Write fixtures/measured.json from the results of a run of all of the suite.",
+        "accept",
+        help="keep the errors of the last run of the gate as those that later runs compare with",
+        description="Write fixtures/measured-DEVICE.json from the results of a complete green run "
+        "of the gate.",
     )
     command.add_argument(
         "results", nargs="?", type=Path, default=Path("reports/results.jsonl"), metavar="RESULTS"
     )
-    command.set_defaults(run=_measured, destination=Path("fixtures/measured.json"))
+    command.add_argument("--device", choices=DEVICES, default="cpu", help="(default: cpu)")
+    command.set_defaults(run=_accept, destination="what is accepted")
 
 
 def _assignment(text: str) -> tuple[str, str]:

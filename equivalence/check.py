@@ -2,22 +2,35 @@
 
 import contextlib
 import functools
-import os
-import re
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-from equivalence import devices, environment, precision, record, sketch, trace, weights
+from equivalence import (
+    devices,
+    environment,
+    errors,
+    precision,
+    record,
+    record_candidate,
+    sketch,
+    trace,
+    weights,
+)
 from equivalence.batches import Batches
-from equivalence.errors import DeclarationError, EquivalenceError, SideError, TorchMissingError
+from equivalence.errors import (
+    DeclarationError,
+    EquivalenceError,
+    RecordError,
+    SideError,
+    TorchMissingError,
+)
 from equivalence.judge import Judgement, judge
 from equivalence.known import CLOSE, Flip, Reference, Truth
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.trace import Trace
 from equivalence.twin import Case
+from equivalence.words import listed
 
 if TYPE_CHECKING:
     from equivalence.mindspore_adapter import MindSporeNetwork
@@ -36,6 +49,9 @@ class Outcome:
     flips: the branches that the candidate took otherwise, and that `judgement` is passed with.
     undecided: elements of updates that rounding decides, of which only a range is demanded.
     record: see `Reference`. note: what may explain the difference, but cannot be tried here.
+    made_with: what the candidate's run was recorded with elsewhere; None: it was run here.
+    products: convolutions and matrix products that a rehearsal rounded; None: it was none.
+    coarse: the compute mode rounds more than the dtype does.
     """
 
     case: Case
@@ -45,14 +61,18 @@ class Outcome:
     undecided: int = 0
     record: str | None = None
     note: str | None = None
+    made_with: str | None = None
+    products: int | None = None
+    coarse: bool = False
 
     @property
     def passed(self) -> bool:
-        """Equal; or different, where the twin declares a difference."""
+        """Equal; or different, where the twin declares a difference and the mode can show it."""
         if self.judgement is None:
             return True
         if self.case.twin.differs:
-            return self.judgement.ill_posed is None and bool(self.judgement.differing)
+            shown = bool(self.judgement.differing) or self.coarse
+            return self.judgement.ill_posed is None and shown
         return self.judgement.equal
 
 
@@ -74,9 +94,6 @@ class Comparison:
 
 _known: list[tuple[tuple, Reference]] = []
 
-NAMED = 3
-"""Activations near a kink that a note names."""
-
 SMALL = 64
 """References of single operators and of sizes that are kept at once; of networks it is one."""
 
@@ -87,15 +104,27 @@ def check(case: Case, seed: int) -> Outcome:
     Raises EquivalenceError where no comparison can be made: weights that do not pair up, random
     layers that are not pinned, a case that cannot tell right from wrong.
     """
-    if record.writing() and not devices.present(case.device):
+    if record.writing() and not devices.present(devices.place(case.device).runs_on):
         return Outcome(case, seed, None, record=_recorded(case, seed))
+    runs = record_candidate.active(case)
+    made_with = runs and runs.made_with(case, seed, case_unit_roundoff(case))
     if case.twin.raises:
-        return Outcome(case, seed, None, record=_both_raise(case, seed))
+        origin = _both_raise(case, seed)
+        return Outcome(case, seed, None, record=origin, made_with=made_with)
     compared = compare(case, seed)
     known = compared.reference
     undecided = sum(each.at.size for each in known.expected.undecided.values())
     return Outcome(
-        case, seed, compared.judgement, compared.flips, undecided, known.record, compared.note
+        case,
+        seed,
+        compared.judgement,
+        compared.flips,
+        undecided,
+        known.record,
+        compared.note,
+        made_with,
+        getattr(compared.candidate, "products", None),
+        _coarse(case),
     )
 
 
@@ -118,9 +147,8 @@ def compare(
         return sizes.compare(case, seed, candidate, attribute)
     unit_roundoff = case_unit_roundoff(case)
     known = reference(case, seed)
-    if candidate is None:
-        with _side("candidate", case):
-            candidate = build_candidate(case)
+    with _side("candidate", case):
+        candidate = _candidate(case, seed, candidate)
     _demand_pinned(case, known.random_layers, candidate.random_layers())
     partners = weights.pair(known.slots, candidate.slots(), case.twin.rename)
     environment.spare_collections()
@@ -129,9 +157,10 @@ def compare(
         recorded = candidate.run(known.sample, partners, case.phase, outputs)
     recorded = known.expected.decided(recorded)
     budget = precision.budget(case.twin.name)
-    judgement = judge(known.expected, recorded, unit_roundoff, budget)
+    coarse = _coarse(case)
+    judgement = judge(known.expected, recorded, unit_roundoff, budget, coarse)
     if judgement.differing and judgement.needed <= CLOSE * budget:
-        judgement = judge(_finer(known, case), recorded, unit_roundoff, budget)
+        judgement = judge(_finer(known, case), recorded, unit_roundoff, budget, coarse)
     if case.twin.computes and judgement.equal and judgement.needed < FINER:
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
@@ -195,7 +224,7 @@ def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float
         )
     if explained:
         taken, expected = explained
-        judgement = judge(expected, made.recorded, unit_roundoff, budget)
+        judgement = judge(expected, made.recorded, unit_roundoff, budget, _coarse(case))
         if judgement.equal:
             made.judgement, made.flips = judgement, taken
 
@@ -204,9 +233,7 @@ def _untried(near: Sequence[Flip]) -> str | None:
     """Of gradients that are off on a host that cannot try branch flips out."""
     if not near:
         return None
-    named = ", ".join(map(str, near[:NAMED]))
-    more = f" and {len(near) - NAMED} more" if len(near) > NAMED else ""
-    return f"perhaps a branch flip, at {named}{more}; to tell, run it where torch is installed"
+    return f"perhaps a branch flip, at {listed(near)}; to tell, run it where torch is installed"
 
 
 def _far(
@@ -221,8 +248,18 @@ def _far(
 
 def case_unit_roundoff(case: Case) -> float:
     """The unit roundoff of the mode that the case's device computes its dtype in."""
-    modes = devices.DEVICES[case.device].modes
-    return precision.UNIT_ROUNDOFF[modes[case.twin.computes or case.dtype]]
+    return precision.UNIT_ROUNDOFF[devices.place(case.device).computes(_computed(case))]
+
+
+def _coarse(case: Case) -> bool:
+    """Whether the mode rounds more than the dtype does."""
+    dtype = _computed(case)
+    return case_unit_roundoff(case) > precision.UNIT_ROUNDOFF[dtype]
+
+
+def _computed(case: Case) -> str:
+    """The dtype that both sides compute in."""
+    return case.twin.computes or case.dtype
 
 
 def reference(case: Case, seed: int) -> Reference:
@@ -286,14 +323,26 @@ def build_candidate(case: Case) -> "MindSporeNetwork":
     """The candidate of a case, built anew."""
     from equivalence.mindspore_adapter import MindSporeNetwork, MindSporeTraining
 
-    target = devices.DEVICES[case.device].target
+    place = devices.place(case.device).running(_computed(case))
     if case.twin.steps:
         return MindSporeTraining(
-            case.twin.candidate, case.arguments, case.execution, target, case.twin.steps
+            case.twin.candidate, case.arguments, case.execution, place, case.twin.steps
         )
     return MindSporeNetwork(
-        case.twin.candidate, case.arguments, case.execution, target, _declared(case)
+        case.twin.candidate, case.arguments, case.execution, place, _declared(case)
     )
+
+
+def _candidate(
+    case: Case, seed: int, before: "MindSporeNetwork | None" = None
+) -> "MindSporeNetwork":
+    """The candidate of a case: `before`, if one ran already; else built anew, or a record of it."""
+
+    def build() -> "MindSporeNetwork":
+        return build_candidate(case) if before is None else before
+
+    runs = record_candidate.active(case)
+    return runs.candidate(case, seed, case_unit_roundoff(case), build) if runs else build()
 
 
 def _declared(case: Case) -> list[tuple[int | None, ...]] | None:
@@ -313,24 +362,9 @@ def _side(side: str, case: Case) -> Iterator[None]:
     except EquivalenceError:
         raise
     except Exception as error:
-        # MindSpore appends its C++ call stack after an empty line.
-        message = str(error).strip().split("\n\n")[0]
         raise SideError(
-            f"{case.name}: the {side} raised {type(error).__name__}: {message}"
-            f"{_place(error.__traceback__)}"
+            f"{case.name}: the {side} raised {type(error).__name__}: {errors.words(error)}"
         ) from error
-
-
-def _place(trace: TracebackType | None) -> str:
-    """The innermost line of the models' own code that a traceback passes through."""
-    frames = traceback.extract_tb(trace)
-    own = [f for f in frames if not f.filename.startswith(_ENGINE)]
-    own = [f for f in own if not _FOREIGN.search(f.filename)]
-    return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
-
-
-_ENGINE = os.path.dirname(__file__) + os.sep
-_FOREIGN = re.compile(r"site-packages|<frozen|lib[\\/]python")
 
 
 def _demand_pinned(case: Case, reference: list[str], candidate: list[str]) -> None:
@@ -356,7 +390,7 @@ def _both_raise(case: Case, seed: int) -> str | None:
     known = _raising(case, seed)
 
     def candidate() -> None:
-        network = build_candidate(case)
+        network = _candidate(case, seed)
         partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
         network.run(known.sample, partners, case.phase, {})
 
@@ -383,7 +417,7 @@ def _raising(case: Case, seed: int) -> Reference:
 def _demand_raised(side: str, case: Case, run: Callable[[], object]) -> None:
     try:
         run()
-    except TorchMissingError:
+    except (TorchMissingError, RecordError):
         raise
     except Exception as error:
         if type(error).__name__ != case.twin.raises:

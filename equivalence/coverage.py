@@ -15,6 +15,9 @@ from equivalence.operators import Counterpart, Operator
 TABLE = "tests.twins"
 """The package with the declarations; the command runs in the project's folder."""
 
+GATE = "tests.gate"
+"""The module that lists the cases of the gate."""
+
 VERIFIED, UNVERIFIED = 0, 1
 """Exit codes of the command."""
 
@@ -122,7 +125,7 @@ class Known:
         for name in layer.verified:
             differs = self.declared[name].differs
             _add_new(one.differences, [differs] if differs else [])
-            one.worst = _larger(one.worst, self.figures["twins"].get(name, {}).get("worst"))
+            one.worst = _larger(one.worst, measured.worst_of(self.figures, name))
         _add_new(one.differences, _differences(layer.counterpart, layer.torch, layer.torch))
         _add_new(one.remarks, _remarks(layer.counterpart))
 
@@ -142,7 +145,8 @@ def _has(operator: Operator, counterpart: str, word: str, api: str) -> bool:
 def load() -> Known:
     """What `tests.twins` declares, with the figures that were kept."""
     apis, operators = _declarations("apis"), _declarations("operators").operators()
-    return Known(operators, apis.LAYERS, apis.ALIASES, apis.declared(), measured.read())
+    figures = measured.read(measured.path_of("cpu"))
+    return Known(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures)
 
 
 def _declarations(name: str) -> Any:
@@ -161,6 +165,11 @@ def counterparts() -> Iterator[tuple[str, str]]:
     for operator in _declarations("operators").operators():
         for counterpart in operator.counterparts:
             yield operator.torch, counterpart.api
+
+
+def gate(device: str) -> Iterator[str]:
+    """The names of the cases of the gate, which are not those of operators."""
+    return importlib.import_module(GATE).cases(device)
 
 
 def _references(declared: Mapping[str, Any]) -> Iterator[Layer]:

@@ -1,5 +1,10 @@
 """What can go wrong in one sentence, apart from a numerical difference."""
 
+import os
+import re
+import traceback
+from types import TracebackType
+
 
 class EquivalenceError(Exception):
     """A mistake that a user can act on; its text says what, where and what to do."""
@@ -38,8 +43,27 @@ class CoverageError(EquivalenceError):
 
 
 class RecordError(EquivalenceError):
-    """A recorded truth is missing, out of date, damaged or of something else."""
+    """A recorded truth or candidate is missing, out of date, damaged or of something else."""
 
 
 class TorchMissingError(EquivalenceError):
     """The reference is to be run where torch is not installed."""
+
+
+def words(error: Exception) -> str:
+    """What an exception of a side says, and the line of the models' own code that it came from."""
+    # MindSpore appends its C++ call stack after an empty line.
+    message = str(error).strip().split("\n\n")[0]
+    return f"{message}{_place(error.__traceback__)}"
+
+
+def _place(trace: TracebackType | None) -> str:
+    """The innermost line of the models' own code that a traceback passes through."""
+    frames = traceback.extract_tb(trace)
+    own = [f for f in frames if not f.filename.startswith(_ENGINE)]
+    own = [f for f in own if not _FOREIGN.search(f.filename)]
+    return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
+
+
+_ENGINE = os.path.dirname(__file__) + os.sep
+_FOREIGN = re.compile(r"site-packages|<frozen|lib[\\/]python")

@@ -122,12 +122,14 @@ class Judgement:
     """All tensors of one case, in the order of the reference's trace.
 
     unit: of errors and budget; excuse: what a difference within the budget is put down to.
+    blind: tensors in which zeros would pass, of which a coarse compute mode tells too little.
     """
 
     verdicts: tuple[TensorVerdict, ...]
     ill_posed: str | None = None
     unit: str = "roundings"
     excuse: str = "rounding"
+    blind: tuple[str, ...] = ()
 
     @property
     def differing(self) -> list[TensorVerdict]:
@@ -154,12 +156,20 @@ def roundings(part: float, spread: float, size: float, unit_roundoff: float) -> 
 
 
 def judge(
-    expected: Mapping[str, Expected], candidate: Trace, unit_roundoff: float, budget: float
+    expected: Mapping[str, Expected],
+    candidate: Trace,
+    unit_roundoff: float,
+    budget: float,
+    coarse: bool = False,
 ) -> Judgement:
     """Compare a candidate's trace with what is expected of it.
 
     Structure comes first: a tensor missing on either side, another shape or another dtype is an
-    error of its own. Raises ValueError when there is nothing to compare.
+    error of its own. A tensor in which zeros would pass makes the case ill-posed: a sample must
+    tell them from what is right. coarse: the compute mode rounds more than the dtype does, so
+    that what is amplified much is lost in it whatever the sample; such tensors are counted, and
+    only where there is no other is the case ill-posed.
+    Raises ValueError when there is nothing to compare.
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
@@ -172,20 +182,21 @@ def judge(
         for name in candidate
         if name not in expected
     ]
-    ill_posed = _ill_posed(expected, budget) or _blind(expected, verdicts)
-    return Judgement(tuple(verdicts), ill_posed)
+    telling = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
+    blind = [v for v in telling if v.reach >= 1.0]
+    ill_posed = _ill_posed(expected, budget)
+    if blind and ill_posed is None and (not coarse or len(blind) == len(telling)):
+        ill_posed = _zeros_pass(blind[0])
+    return Judgement(tuple(verdicts), ill_posed, blind=tuple(v.name for v in blind))
 
 
-def _blind(expected: Mapping[str, Expected], verdicts: list[TensorVerdict]) -> str | None:
-    """The complaint that the budget reaches as far as zero in some tensor that is not zero."""
-    for verdict in verdicts:
-        if verdict.reach >= 1.0 and not expected[verdict.name].cancelled:
-            return (
-                f"{verdict.budget:g} roundings of {verdict.name} are {verdict.reach:.3g} times the "
-                f"truth itself (conditioning {verdict.conditioning:.3g}): zeros would pass, so the "
-                "case cannot tell right from wrong; use a smaller or better conditioned sample"
-            )
-    return None
+def _zeros_pass(verdict: TensorVerdict) -> str:
+    """The complaint that the budget reaches as far as zero in a tensor that is not zero."""
+    return (
+        f"{verdict.budget:g} roundings of {verdict.name} are {verdict.reach:.3g} times the "
+        f"truth itself (conditioning {verdict.conditioning:.3g}): zeros would pass, so the "
+        "case cannot tell right from wrong; use a smaller or better conditioned sample"
+    )
 
 
 def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:

@@ -18,6 +18,7 @@ from mindspore.nn.utils import no_init_parameters
 
 from equivalence import trace
 from equivalence.build import build
+from equivalence.devices import CPU, Place
 from equivalence.errors import DeclarationError, WeightError
 from equivalence.layers import Layer, Sink, Site, below
 from equivalence.sample import Sample
@@ -91,11 +92,11 @@ class MindSporeNetwork:
         target: str,
         arguments: Mapping[str, Any],
         execution: str,
-        device: str = "CPU",
+        place: Place = CPU,
         declared: Sequence[tuple[int | None, ...]] | None = None,
     ):
-        self.execution, self.device, self.declared = execution, device, declared
-        self._enter()
+        self.execution, self.declared = execution, declared
+        self._settle(place)
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
         self._take(network if isinstance(network, nn.Cell) else Function(network))
@@ -109,7 +110,8 @@ class MindSporeNetwork:
     def part(self, path: str, execution: str) -> "MindSporeNetwork":
         """The cell at that path as a network of its own; it shares this one's parameters."""
         network = object.__new__(MindSporeNetwork)
-        network.execution, network.device = execution, self.device
+        network.execution = execution
+        network.place, network.rehearsal = self.place, self.rehearsal
         network.whole = self  # keeps the parameters
         network._take(self.cell_at(path))
         return network
@@ -118,11 +120,38 @@ class MindSporeNetwork:
         """The cell at a path; "" is the network."""
         return dict(self.cell.cells_and_names())[path]
 
+    def _settle(self, place: Place) -> None:
+        """Take the place that this network computes at."""
+        self.place = place
+        self.rehearsal = None
+        if place.rehearsed:
+            from equivalence.rehearsal import Rehearsal
+
+            self.rehearsal = Rehearsal(place.mode)
+        self._enter()
+
     def _enter(self) -> None:
-        """Make the device and the execution mode of this network the process's."""
-        if ms.get_context("device_target") != self.device:
-            ms.set_device(self.device)
+        """Make the device, its compute mode and the execution of this network the process's."""
+        self.place.enter()
         ms.set_context(mode=MODES[self.execution])
+
+    def _arithmetic(self) -> contextlib.AbstractContextManager[None]:
+        """Runs within compute as the place does."""
+        if self.rehearsal is None:
+            return contextlib.nullcontext()
+        for path, cell in self.cell.cells_and_names():
+            # MindSpore casts what a rehearsal computes with inside such a cell, too.
+            if getattr(cell, "fp16", False):
+                raise DeclarationError(
+                    f"{path or 'the network'} is a {type(cell).__name__} with to_float(float16), "
+                    "which no rehearsal can look into: declare the twin with computes='float16'"
+                )
+        return self.rehearsal()
+
+    @property
+    def products(self) -> int | None:
+        """How many convolutions and matrix products were rounded; None where none is to be."""
+        return self.rehearsal.products if self.rehearsal else None
 
     def slots(self) -> dict[str, Slot]:
         """Every parameter and buffer (a parameter without gradient) by its path."""
@@ -210,7 +239,8 @@ class MindSporeNetwork:
         _pynative_executor.clear_res()
         try:
             self._load(sample, partners)
-            return self._run(sample, partners, phase, outputs)
+            with self._arithmetic():
+                return self._run(sample, partners, phase, outputs)
         except BaseException:
             # A failure under grad leaves the executor half way through a graph; indexing then
             # breaks in every later case of the process.
@@ -297,14 +327,14 @@ class MindSporeTraining(MindSporeNetwork):
         target: str,
         arguments: Mapping[str, Any],
         execution: str,
-        device: str,
+        place: Place,
         steps: int,
     ):
-        self.execution, self.device, self.steps = execution, device, steps
+        self.execution, self.steps = execution, steps
         self.recorded: Collection[int] = (1, steps)
         self._built = target, arguments
         self._release: list[weakref.finalize] = []
-        self._enter()
+        self._settle(place)
         self._renew()
 
     def _renew(self) -> None:

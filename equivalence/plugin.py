@@ -1,21 +1,21 @@
 """The suite inside pytest: options, device markers, results, and never green on nothing."""
 
-import ast
 import contextlib
 import hashlib
 import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from equivalence import environment, record, record_plugin, report
+from equivalence import environment, measured, record, record_candidate, record_plugin, report
 from equivalence.declaration import LEVELS
-from equivalence.devices import DEVICES, present
+from equivalence.device_plugin import ROUNDED, again, named_devices
+from equivalence.devices import DEVICES, found, present
 from equivalence.errors import EquivalenceError
 from equivalence.isolation import isolated
 from equivalence.twin import Case
@@ -61,44 +61,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{level}: belongs to this level")
     if hasattr(config, "workerinput"):
         return
-    absent = [d for d in named_devices(config.option.markexpr) if d != "cpu" and not present(d)]
-    if absent and config.option.record != record.WRITE:  # that needs the reference alone
+    # Recording truth needs the reference alone, and recorded runs are read.
+    needed = config.option.record != record.WRITE and config.option.candidate is None
+    named = [device for device in named_devices(config.option.markexpr) if device != "cpu"]
+    absent = [device for device in named if needed and not present(device)]
+    if absent:
         raise pytest.UsageError(
-            f"-m names the device {absent[0]}, but MindSpore finds none on this host; run where "
+            f"-m names the device {absent[0]}, but there is none on this host "
+            f"({found(absent[0]).why}); run where "
             f"`mindspore.hal.is_available('{DEVICES[absent[0]].target}')` is True, "
             "or choose `-m cpu`"
         )
     config.pluginmanager.register(Recorder(config), "equivalence-recorder")
 
 
-def named_devices(expression: str) -> list[str]:
-    """The devices that a `-m` expression asks for: named, and not negated."""
-    try:
-        tree = ast.parse(expression.strip() or "()", mode="eval")
-    except SyntaxError:
-        return []  # pytest complains about it
-    wanted = _wanted(tree.body)
-    return [device for device in DEVICES if device in wanted]
-
-
-def _wanted(node: ast.expr, negated: bool = False) -> set[str]:
-    """The names in an expression of and, or, not that count for it, not against it."""
-    if isinstance(node, ast.UnaryOp):
-        return _wanted(node.operand, not negated)
-    if isinstance(node, ast.BoolOp):
-        return set().union(*(_wanted(value, negated) for value in node.values))
-    return {node.id} if isinstance(node, ast.Name) and not negated else set()
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = {}
     for item in items:
-        for device in DEVICES:
+        for device in DEVICES if not record_plugin.elsewhere(item) else ():
             if device != "cpu" and item.get_closest_marker(device):
                 if device not in reasons:
-                    reasons[device] = not present(device) and f"no {device} device on this host"
-                if reasons[device] and not record_plugin.recording(item):
+                    why = f"no {device} device on this host: {found(device).why}"
+                    reasons[device] = not present(device) and why
+                if reasons[device]:
                     item.add_marker(pytest.mark.skip(reason=reasons[device]))
 
 
@@ -119,11 +105,13 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
         with _failing(request.config):
             outcome = case.check(seed)
             request.node.stash[LINES] = report.lines(outcome)
+            request.node.user_properties += _properties([outcome])
             if not outcome.passed:
                 repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
+                repeat += again(request.config) + record_plugin.again(request.config)
                 _fail(request.config, outcome, repeat)
             elif request.config.getoption("diagnose") and outcome.judgement is not None:
-                told = _diagnosed(request.config, case, seed, True)
+                told = _diagnosed(request.config, outcome, True)
                 request.node.stash[DIAGNOSIS] = [case.name, *told]
 
     with isolated():
@@ -145,11 +133,12 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[["Exploration"]
 
     def run(exploration: "Exploration") -> None:
         operator = exploration.operator
-        repeat = f"pytest '{nodeid}' --seed {seed} --example "
+        repeat = f"pytest '{nodeid}' --seed {seed}{again(config)} --example "
         with _failing(config):
             if spelled is not None:
                 outcome = exploration.case(operator.example(spelled)).check(seed)
                 request.node.stash[LINES] = report.lines(outcome)
+                request.node.user_properties += _properties([outcome])
                 if not outcome.passed:
                     _fail(config, outcome, repeat + shlex.quote(spelled))
                 return
@@ -157,17 +146,26 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[["Exploration"]
             request.node.stash[LINES] = [
                 line for outcome in found.outcomes for line in report.lines(outcome)
             ]
+            request.node.user_properties += _properties(found.outcomes)
             if found.failure is None:
                 return
             repeat += shlex.quote(found.example.spelled(operator.name))
             if isinstance(found.failure, EquivalenceError):
                 pytest.fail(f"{found.failure}\nrepeat: {repeat}", pytrace=False)
             request.node.stash[LINES] += report.lines(found.failure)
+            request.node.user_properties[:] = _properties([found.failure])
             _fail(config, found.failure, repeat)
 
     with isolated():
         yield run
     running.unlink(missing_ok=True)
+
+
+def _properties(outcomes: Sequence["Outcome"]) -> list[tuple[str, object]]:
+    """What a test's report says of the comparisons it made."""
+    rounded = [each.products for each in outcomes if each.products is not None]
+    counted = [(ROUNDED, sum(rounded))] if rounded else []
+    return report.properties(outcomes) + counted
 
 
 def _running(config: pytest.Config, nodeid: str) -> Path:
@@ -204,17 +202,21 @@ def _failing(config: pytest.Config) -> Iterator[None]:
 def _fail(config: pytest.Config, outcome: "Outcome", repeat: str) -> NoReturn:
     diagnosis = []
     if outcome.judgement.differing:
-        diagnosis = _diagnosed(config, outcome.case, outcome.seed, False)
+        diagnosis = _diagnosed(config, outcome, False)
     pytest.fail(report.failure(outcome, repeat, diagnosis), pytrace=False)
 
 
-def _diagnosed(config: pytest.Config, case: Case, seed: int, passed: bool) -> list[str]:
+def _diagnosed(config: pytest.Config, outcome: "Outcome", passed: bool) -> list[str]:
     """Lines that name the culprit, and where all of the diagnosis is."""
+    case = outcome.case
+    if outcome.made_with:
+        return [report.undiagnosed(outcome)]
     if not environment.installed("torch"):
         return ["no diagnosis: it needs torch; repeat it where torch is installed"]
     try:
-        with record.using(None):  # of a sketch no element is known
-            brief, full = case.diagnose(seed, every=passed)
+        # Of a sketch no element is known, and runs by parts are not to be kept.
+        with record.using(None), record_candidate.using(None):
+            brief, full = case.diagnose(outcome.seed, every=passed)
     except Exception as error:  # must not hide what is diagnosed
         return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
     name = re.sub(r"[^\w.+=-]+", "_", case.name)
@@ -233,6 +235,8 @@ def written(path: Path, lines: list[str]) -> Path:
 
 LINES = pytest.StashKey[list[str]]()
 DIAGNOSIS = pytest.StashKey[list[str]]()
+WARNING = "::warning::" if os.environ.get("GITHUB_ACTIONS") == "true" else ""
+"""GitHub shows lines that begin so beside the run."""
 SHOW_TRACEBACK = "(--tb=long shows the traceback)"
 
 
@@ -244,8 +248,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
         made.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
         made.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []
         if crash := getattr(made.longrepr, "reprcrash", None):
-            # pytest's short summary repeats the message, and in CI all lines of it.
-            crash.message = crash.message.partition("\n")[0]
+            # pytest's short summary and JUnit repeat the message, all lines of it.
+            crash.message = report.headline(crash.message)
     return made
 
 
@@ -254,6 +258,7 @@ class Recorder:
 
     def __init__(self, config: pytest.Config):
         self.path = Path(config.rootpath, config.getoption("results"))
+        self.accepted = Path(config.rootpath, measured.FOLDER.name)
         self.part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         self.diagnosed = self.path.parent / DIAGNOSES
         self.stream = None
@@ -301,6 +306,8 @@ class Recorder:
             terminalreporter.section("equivalence")
             terminalreporter.line(report.summary(self.records))
             terminalreporter.line(f"all comparisons: {os.path.relpath(self.path)}")
+            for line in measured.news(self.records, self.accepted):
+                terminalreporter.line(f"{WARNING}{line}", yellow=True)
         elif self.empty:
             terminalreporter.section("equivalence")
             terminalreporter.line("nothing was compared: the run fails", red=True)

@@ -6,7 +6,6 @@ the case is refused. See `record_files.py` for the files and `sketch.py` for wha
 """
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -101,11 +100,11 @@ class Library:
         try:
             arrays, rest = self._open[1][key]
             known = record_codec.decode(arrays, rest, sample)
-            same = record_fingerprint.digest(known, case.twin.steps) == rest["digest"]
+            same = record_fingerprint.digest_of(known, case.twin.steps) == rest["digest"]
         except (KeyError, TypeError, ValueError) as error:
             path = self.folder / self._manifest[twin]["file"]
             raise RecordError(
-                f"{path} lacks what {key!r} needs ({error}): {record_files.CURE}"
+                f"{path} lacks what {key!r} needs ({error}): {record_files.TRUTH.cure}"
             ) from error
         known.record = USED
         return known if same else None
@@ -123,17 +122,16 @@ class Library:
         arrays, rest = record_codec.encode(known)
         rest |= {
             "fingerprint": record_fingerprint.fingerprint(case, seed, unit_roundoff),
-            "digest": record_fingerprint.digest(known, case.twin.steps),
+            "digest": record_fingerprint.digest_of(known, case.twin.steps),
             "versions": record_fingerprint.versions(),
             "declared": sorted(_samples(case)),
         }
         twin = case.twin.name
         content = record_files.packed(twin, {key: (arrays, rest)})
-        name = hashlib.sha256(key.encode()).hexdigest()[:16] + record_files.SUFFIX
-        path = self.parts / twin / name
+        path = record_files.part(self.parts, twin, key)
         arrays, rest = record_files.unpacked(path, content, twin)[key]
         read = record_codec.decode(arrays, rest, draw())
-        if record_fingerprint.digest(read, case.twin.steps) != rest["digest"]:
+        if record_fingerprint.digest_of(read, case.twin.steps) != rest["digest"]:
             raise RecordError(f"{case.name}: its sample cannot be drawn again as it was")
         record_files.written(path, content)
         read.record = WRITTEN

@@ -1,4 +1,4 @@
-"""The files of records: one of a sample while a run records, one of a twin once it is done.
+"""The files of records: one of each while a run records, one of a twin's or of a run's in the end.
 
 A folder of records is its `manifest.json` and the files that this names. A file's name carries
 its checksum, so that recording writes new files beside the old ones and then the manifest, in one
@@ -10,7 +10,9 @@ import fcntl
 import hashlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +21,48 @@ import safetensors.numpy
 
 from equivalence.errors import RecordError
 from equivalence.record_codec import Arrays
-from equivalence.record_fingerprint import FORMAT
+from equivalence.record_fingerprint import CANDIDATE_FORMAT, FORMAT
 
 MANIFEST = "manifest.json"
 SUFFIX = ".safetensors"
-CURE = "restore it from version control, or run `make record` where torch is installed"
+DRAFT = ".part"
 
 Records = dict[str, tuple[Arrays, dict[str, Any]]]
-"""Of one twin, by key: the arrays of each sample, and the rest of it."""
+"""Of one file, by key: the arrays of each record, and the rest of it."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a folder holds records of.
+
+    format: of its files. group: whose records a file has, of a twin or of a run. cure: of a file
+    that cannot be read; renew: of one of another format.
+    """
+
+    format: int | str
+    group: str
+    cure: str
+    renew: str
+
+
+TRUTH = Kind(
+    FORMAT,
+    "twin",
+    "restore it from version control, or run `make record` where torch is installed",
+    "run `make record` where torch is installed",
+)
+CANDIDATE = Kind(
+    CANDIDATE_FORMAT,
+    "run",
+    "copy the whole folder again, or run `make record-candidate` again where the device is",
+    "run `make record-candidate` again where the device is, with the same version",
+)
 
 
 def written(path: Path, content: bytes) -> None:
     """A file with that content, complete or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
+    draft = path.with_name(f"{path.name}.{os.getpid()}{DRAFT}")
     with draft.open("wb") as file:
         file.write(content)
         file.flush()
@@ -40,7 +70,12 @@ def written(path: Path, content: bytes) -> None:
     draft.replace(path)
 
 
-def packed(twin: str, records: Records) -> bytes:
+def part(parts: Path, group: str, key: str) -> Path:
+    """The file of one record, while a run records."""
+    return parts / group / (hashlib.sha256(key.encode()).hexdigest()[:16] + SUFFIX)
+
+
+def packed(group: str, records: Records, kind: Kind = TRUTH) -> bytes:
     """The content of a file; the same records give the same bytes."""
     arrays = {
         f"{key}/{name}": values.copy(order="C")  # also 0-d, which ascontiguousarray makes 1-d
@@ -49,106 +84,109 @@ def packed(twin: str, records: Records) -> bytes:
     }
     told = {key: rest for key, (_, rest) in sorted(records.items())}
     # A single entry, since safetensors writes several in any order. Tensors keep theirs.
-    header = json.dumps({"format": FORMAT, "twin": twin, "samples": told})
+    header = json.dumps({"format": kind.format, kind.group: group, "samples": told})
     return safetensors.numpy.save(arrays, {"records": header})
 
 
-def unpacked(path: Path, content: bytes, twin: str) -> Records:
-    """The records in a file's content. Raises RecordError where it is not of that twin."""
+def unpacked(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> Records:
+    """The records in a file's content. Raises RecordError where it is not of that group."""
     try:
         arrays = safetensors.numpy.load(content)
         end = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(json.loads(content[8:end])["__metadata__"]["records"])
-        made, of, told = header["format"], header["twin"], header["samples"]
+        made, of, told = header["format"], header.get(kind.group), header["samples"]
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError):
-        raise RecordError(f"{path} is no file of records: {CURE}") from None
-    if made != FORMAT:
-        raise _other_format(path, made)
-    if of != twin:
-        raise RecordError(f"{path} holds records of {of!r}, not of {twin!r}: {CURE}")
+        raise RecordError(f"{path} is no file of records: {kind.cure}") from None
+    if made != kind.format:
+        raise _other_format(path, made, kind)
+    if of != group:
+        raise RecordError(f"{path} holds records of {of!r}, not of {group!r}: {kind.cure}")
     records: Records = {key: ({}, rest) for key, rest in told.items()}
     for name, values in arrays.items():
         key = next((key for key in records if name.startswith(f"{key}/")), None)
         if key is None:
-            raise RecordError(f"{path} has an array {name!r} of no sample: {CURE}")
+            raise RecordError(f"{path} has an array {name!r} of no sample: {kind.cure}")
         records[key][0][name.removeprefix(f"{key}/")] = values
     return records
 
 
-def _other_format(path: Path, made: Any) -> RecordError:
+def _other_format(path: Path, made: Any, kind: Kind) -> RecordError:
     return RecordError(
-        f"{path} has format {made!r}, and this version reads {FORMAT}: run `make record` where "
-        "torch is installed"
+        f"{path} has format {made!r}, and this version reads {kind.format!r}: {kind.renew}"
     )
 
 
-def manifest(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the folder holds: twin -> its file, checksum, size, and samples. {} without a folder.
+def manifest(folder: Path, kind: Kind = TRUTH) -> dict[str, dict[str, Any]]:
+    """What the folder holds: group -> its file, checksum, size, and samples. {} without a folder.
 
     Raises RecordError where it cannot be read.
     """
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text())
-        made, twins = found["format"], found["twins"]
-        for entry in twins.values():
+        made = found["format"]
+        groups = found[f"{kind.group}s"] if made == kind.format else {}
+        for entry in groups.values():
             entry["file"], entry["sha256"], entry["bytes"], entry["samples"]
     except FileNotFoundError:
         return {}
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
-        raise RecordError(f"{path} is damaged: {CURE}") from None
-    if made != FORMAT:
-        raise _other_format(path, made)
-    return twins
+        raise RecordError(f"{path} is damaged: {kind.cure}") from None
+    if made != kind.format:
+        raise _other_format(path, made, kind)
+    return groups
 
 
-def read(folder: Path, twin: str, entry: Mapping[str, Any]) -> Records:
-    """The records of a twin, by its entry in the manifest. Raises RecordError for any damage."""
+def read(folder: Path, group: str, entry: Mapping[str, Any], kind: Kind = TRUTH) -> Records:
+    """The records of a group, by its entry in the manifest. Raises RecordError for any damage."""
     path = folder / entry["file"]
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise RecordError(f"{path} cannot be read ({error.strerror}): {CURE}") from None
+        raise RecordError(f"{path} cannot be read ({error.strerror}): {kind.cure}") from None
     if len(content) < entry["bytes"]:
-        raise RecordError(f"{path} is cut off, {len(content)} of {entry['bytes']} bytes: {CURE}")
+        size = f"{len(content)} of {entry['bytes']} bytes"
+        raise RecordError(f"{path} is cut off, {size}: {kind.cure}")
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-        raise RecordError(f"{path} is damaged, its SHA-256 is not the manifest's: {CURE}")
-    return unpacked(path, content, twin)
+        raise RecordError(f"{path} is damaged, its SHA-256 is not the manifest's: {kind.cure}")
+    return unpacked(path, content, group, kind)
 
 
-def pack(parts: Iterable[Path], folder: Path) -> int:
-    """Put what was recorded into the folder; how many samples. Parts of one sample must not clash.
+def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
+    """Put what was recorded into the folder; how many records. Parts of one must not clash.
 
-    Other samples of the same twins stay while they are declared, and all of other twins. What was
-    damaged or has another format is dropped.
+    Other records of the same groups stay while they are declared, and all of other groups. What
+    was damaged or has another format is dropped. One group at a time is in memory.
     """
-    fresh: dict[str, Records] = {}
-    for part in parts:
-        content = part.read_bytes()
-        twin = part.parent.name
-        fresh.setdefault(twin, {}).update(unpacked(part, content, twin))
+    fresh: dict[str, list[Path]] = defaultdict(list)
+    for path in parts:
+        fresh[path.parent.name].append(path)
     if not fresh:
         return 0
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder):
-        twins = _readable(folder)
-        for twin, records in fresh.items():
-            kept = _kept(folder, twin, twins.get(twin), records)
-            content = packed(twin, kept)
+        groups = _readable(folder, kind)
+        for group, own in fresh.items():
+            records: Records = {}
+            for path in own:
+                records |= unpacked(path, path.read_bytes(), group, kind)
+            kept = _kept(folder, group, groups.get(group), records, kind)
+            content = packed(group, kept, kind)
             checksum = hashlib.sha256(content).hexdigest()
-            name = f"{twin}-{checksum[:8]}{SUFFIX}"
+            name = f"{group}-{checksum[:8]}{SUFFIX}"
             written(folder / name, content)
-            twins[twin] = {
+            groups[group] = {
                 "file": name,
                 "sha256": checksum,
                 "bytes": len(content),
                 "samples": {key: _entry(rest) for key, (_, rest) in sorted(kept.items())},
             }
-        text = json.dumps({"format": FORMAT, "twins": twins}, indent=1, sort_keys=True) + "\n"
+        told = {"format": kind.format, f"{kind.group}s": groups}
+        text = json.dumps(told, indent=1, sort_keys=True) + "\n"
         written(folder / MANIFEST, text.encode())
-        listed = {MANIFEST, *(entry["file"] for entry in twins.values())}
+        listed = {MANIFEST, *(entry["file"] for entry in groups.values())}
         for path in folder.iterdir():
-            if path.name not in listed:
+            if path.name not in listed and path.suffix in (SUFFIX, DRAFT):
                 path.unlink()
     return sum(map(len, fresh.values()))
 
@@ -157,20 +195,20 @@ def _entry(rest: Mapping[str, Any]) -> dict[str, Any]:
     return {what: rest[what] for what in ("fingerprint", "versions")}
 
 
-def _readable(folder: Path) -> dict[str, dict[str, Any]]:
+def _readable(folder: Path, kind: Kind) -> dict[str, dict[str, Any]]:
     """The manifest; without one that can be read nothing is known of the files."""
     with contextlib.suppress(RecordError):
-        return manifest(folder)
+        return manifest(folder, kind)
     return {}
 
 
-def _kept(folder: Path, twin: str, entry: Mapping | None, fresh: Records) -> Records:
-    """The records of a twin with fresh ones in place of their former selves."""
-    declared = {sample for _, rest in fresh.values() for sample in rest["declared"]}
+def _kept(folder: Path, group: str, entry: Mapping | None, fresh: Records, kind: Kind) -> Records:
+    """The records of a group with fresh ones, which say what is declared, in place of old ones."""
+    declared = {name for _, rest in fresh.values() for name in rest.pop("declared")}
     old: Records = {}
     if entry is not None:
         with contextlib.suppress(RecordError):
-            old = read(folder, twin, entry)
+            old = read(folder, group, entry, kind)
     old = {key: record for key, record in old.items() if key.rsplit(" ", 2)[0] in declared}
     return old | fresh
 

@@ -1,8 +1,8 @@
-"""What a record belongs to: the fingerprint of a sample's reference, and the digest of its values.
+"""What a record belongs to: the fingerprint of one side of a case, and the digest of its values.
 
-A record may be used only where a run would give the same truth. The fingerprint tells by the
+A record may be used only where a run would give the same. The fingerprint tells by the
 declaration and the sources, before anything is drawn; the digest tells by the very numbers that
-the candidate is going to get.
+the candidate gets.
 """
 
 import ast
@@ -12,9 +12,10 @@ import importlib.metadata
 import json
 import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,11 @@ from equivalence.twin import Case
 FORMAT = 1
 """Of a record. To be raised when the engine changes what a truth or a sensitivity is."""
 
+CANDIDATE_FORMAT = "candidate 1"
+"""Of a recorded candidate. To be raised when the engine changes what a trace is."""
+
 PACKAGES = ("torch", "torchvision")
+FRAMEWORKS = (*PACKAGES, "mindspore")
 """Sources that are known by their version."""
 
 
@@ -35,12 +40,36 @@ def key(case: Case, seed: int, unit_roundoff: float) -> str:
     return f"{case.sample_name} seed={seed} u=2^{round(math.log2(unit_roundoff))}"
 
 
+def candidate_key(case: Case, seed: int, unit_roundoff: float) -> str:
+    """Names a recorded candidate."""
+    return f"{case.name} {key(case, seed, unit_roundoff).partition(' ')[2]}"
+
+
 def fingerprint(case: Case, seed: int, unit_roundoff: float) -> str:
     """A SHA-256 of all that determines the truth, but for the engine itself and its libraries."""
     twin = case.twin
-    declared = {
-        "format": FORMAT,
-        "reference": twin.reference,
+    own = {"format": FORMAT, "reference": twin.reference, "sources": sources(twin.reference)}
+    return _sum(_declared(case, seed, unit_roundoff) | own | {"sketch": _sketch()})
+
+
+def candidate_fingerprint(case: Case, seed: int, unit_roundoff: float) -> str:
+    """A SHA-256 of all that determines the candidate's run, but for the engine and MindSpore."""
+    twin = case.twin
+    own = {
+        "format": CANDIDATE_FORMAT,
+        "candidate": twin.candidate,
+        "sources": sources(twin.candidate),
+        "case": case.name,
+        "sizes": twin.sizes,
+        "rename": dict(twin.rename),
+    }
+    return _sum(_declared(case, seed, unit_roundoff) | own)
+
+
+def _declared(case: Case, seed: int, unit_roundoff: float) -> dict[str, Any]:
+    """What both sides are given."""
+    twin = case.twin
+    return {
         "arguments": case.arguments,
         "dimensions": case.dimensions,
         "inputs": [str(draw) for draw in twin.inputs],
@@ -52,9 +81,10 @@ def fingerprint(case: Case, seed: int, unit_roundoff: float) -> str:
         "random_layers": twin.random_layers,
         "seed": seed,
         "unit_roundoff": unit_roundoff,
-        "sources": sources(twin.reference),
-        "sketch": _sketch(),
     }
+
+
+def _sum(declared: dict[str, Any]) -> str:
     text = json.dumps(declared, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -70,12 +100,12 @@ def _sketch() -> str:
 def sources(target: str) -> str:
     """A SHA-256 of the module of "module:attribute" and of all that it imports of its package.
 
-    Found without importing any. Torch and torchvision, which have versions, count for nothing.
+    Found without importing any. The frameworks, which have versions, count for nothing.
     """
     module = target.partition(":")[0]
     top = module.partition(".")[0]
     sums, waiting = {}, [module]
-    while waiting and top not in PACKAGES:
+    while waiting and top not in FRAMEWORKS:
         name = waiting.pop()
         path = _file(name)
         if name in sums or path is None:
@@ -110,16 +140,29 @@ def _imported(text: str, package: str) -> Iterator[str]:
             yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
 
 
-def digest(known: Reference, steps: int | None) -> int:
-    """A CRC-32 of every input, weight and cotangent that the candidate gets."""
-    sample: Sample = known.sample
+def digest(
+    sample: Sample,
+    weights: Mapping[str, tuple[int, ...]],
+    pulled_back: Mapping[int, tuple[int, ...]],
+    steps: int | None,
+) -> int:
+    """A CRC-32 of every input, weight and cotangent that the candidate gets.
+
+    weights: shapes by the reference's names; pulled_back: those of the outputs with a cotangent.
+    """
     values = [x for step in range(1, (steps or 1) + 1) for x in sample.inputs(step)]
-    values += [sample.weight(name, slot.shape) for name, slot in known.slots.items()]
-    values += [sample.cotangent(i, shape) for i, shape in known.expected.pulled_back.items()]
+    values += [sample.weight(name, shape) for name, shape in weights.items()]
+    values += [sample.cotangent(i, shape) for i, shape in pulled_back.items()]
     crc = 0
     for each in values:
         crc = zlib.crc32(np.ascontiguousarray(each), crc)
     return crc
+
+
+def digest_of(known: Reference, steps: int | None) -> int:
+    """The digest of a reference's sample."""
+    shapes = {name: slot.shape for name, slot in known.slots.items()}
+    return digest(known.sample, shapes, known.expected.pulled_back, steps)
 
 
 def version(package: str) -> str | None:
@@ -133,9 +176,9 @@ def version(package: str) -> str | None:
         return None
 
 
-def versions() -> dict[str, str | None]:
-    """Of what a truth is made with."""
-    return {package: version(package) for package in (*PACKAGES, "numpy")}
+def versions(packages: tuple[str, ...] = (*PACKAGES, "numpy")) -> dict[str, str | None]:
+    """Of what a record is made with; a truth, if nothing else is said."""
+    return {package: version(package) for package in packages}
 
 
 def other_version(case: Case, made: dict[str, str | None]) -> str | None:

@@ -1,30 +1,48 @@
-"""`--record`: whether cases are judged by recorded truth, and the recording of it."""
+"""`--record` and `--candidate`: cases judged by recorded truth and runs, and their recording."""
 
+import contextlib
 import os
+import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from equivalence import environment, record, record_files
+from equivalence import environment, record, record_candidate, record_files
 from equivalence.devices import DEVICES
+from equivalence.errors import RecordError
+from equivalence.record_files import CANDIDATE, TRUTH, Kind
 from equivalence.twin import Case
 
 PARTS = "recording"
 """Begins the name of the folder, beside the results, for what a run has recorded so far."""
 
 LIBRARY = pytest.StashKey[record.Library | None]()
+RUNS = pytest.StashKey[record_candidate.Writer | record_candidate.Reader | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("equivalence").addoption(
+    group = parser.getgroup("equivalence")
+    group.addoption(
         "--record",
         choices=record.MODES,
         default=record.USE,
         help="truth recorded in fixtures/truth: use it where there is some for exactly this case "
         "(the default), ignore it, require it (a case without is refused; torch is not needed), or "
         "write it",
+    )
+    group.addoption(
+        "--record-candidate",
+        metavar="FOLDER",
+        help="keep what the candidates give, to be judged elsewhere by --candidate",
+    )
+    group.addoption(
+        "--candidate",
+        metavar="FOLDER",
+        help="judge the runs that --record-candidate kept; neither MindSpore nor the device is "
+        "needed",
     )
 
 
@@ -33,12 +51,61 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", None)
     results = Path(config.rootpath, config.getoption("results")).parent
     parts = Path(worker[PARTS]) if worker else results / f"{PARTS}-{os.getpid()}"
-    library = None if mode == record.IGNORE else record.Library(folder, mode, parts)
+    truth = Recording(folder, TRUTH, parts / "truth", "samples")
+    library = None if mode == record.IGNORE else record.Library(folder, mode, truth.parts)
+    kept = _kept(config, parts / "candidate", worker is None)
     config.stash[LIBRARY] = library
-    if worker is None and mode == record.WRITE:
-        config.pluginmanager.register(Keeper(library), "equivalence-keeper")
+    config.stash[RUNS] = record_candidate.Writer(kept.parts) if kept else _reader(config)
     if worker is None:
+        recordings = [truth] if mode == record.WRITE else []
+        recordings += [kept] if kept else []
         config.pluginmanager.register(Nodes(parts), "equivalence-nodes")
+        config.pluginmanager.register(Keeper(parts, recordings), "equivalence-keeper")
+
+
+def _kept(config: pytest.Config, parts: Path, first: bool) -> "Recording | None":
+    """The recording of candidates, if one is asked for; `first` looks at its folder."""
+    given = config.getoption("record_candidate")
+    if not given:
+        return None
+    if config.getoption("candidate"):
+        raise pytest.UsageError("choose --record-candidate, which keeps runs, or --candidate")
+    folder = Path.cwd() / given
+    if first:
+        with _usage():
+            _demand_ours(folder)
+    return Recording(folder, CANDIDATE, parts, "runs")
+
+
+def _reader(config: pytest.Config) -> record_candidate.Reader | None:
+    given = config.getoption("candidate")
+    with _usage():
+        return record_candidate.Reader(Path.cwd() / given) if given else None
+
+
+@contextlib.contextmanager
+def _usage() -> Iterator[None]:
+    """Tell of a folder that is not what it should be before anything is run."""
+    try:
+        yield
+    except RecordError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _demand_ours(folder: Path) -> None:
+    """Demand a folder of recorded runs, an empty one, or none. Raises RecordError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ours = not any(folder.iterdir()) or record_files.manifest(folder, CANDIDATE)
+    except OSError as error:
+        raise RecordError(f"{folder} cannot be used: {error.strerror}") from None
+    except RecordError:
+        ours = False
+    if not ours:
+        raise RecordError(
+            f"{folder} holds something else than recorded runs: name a new folder for "
+            "--record-candidate"
+        )
 
 
 def recorded(item: pytest.Item) -> bool:
@@ -47,9 +114,10 @@ def recorded(item: pytest.Item) -> bool:
     return isinstance(case, Case) and "compare" in item.fixturenames and record.recordable(case)
 
 
-def recording(item: pytest.Item) -> bool:
-    """Whether a test records a case, for which its device need not be there."""
-    return item.config.getoption("record") == record.WRITE and recorded(item)
+def elsewhere(item: pytest.Item) -> bool:
+    """Whether a test needs no device: it records the reference, or reads the candidate's run."""
+    mode, runs = item.config.getoption("record"), item.config.stash[RUNS]
+    return recorded(item) and (mode == record.WRITE or isinstance(runs, record_candidate.Reader))
 
 
 def live(item: pytest.Item) -> bool:
@@ -58,19 +126,41 @@ def live(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if environment.installed("torch"):
-        return
-    reason = "torch is not installed, and of this no truth is recorded"
-    for item in filter(live, items):
-        item.add_marker(pytest.mark.skip(reason=reason))
+    if not environment.installed("torch"):
+        reason = "torch is not installed, and of this no truth is recorded"
+        for item in filter(live, items):
+            item.add_marker(pytest.mark.skip(reason=reason))
+    if not environment.installed("mindspore"):
+        reason = "MindSpore is not installed, and of this no run was recorded (see --candidate)"
+        for item in items:
+            if any(item.get_closest_marker(device) for device in DEVICES) and not elsewhere(item):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Judge by records in tests of cases alone; those of the engine choose for themselves."""
-    library = item.config.stash[LIBRARY] if "compare" in getattr(item, "fixturenames", ()) else None
-    with record.using(library):
+    library = runs = None
+    if "compare" in getattr(item, "fixturenames", ()):
+        library, runs = item.config.stash[LIBRARY], item.config.stash[RUNS]
+    with record.using(library), record_candidate.using(runs):
         return (yield)
+
+
+def again(config: pytest.Config) -> str:
+    """What a command that repeats a case must say of recorded runs."""
+    given = config.getoption("candidate")
+    return f" --candidate {shlex.quote(given)}" if given else ""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a run records: the folder for it, of which kind, and the parts until then."""
+
+    folder: Path
+    kind: Kind
+    parts: Path
+    noun: str
 
 
 class Nodes:
@@ -85,29 +175,35 @@ class Nodes:
 
 
 class Keeper:
-    """On the controller of a run that records: puts all of it into the folder at the end."""
+    """On the controller: puts all that was recorded into its folders at the end."""
 
-    def __init__(self, library: record.Library):
-        self.library = library
-        self.told: str | None = None
+    def __init__(self, parts: Path, recordings: Sequence[Recording]):
+        self.parts, self.recordings = parts, recordings
+        self.told: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if session.config.option.collectonly:
+            return
         complete = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         try:
-            if session.exitstatus in complete:
-                self._pack()
-            else:
-                self.told = "the run was broken off: what it recorded is dropped"
+            for recording in self.recordings:
+                if session.exitstatus in complete:
+                    self.told.append(_packed(recording))
+                else:
+                    self.told.append("the run was broken off: what it recorded is dropped")
         finally:
-            shutil.rmtree(self.library.parts, ignore_errors=True)
-
-    def _pack(self) -> None:
-        folder = self.library.folder
-        count = record_files.pack(self.library.parts.rglob(f"*{record_files.SUFFIX}"), folder)
-        size = sum(path.stat().st_size for path in folder.glob("*")) if count else 0
-        self.told = f"recorded {count} samples; {os.path.relpath(folder)} has {size / 1e6:.1f} MB"
+            shutil.rmtree(self.parts, ignore_errors=True)
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
-        if self.told:
-            terminalreporter.line(self.told)
+        for line in self.told:
+            terminalreporter.line(line)
+
+
+def _packed(recording: Recording) -> str:
+    """Pack what was recorded; what it came to, in words."""
+    folder = recording.folder
+    parts = recording.parts.rglob(f"*{record_files.SUFFIX}")
+    count = record_files.pack(parts, folder, recording.kind)
+    size = sum(path.stat().st_size for path in folder.glob("*")) if count else 0
+    return f"recorded {count} {recording.noun}; {os.path.relpath(folder)} has {size / 1e6:.1f} MB"

@@ -20,6 +20,9 @@ RECORDED = {
 }
 """What the record of a case came to, as a summary counts it."""
 
+BLAME = ("culprit: ", "culprits: ")
+"""Begin the lines of a diagnosis that say what is to blame."""
+
 SHOWN = 3
 """Worst tensors in the text of a failure; all of them are in the results file."""
 
@@ -55,6 +58,16 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
     if outcome.note:
         lines.append(outcome.note)
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
+
+
+def undiagnosed(outcome: "Outcome") -> str:
+    """What can be said of a difference without the candidate, whose run is on record."""
+    told = f"no diagnosis: the candidate ran elsewhere, with {outcome.made_with}; "
+    buffers = [v for v in outcome.judgement.verdicts if v.name.startswith("buffer:")]
+    wrong = [v.name.removeprefix("buffer:") for v in buffers if not v.equal]
+    if wrong:
+        told += f"the first buffer that differs, in the order of the network, is {wrong[0]}; "
+    return f"{told}repeat it where MindSpore, torch and the device are"
 
 
 def _table(verdicts: list[TensorVerdict]) -> list[str]:
@@ -100,8 +113,8 @@ def lines(outcome: "Outcome") -> list[str]:
     """One JSON object per comparison; a figure that is not finite is null.
 
     Each line of a case that is equal after branch flips has their list as `flips`; `undecided`
-    counts the elements of updates that rounding decides; `record` tells what the case's record
-    came to.
+    counts the elements of updates that rounding decides, `blind` the tensors in which zeros would
+    pass; `record` tells what the case's record came to.
     """
     common = {
         "case": outcome.case.name,
@@ -112,6 +125,8 @@ def lines(outcome: "Outcome") -> list[str]:
     }
     if outcome.record:
         common["record"] = outcome.record
+    if outcome.made_with:
+        common["made_with"] = outcome.made_with
     if outcome.judgement is None:
         return [json.dumps({**common, "raises": outcome.case.twin.raises})]
     common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
@@ -120,7 +135,35 @@ def lines(outcome: "Outcome") -> list[str]:
         common["flips"] = [str(flip) for flip in outcome.flips]
     if outcome.undecided:
         common["undecided"] = outcome.undecided
+    if outcome.judgement.blind:
+        common["blind"] = len(outcome.judgement.blind)
     return [json.dumps(common | _record(verdict)) for verdict in outcome.judgement.verdicts]
+
+
+def properties(outcomes: Iterable["Outcome"]) -> list[tuple[str, str]]:
+    """How much was compared, and the tensor that is most off, for a report in JUnit's format."""
+    verdicts = [
+        (verdict, outcome.judgement.unit)
+        for outcome in outcomes
+        if outcome.judgement is not None
+        for verdict in outcome.judgement.verdicts
+    ]
+    if not verdicts:
+        return []
+    worst, unit = max(verdicts, key=lambda pair: pair[0].needed)
+    return [
+        ("tensors", str(len(verdicts))),
+        ("worst tensor", worst.name),
+        (unit, number(worst.needed)),
+        ("budget", f"{worst.budget:.3g}"),
+    ]
+
+
+def headline(text: str) -> str:
+    """Of the text of a failure, as pytest has it, one line: its first, and what is to blame."""
+    first, *rest = text.removeprefix("Failed: ").splitlines() or [""]
+    blamed = [line for line in rest if line.startswith(BLAME)]
+    return "; ".join([first, *blamed])
 
 
 def _record(verdict: TensorVerdict) -> dict[str, Any]:
@@ -150,12 +193,16 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
+    blind: dict[str, int] = {}
+    made_with: dict[str, str] = {}
     largest: tuple[float, str] = (0.0, "")
     for record in records:
         twins.add(record["twin"])
         cases.add(record["case"])
         if "record" in record:
             origins[record["case"]] = record["record"]
+        if "made_with" in record:
+            made_with[record["case"]] = record["made_with"]
         if "tensor" not in record:
             continue
         tensors += 1
@@ -163,6 +210,8 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
             flips[record["case"]] = len(record["flips"])
         if "undecided" in record:
             undecided[record["case"]] = record["undecided"]
+        if "blind" in record:
+            blind[record["case"]] = record["blind"]
         if record["differs"]:
             differing.add(record["case"])
         elif record["problem"] is None and record["unit"] == "roundings":
@@ -180,9 +229,15 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
     if undecided:
         text += f"; rounding decides {_count(sum(undecided.values()), 'element')} of the updates "
         text += f"in {_count(len(undecided), 'case')}"
+    if blind:
+        text += f"; the compute mode is too coarse for {_count(sum(blind.values()), 'tensor')} "
+        text += f"in {_count(len(blind), 'case')}, in which zeros would pass"
     for origin, told in RECORDED.items():
         if count := sum(found == origin for found in origins.values()):
             text += f"; {_count(count, 'case')} {told}"
+    for version in sorted(set(made_with.values())):
+        count = sum(made == version for made in made_with.values())
+        text += f"; {_count(count, 'case')} run elsewhere, with {version}"
     return text
 
 

@@ -52,13 +52,14 @@ def diagnose(case: Case, seed: int, every: bool) -> "Diagnosis":
 
 
 def _joined(compared: list[tuple[Case, Comparison]]) -> Comparison:
-    expected, recorded, verdicts, flips = Truth(), {}, [], []
+    expected, recorded, verdicts, flips, blind = Truth(), {}, [], [], []
     ill_posed = None
     for one, made in compared:
         expected |= {one.told(name): known for name, known in made.reference.expected.items()}
         recorded |= {one.told(name): values for name, values in made.recorded.items()}
         verdicts += [replace(v, name=one.told(v.name)) for v in made.judgement.verdicts]
         flips += made.flips
+        blind += [one.told(name) for name in made.judgement.blind]
         if made.judgement.ill_posed and ill_posed is None:
             ill_posed = one.told(made.judgement.ill_posed)
     first = compared[0][1]
@@ -70,7 +71,7 @@ def _joined(compared: list[tuple[Case, Comparison]]) -> Comparison:
         first.candidate,
         first.partners,
         recorded,
-        Judgement(tuple(verdicts), ill_posed),
+        Judgement(tuple(verdicts), ill_posed, blind=tuple(blind)),
         tuple(flips),
         next((one.told(made.note) for one, made in compared if made.note), None),
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from equivalence.defaults import differences
-from equivalence.devices import DEVICES
+from equivalence.devices import places
 from equivalence.errors import SignatureError
 from equivalence.exploring import FEW, MANY, Exploration, beyond, differs, explorations, untold
 from equivalence.isolation import isolated
@@ -19,10 +19,10 @@ EXPLORATIONS = [
         id=exploration.name,
         marks=[getattr(pytest.mark, device), getattr(pytest.mark, level)],
     )
-    for device in DEVICES
+    for device, place in places().items()
     for operator in operators()
     for count, level in ((FEW, "gate"), (MANY, "nightly"))
-    for exploration in explorations(operator, device, count)
+    for exploration in explorations(operator, place, count)
 ]
 
 # What is known of MindSpore's CPU kernels; others may do better.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence.devices import DEVICES
+from equivalence.devices import places
 from equivalence.isolation import isolated
 from tests.recipes import RECIPES
 
@@ -14,10 +14,10 @@ STAGES = [
         id=f"{recipe.name}-{number}_{stage}-{case.name}",
         marks=[getattr(pytest.mark, device), getattr(pytest.mark, recipe.step.level)],
     )
-    for device in DEVICES
+    for device, place in places().items()
     for recipe in RECIPES
-    for number, (stage, case) in enumerate(recipe.stages(device), 1)
-    if case.device == device
+    for number, (stage, case) in enumerate(recipe.stages(place), 1)
+    if case.device == place
 ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.devices import DEVICES
+from equivalence.devices import places
 from equivalence.twin import cases
 from tests.twins import declared
 
@@ -12,9 +12,9 @@ CASES = [
         id=case.name,
         marks=[getattr(pytest.mark, device), getattr(pytest.mark, twin.level)],
     )
-    for device in DEVICES
+    for device, place in places().items()
     for twin in declared()
-    for case in cases(twin, device)
+    for case in cases(twin, place)
 ]
 
 

@@ -129,11 +129,12 @@ class Matrix:
         correct = [asdict(each) for each in self.correct]
         return json.dumps({"defects": rows, "correct": correct}, indent=1) + "\n"
 
-    def write(self, folder: Path) -> list[Path]:
+    def write(self, folder: Path, stem: str = "defects") -> list[Path]:
         """Write both reports, each whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
         written = []
-        for name, text in (("defects.md", self.markdown()), ("defects.json", self.json())):
+        for ending, text in (("md", self.markdown()), ("json", self.json())):
+            name = f"{stem}.{ending}"
             path = folder / name
             part = path.with_name(f"{name}.{os.getpid()}.part")
             part.write_text(text)

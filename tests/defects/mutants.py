@@ -7,6 +7,7 @@ from typing import Any
 
 from equivalence import pipelines
 from equivalence.build import build
+from equivalence.devices import places
 from equivalence.errors import DeclarationError
 from equivalence.pipelines import Pipeline, PipelineCase
 from equivalence.twin import Case, Twin, cases
@@ -39,7 +40,7 @@ def right_case(defect: Defect) -> Case | PipelineCase:
     axes = {key: value for key, value in defect.where.items() if key in AXES}
     axes = axes if pipeline else DEFAULTS | axes
     config = {key: value for key, value in defect.where.items() if key not in AXES}
-    for case in pipelines.cases(twin) if pipeline else cases(twin, "cpu"):
+    for case in pipelines.cases(twin) if pipeline else cases(twin, places()["cpu"]):
         fits = all(getattr(case, axis) == value for axis, value in axes.items())
         if fits and config.items() <= dict(case.config).items():
             return case

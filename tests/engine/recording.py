@@ -1,9 +1,12 @@
-"""Shorthand for the tests of records: a folder of them, and cases judged by it."""
+"""Shorthand for the tests of records: folders of them, and cases judged by these."""
 
+import contextlib
+import tempfile
 from pathlib import Path
 
-from equivalence import check, record, record_files
+from equivalence import check, record, record_candidate, record_files
 from equivalence.draws import normal
+from equivalence.errors import EquivalenceError
 from equivalence.isolation import isolated
 from equivalence.record import Library
 from tests.engine import small
@@ -33,3 +36,28 @@ def recorded(folder: Path, *cases, seed: int = 0) -> int:
     for case in cases:
         assert judged(case, folder, record.WRITE, seed).record == record.WRITTEN
     return record_files.pack((folder / "../parts").rglob("*.safetensors"), folder)
+
+
+def run_by(runs, case, seed: int = 0):
+    """The outcome of a case whose candidate is kept by, or read from, those runs."""
+    check._known.clear()
+    try:
+        with isolated(), record_candidate.using(runs):
+            return check.check(case, seed)
+    finally:
+        check._known.clear()
+
+
+def kept(folder: Path, *cases, seed: int = 0) -> int:
+    """Keep what the candidates of cases give, and what they raise, in the folder; how many."""
+    with tempfile.TemporaryDirectory() as parts:
+        for case in cases:
+            with contextlib.suppress(EquivalenceError):
+                run_by(record_candidate.Writer(Path(parts)), case, seed)
+        found = Path(parts).rglob("*.safetensors")
+        return record_files.pack(found, folder, record_files.CANDIDATE)
+
+
+def replayed(case, folder: Path, seed: int = 0):
+    """The outcome of a case by the run that the folder holds."""
+    return run_by(record_candidate.Reader(folder), case, seed)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equivalence import check as module
-from equivalence import flips, precision, truth
+from equivalence import errors, flips, precision, truth
 from equivalence.check import check
 from equivalence.draws import integers, normal
 from equivalence.errors import (
@@ -295,13 +295,13 @@ def test_the_line_is_the_innermost_of_the_model():
 
 
 def test_the_line_is_found_in_a_folder_of_any_name(monkeypatch):
-    monkeypatch.setattr(module, "_ENGINE", "/home/equivalence/equivalence/")
+    monkeypatch.setattr(errors, "_ENGINE", "/home/equivalence/equivalence/")
     source = "def broken(): raise ValueError('broken')"
     space = {}
     exec(compile(source, "/home/equivalence/ms_models/x.py", "exec"), space)
     with pytest.raises(ValueError, match="broken") as caught:
         space["broken"]()
-    assert module._place(caught.value.__traceback__).endswith("ms_models/x.py:1 in broken)")
+    assert errors.words(caught.value) == "broken (/home/equivalence/ms_models/x.py:1 in broken)"
 
 
 def test_the_line_is_never_one_of_the_engine():

@@ -1,13 +1,11 @@
 """The command that tells what of a network is verified, and the figures that it shows."""
 
-import json
 from pathlib import Path
 
 import pytest
-import torch
 from torch import nn
 
-from equivalence import coverage, defaults, measured
+from equivalence import coverage, defaults
 from equivalence.__main__ import main
 from equivalence.coverage import Known, Layer
 from equivalence.errors import CoverageError
@@ -56,8 +54,8 @@ FIGURES = {
     "versions": {"mindspore": "2.10.0", "torch": "2.13.0"},
     "operators": {"torch.softmax": {"ops.softmax": {"examples": 6, "tensors": 9, "worst": 3.25}}},
     "twins": {
-        "dense": {"examples": 1, "tensors": 4, "worst": 1.5},
-        "mish": {"examples": 1, "tensors": 4, "worst": None},
+        "dense": {"dense-train": {"output": 0.5, "gradient": 1.5}, "dense-eval": {"output": 1.0}},
+        "mish": {"mish-train": {}},
     },
 }
 LINEAR = Layer("torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "dense_transposed"))
@@ -243,78 +241,6 @@ def test_the_whole_command_fits_the_terminal():
     assert done.returncode in (0, 1), done.stderr
     assert max(map(len, done.stdout.splitlines())) <= coverage.WIDTH
     assert "torch.nn.BatchNorm2d" in done.stdout
-
-
-def lines(*records):
-    common = {"unit": "roundings", "differs": None, "equal": True, "tensor": "output", "twin": "t"}
-    return "\n".join(json.dumps({**common, **record}) for record in records) + "\n"
-
-
-def operator_line(case, error, worst, **more):
-    return {"torch": "torch.exp", "counterpart": "ops.exp", "case": case, "error": error} | {
-        "worst": worst,
-        **more,
-    }
-
-
-def test_figures_are_gathered_by_counterpart(tmp_path):
-    results = tmp_path / "results.jsonl"
-    results.write_text(
-        lines(
-            operator_line("a", 1.0, 2.0),
-            operator_line("a", 3.14159, None, tensor="gradient"),
-            operator_line("b", 0.5, 0.5),
-            {"case": "c", "error": 7.0, "worst": 7.0, "differs": "known", "equal": False},
-            {"case": "d", "error": 3.0, "worst": 2.0, "unit": "levels"},
-        )
-    )
-    found = measured.collect(results)
-    figures = {"examples": 2, "tensors": 3, "worst": 3.14}
-    assert found["operators"] == {"torch.exp": {"ops.exp": figures}}
-    assert found["twins"] == {"t": {"examples": 1, "tensors": 1, "worst": None}}
-    assert found["versions"]["torch"] == torch.__version__.partition("+")[0]
-    assert measured.summary(found) == "1 operators, 1 counterparts, 2 examples; 1 twins"
-    measured.write(found, tmp_path / "measured.json")
-    assert measured.read(tmp_path / "measured.json") == found
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["measured.json", "results.jsonl"]
-
-
-def test_a_red_run_measures_nothing(tmp_path):
-    results = tmp_path / "results.jsonl"
-    results.write_text(lines({"case": "c", "equal": False, "error": 99.0, "worst": 99.0}))
-    with pytest.raises(CoverageError, match="is of a red run: output of c differs"):
-        measured.collect(results)
-
-
-def test_a_run_of_a_part_measures_nothing():
-    found = {"operators": {"torch.exp": {"ops.exp": {}}}}
-    measured.demand_all(found, [("torch.exp", "ops.exp")])
-    with pytest.raises(CoverageError, match="nothing was measured of 1 counterparts"):
-        measured.demand_all(found, [("torch.exp", "ops.exp"), ("torch.exp", "mint.exp")])
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"versions": 1, "operators": {}, "twins": {}}'])
-def test_figures_that_are_damaged_are_refused(tmp_path, text):
-    (tmp_path / "measured.json").write_text(text)
-    with pytest.raises(CoverageError, match="is damaged"):
-        measured.read(tmp_path / "measured.json")
-
-
-def test_figures_or_results_that_are_missing_are_refused(tmp_path):
-    with pytest.raises(CoverageError, match="cannot be read: No such file"):
-        measured.read(tmp_path / "measured.json")
-    with pytest.raises(CoverageError, match="cannot be read: No such file"):
-        measured.collect(tmp_path / "results.jsonl")
-
-
-def test_the_command_keeps_the_figures(tmp_path, monkeypatch, capsys):
-    (tmp_path / "results.jsonl").write_text(lines(operator_line("a", 1.0, 2.0)))
-    (tmp_path / "fixtures").mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(coverage, "counterparts", lambda: [("torch.exp", "ops.exp")])
-    assert main(["measured", "results.jsonl"]) == 0
-    assert "1 operators" in capsys.readouterr().out
-    assert measured.read(tmp_path / "fixtures" / "measured.json")["twins"] == {}
 
 
 def test_every_counterpart_is_named():

@@ -332,6 +332,34 @@ def test_a_budget_that_reaches_as_far_as_zero_makes_the_case_ill_posed():
     assert verdict(truth, zeros, spread=norm, spread_peak=0.0).differing
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_in_a_coarse_mode_a_tensor_that_tells_nothing_leaves_the_verdict_to_others(right):
+    truth = gaussian(20)
+    norm = float(np.linalg.norm(truth))
+    expected = {
+        "output.0": Expected(truth, "float32", spread=norm, spread_peak=norm),
+        "output.1": Expected(truth, "float32", spread=1e-6, spread_peak=1e-6),
+    }
+    off = single(truth) if right else np.zeros(20, np.float32)
+    candidate = {"output.0": single(truth), "output.1": off}
+    found = judge(expected, candidate, U, BUDGET, coarse=True)
+    assert found.blind == ("output.0",)
+    assert found.ill_posed is None
+    assert found.equal is right
+    assert judge(expected, candidate, U, BUDGET).ill_posed is not None
+    candidate["output.0"] = 100.0 * single(truth)
+    far = judge(expected, candidate, U, BUDGET, coarse=True)
+    assert "output.0" in {verdict.name for verdict in far.differing}
+
+
+def test_in_a_coarse_mode_too_one_tensor_must_tell_something():
+    truth = gaussian(20)
+    expected = {"output.0": Expected(truth, "float32", spread=1e3, spread_peak=1e3)}
+    found = judge(expected, {"output.0": single(truth)}, U, BUDGET, coarse=True)
+    assert "zeros would pass" in found.ill_posed
+    assert not found.equal
+
+
 def test_of_what_cancels_to_nothing_and_of_what_is_zero_zeros_are_right():
     truth = 1e-9 * gaussian(20)
     assert verdict(

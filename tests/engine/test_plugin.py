@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from equivalence import check, diagnosis, plugin
+from equivalence.devices import Found
 from equivalence.draws import normal
 from equivalence.isolation import isolated
 from equivalence.plugin import named_devices
@@ -168,6 +169,8 @@ def test_a_device_is_asked_for_where_it_is_named_and_not_negated(expression, dev
 @pytest.fixture
 def cpu_only(monkeypatch):
     """No device but the CPU, whatever this host has."""
+    found = {"cpu": Found(1), "gpu": Found(0, "no driver"), "ascend": Found(0, "no CANN")}
+    monkeypatch.setattr(plugin, "found", found.__getitem__)
     monkeypatch.setattr(plugin, "present", lambda device: device == "cpu")
 
 
@@ -177,7 +180,7 @@ def test_a_device_that_is_named_and_absent_is_a_usage_error_of_one_sentence(proj
     assert result.ret == pytest.ExitCode.USAGE_ERROR == 4
     (error,) = [line for line in result.errlines if line]
     assert error == (
-        "ERROR: -m names the device ascend, but MindSpore finds none on this host; run where "
+        "ERROR: -m names the device ascend, but there is none on this host (no CANN); run where "
         "`mindspore.hal.is_available('Ascend')` is True, or choose `-m cpu`"
     )
     assert result.outlines == []
@@ -187,8 +190,8 @@ def test_a_device_that_is_named_and_absent_is_a_usage_error_of_one_sentence(proj
 def test_without_m_the_cases_of_absent_devices_are_skipped_with_the_reason(project):
     result = run(project, "-k", "right")
     result.assert_outcomes(passed=2, skipped=4, deselected=15 + 1)
-    result.stdout.fnmatch_lines(["SKIPPED [[]2] *: no gpu device on this host"])
-    result.stdout.fnmatch_lines(["SKIPPED [[]2] *: no ascend device on this host"])
+    result.stdout.fnmatch_lines(["SKIPPED [[]2] *: no gpu device on this host: no driver"])
+    result.stdout.fnmatch_lines(["SKIPPED [[]2] *: no ascend device on this host: no CANN"])
     assert result.ret == pytest.ExitCode.OK
 
 
@@ -310,7 +313,8 @@ def test_the_short_summary_of_a_failing_case_is_one_line_in_ci_too(project, monk
     summary = text.partition("short test summary info")[2].splitlines()
     assert len(summary) == 3, "the rest of its title, the case, the count"
     assert summary[1].endswith(
-        "3 of 4 tensors differ by more than rounding (outputs 1/1, gradients 2/3)"
+        "3 of 4 tensors differ by more than rounding (outputs 1/1, gradients 2/3); "
+        "culprit: the network itself (Linear)"
     )
 
 

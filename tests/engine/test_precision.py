@@ -11,9 +11,13 @@ def test_a_unit_roundoff_is_half_the_gap_above_one(dtype):
     assert precision.UNIT_ROUNDOFF[dtype] == np.finfo(dtype).eps / 2
 
 
-@pytest.mark.parametrize(("mode", "bits"), [("tf32", 10), ("hf32", 10), ("bfloat16", 7)])
+@pytest.mark.parametrize(("mode", "bits"), [("tf32", 10), ("bfloat16", 7)])
 def test_a_compute_mode_has_the_unit_roundoff_of_its_stored_bits(mode, bits):
     assert precision.UNIT_ROUNDOFF[mode] == 2.0 ** -(bits + 1)
+
+
+def test_hf32_has_the_unit_roundoff_of_its_stored_bits_where_the_others_are_cut_off():
+    assert precision.UNIT_ROUNDOFF["hf32"] == 2.0**-11
 
 
 def test_every_twin_has_the_one_budget():

@@ -1,12 +1,16 @@
-"""`--record` inside pytest: two workers, a part of the cases, and a process without torch."""
+"""`--record` and `--candidate` inside pytest: two workers, parts, a framework that is missing."""
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import mindspore as ms
 import pytest
 
-from equivalence import check, record, record_files
+from equivalence import check, devices, record, record_files
+from equivalence.twin import cases
+from tests.engine.recording import kept as keep
 
 pytest_plugins = ["pytester"]
 
@@ -143,3 +147,87 @@ def test_what_another_device_needs_is_recorded_without_it(project):
     assert {key.rpartition(" ")[2] for key in kept(project)["right"]} == {"u=2^-11"}
     result = run(project, "test_twins.py", "-k", "right", "--record=use")
     assert origins(project) == {("right", None)}
+
+
+def results(project):
+    """The lines of results, without where the candidates ran."""
+    lines = Path(project.path, "reports/results.jsonl").read_text().splitlines()
+    found = [json.loads(line) for line in lines]
+    return sorted(json.dumps({k: v for k, v in d.items() if k != "made_with"}) for d in found)
+
+
+WITHOUT = ("-p", "tests.engine.without_mindspore")
+
+
+def test_two_workers_keep_runs_and_a_process_without_mindspore_judges_them(project):
+    result = run(project, "test_twins.py", "-n2", "--record-candidate=kept")
+    result.assert_outcomes(passed=4, failed=4)
+    result.stdout.fnmatch_lines(["recorded 8 runs; kept has 0.? MB"])
+    assert not [*Path(project.path, "reports").glob("recording*")]
+    plain = results(project)
+    folder = Path(project.path, "kept")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    result = run(project, *WITHOUT, "-m", "cpu", "--candidate=kept")
+    result.assert_outcomes(passed=4, failed=4, skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            f"no diagnosis: the candidate ran elsewhere, with MindSpore {ms.__version__}; repeat "
+            "it where MindSpore, torch and the device are",
+            "repeat: pytest 'test_twins.py::test_twin*' --seed 0 --candidate kept",
+            f"*; 8 cases run elsewhere, with MindSpore {ms.__version__}",
+        ]
+    )
+    result.stdout.fnmatch_lines(["SKIPPED*MindSpore is not installed, and of this no run was*"])
+    assert results(project) == plain
+    assert "Traceback" not in result.stdout.str()
+
+    result = run(project, *WITHOUT, "-k", "right", "--candidate=kept", "--seed=1")
+    result.assert_outcomes(failed=4, deselected=5)
+    result.stdout.fnmatch_lines(["right-*: */kept has no run of it with seed 1: run `make rec*"])
+
+    # Of a part.
+    result = run(project, "-k", "right and features24", "--record-candidate=kept")
+    result.stdout.fnmatch_lines(["recorded 2 runs; *"])
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_runs_on_a_device_are_judged_where_it_is_not(project, monkeypatch):
+    """Kept here by an Ascend that is the CPU."""
+    found = {}
+    exec(TWINS.partition("CASES")[0], found)
+    here = replace(devices.DEVICES["ascend"], target="CPU", choose=None)
+    with monkeypatch.context() as patch:
+        patch.setitem(devices.DEVICES, "ascend", here)
+        every = [case for twin in found["TWINS"] for case in cases(twin, "ascend")]
+        assert keep(Path(project.path, "kept"), *every) == 8
+    project.makepyfile(
+        test_ascend=TWINS.replace('"cpu"', '"ascend"').replace("mark.cpu", "mark.ascend")
+    )
+    result = run(project, *WITHOUT, "test_ascend.py", "-m", "ascend", "--candidate=kept")
+    result.assert_outcomes(passed=4, failed=4)
+    told = {json.loads(line)["device"] for line in results(project)}
+    assert told == {"ascend"}
+
+
+REFUSED = {
+    "not there": (("--candidate=nowhere",), "*/nowhere/manifest.json is not there: name the f*"),
+    "truth": (("--candidate=truth",), "*manifest.json has format 1, and this version reads 'ca*"),
+    "truth to keep in": (("--record-candidate=truth",), "*/truth holds something else than r*"),
+    "other files": (("--record-candidate=.",), "* holds something else than recorded runs: name*"),
+    "a file": (("--record-candidate=pytest.ini",), "*pytest.ini cannot be used: File exists*"),
+    "both": (("--record-candidate=a", "--candidate=b"), "*choose --record-candidate, which ke*"),
+}
+
+
+@pytest.mark.parametrize(("options", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_a_folder_that_is_not_one_of_runs_is_refused_before_anything_runs(
+    project, options, sentence
+):
+    folder = Path(project.path, "truth")
+    folder.mkdir()
+    (folder / "manifest.json").write_text('{"format": 1, "twins": {}}')
+    result = run(project, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {sentence}"])
+    assert Path(project.path, "conftest.py").exists()

@@ -260,6 +260,18 @@ def test_a_summary_counts_the_cases_that_are_equal_after_flips():
     assert report.summary(other).endswith("; 1 case equal after 1 branch flip")
 
 
+def test_a_summary_counts_the_tensors_that_a_coarse_mode_tells_nothing_of():
+    lines = report.lines(outcome(judgement=Judgement((RIGHT, RIGHT), blind=("output.0",))))
+    assert [json.loads(line)["blind"] for line in lines] == [1, 1]
+    text = report.summary(map(json.loads, lines))
+    assert text.endswith(
+        "; the compute mode is too coarse for 1 tensor in 1 case, in which zeros would pass"
+    )
+    without = report.lines(outcome(RIGHT))
+    assert "blind" not in json.loads(without[0])
+    assert "coarse" not in report.summary(map(json.loads, without))
+
+
 def test_figures_have_three_digits_and_what_was_not_measured_a_dash():
     figures = (0.0, 0.004, 0.256, 999.9, 12345.0, math.inf, math.nan)
     told = ["0", "0.004", "0.26", "999.90", "1.2e+04", "inf", "-"]

@@ -48,10 +48,15 @@ PURE = (
     "known",
     "sketch",
     "record",
+    "record_candidate",
     "record_codec",
     "record_files",
     "record_fingerprint",
     "record_plugin",
+    "launch",
+    "rank",
+    "distributed",
+    "distributed_causes",
 )
 
 # Each function imports the framework whose files or networks it reads.
@@ -61,13 +66,16 @@ LAZY = (
     "coverage",
     "defaults",
     "destination",
+    "devices",
     "initial_values",
     "torch_names",
     "usage",
 )
 
 
-SUITES = [f"tests.test_{suite}" for suite in ("twins", "pipelines", "initial", "recipes")]
+SUITES = [
+    f"tests.test_{suite}" for suite in ("twins", "pipelines", "initial", "recipes", "distributed")
+]
 
 
 def imported(tree):
@@ -137,7 +145,7 @@ def test_pt_reference_never_imports_mindspore():
 
 def test_declarations_import_neither():
     banned = FRAMEWORKS | {"ms_models", "pt_reference"}
-    for declarations in ("twins", "pipelines", "initials", "recipes"):
+    for declarations in ("twins", "pipelines", "initials", "recipes", "distributed"):
         assert offenders(python_files(f"tests/{declarations}"), banned) == {}
 
 
@@ -153,9 +161,14 @@ def test_the_engine_knows_no_twin():
 
 def test_each_adapter_imports_its_own_framework_alone():
     engine = ROOT / "equivalence"
-    torch_side = [engine / name for name in ("torch_adapter.py", "kinks.py", "truth.py")]
+    torch_side = [
+        engine / name for name in ("torch_adapter.py", "kinks.py", "truth.py", "rank_torch.py")
+    ]
     assert offenders(torch_side, {"mindspore"}) == {}
-    assert offenders([engine / "mindspore_adapter.py"], {"torch", "torchvision"}) == {}
+    mindspore_side = [
+        engine / name for name in ("mindspore_adapter.py", "rehearsal.py", "rank_mindspore.py")
+    ]
+    assert offenders(mindspore_side, {"torch", "torchvision"}) == {}
 
 
 def test_importing_what_judges_and_declares_loads_no_framework():

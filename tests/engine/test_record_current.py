@@ -1,0 +1,96 @@
+"""The committed records are those of the twins as they are declared now; nothing is run for it."""
+
+from pathlib import Path
+
+import pytest
+
+from equivalence import check, record, record_codec, record_files, record_fingerprint
+from equivalence.devices import EVERY_PLACE
+from equivalence.twin import cases
+from tests.twins import declared
+
+FOLDER = Path(__file__).parents[2] / record.FOLDER
+CURE = "run `make record DEVICE=...` for cpu, gpu and ascend, ARGS='-k TWIN' for a part"
+
+
+@pytest.fixture(scope="module")
+def wanted():
+    """What the gate needs: the cases by twin and key of their record."""
+    found = {}
+    for twin in declared():
+        every = (case for place in EVERY_PLACE for case in cases(twin, place))
+        if twin.level == "gate":
+            found[twin.name] = {
+                record_fingerprint.key(one, 0, check.case_unit_roundoff(one)): one
+                for case in every
+                if record.recordable(case)
+                for one in case.sizes
+            }
+    return {name: samples for name, samples in found.items() if samples}
+
+
+@pytest.fixture(scope="module")
+def committed():
+    """What there is: by twin, the samples in the manifest."""
+    return {name: each["samples"] for name, each in record_files.manifest(FOLDER).items()}
+
+
+def test_every_record_that_the_gate_needs_is_there_and_no_other(wanted, committed):
+    lacking, needless = _apart(wanted, committed)
+    assert not lacking, f"no record of {lacking}: {CURE}"
+    assert not needless, f"nothing needs the records of {needless}: {CURE}"
+
+
+def _apart(wanted, committed):
+    """The names of records that are wanted alone, and that are committed alone."""
+    here, there = (
+        {key for samples in each.values() for key in samples} for each in (wanted, committed)
+    )
+    return sorted(here - there), sorted(there - here)
+
+
+def test_no_record_is_stale(wanted, committed):
+    stale = _stale(wanted, committed)
+    assert not stale, f"changed since they were recorded: {stale}; {CURE}"
+
+
+def _stale(wanted, committed):
+    return [
+        key
+        for twin, samples in wanted.items()
+        for key, case in samples.items()
+        if key in committed.get(twin, {})
+        and committed[twin][key]["fingerprint"]
+        != record_fingerprint.fingerprint(case, 0, check.case_unit_roundoff(case))
+    ]
+
+
+def test_the_numbers_that_were_recorded_are_drawn_again(wanted):
+    """Of each twin's first sample: a draw that changes does so in every one."""
+    entries = record_files.manifest(FOLDER)
+    other = []
+    for twin, samples in wanted.items():
+        records = record_files.read(FOLDER, twin, entries[twin])
+        key, case = next((key, case) for key, case in samples.items() if key in records)
+        known = record_codec.decode(*records[key], check.draw(case, 0))
+        if record_fingerprint.digest_of(known, case.twin.steps) != records[key][1]["digest"]:
+            other.append(key)
+    assert not other, f"other inputs or weights are drawn now: {other}; {CURE}"
+
+
+# That each of these can fail.
+
+
+def test_a_changed_twin_shows(wanted, committed, monkeypatch):
+    monkeypatch.setattr(record_fingerprint, "sources", lambda target: f"changed {target}")
+    assert len(_stale(wanted, committed)) == sum(map(len, wanted.values()))
+
+
+def test_a_record_too_few_or_too_many_shows(wanted, committed):
+    some = next(iter(committed))
+    fewer = {name: samples for name, samples in committed.items() if name != some}
+    assert _apart(wanted, fewer) == (sorted(wanted[some]), [])
+    assert _apart({k: v for k, v in wanted.items() if k != some}, committed) == (
+        [],
+        sorted(committed[some]),
+    )
