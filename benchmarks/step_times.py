@@ -30,7 +30,7 @@ environment.prepare()
 
 import numpy as np  # noqa: E402
 
-from equivalence import devices, weights  # noqa: E402
+from equivalence import devices, files, weights  # noqa: E402
 from equivalence.draws import normal  # noqa: E402
 from equivalence.errors import EquivalenceError  # noqa: E402
 from equivalence.isolation import isolated  # noqa: E402
@@ -257,7 +257,6 @@ def machine(device: str) -> str:
 
 def kept(rows: Sequence[Row], where: str, folder: Path) -> None:
     """Write both files, each complete or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
     every = [
         {"step": row.name, "side": side, "first": times.first, "seconds": list(times.steps)}
         for row in rows
@@ -268,9 +267,7 @@ def kept(rows: Sequence[Row], where: str, folder: Path) -> None:
         "step_times.json": json.dumps({"machine": where, "times": every}, indent=1),
     }
     for name, text in texts.items():
-        draft = folder / f"{name}.{os.getpid()}.part"
-        draft.write_text(text + "\n")
-        draft.replace(folder / name)
+        files.written(folder / name, text + "\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

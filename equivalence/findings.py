@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equivalence.errors import FindingError
+from equivalence.files import written
 
 FOLDER = Path(__file__).parents[1] / "findings"
 REPORT = Path("reports/findings.txt")
@@ -246,13 +247,7 @@ def report(findings: list[Finding], results: Iterable[Result], path: Path = REPO
     lines = [table.title]
     for finding in findings:
         lines += [table.row(by_finding[finding]), f"    {finding.title}"]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text("\n".join([*lines, "", *summary(by_finding.values()), ""]))
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    written(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
 
 
 def command(names: list[str], jobs: int) -> int:

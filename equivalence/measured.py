@@ -10,11 +10,11 @@ and such kinds of a case are left out. Of known differences only the names are k
 
 import importlib.metadata
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from equivalence import files
 from equivalence.errors import CoverageError
 
 FOLDER = Path(__file__).parents[1] / "fixtures"
@@ -222,9 +222,7 @@ def changed(measured: Mapping[str, Any], accepted: Mapping[str, Any]) -> str:
 
 def write(measured: Mapping[str, Any], path: Path) -> None:
     """Complete or not at all; a line for each counterpart and each case."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-    draft.write_text(_text(measured) + "\n")
-    draft.replace(path)
+    files.written(path, _text(measured) + "\n")
 
 
 def _text(value: Any, depth: int = 0) -> str:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from equivalence import environment, measured, record, record_candidate, record_plugin, report
+from equivalence import (
+    environment,
+    files,
+    measured,
+    record,
+    record_candidate,
+    record_plugin,
+    report,
+)
 from equivalence.declaration import LEVELS
 from equivalence.device_plugin import ROUNDED, again, named_devices
 from equivalence.devices import DEVICES, found, present
@@ -220,17 +228,9 @@ def _diagnosed(config: pytest.Config, outcome: "Outcome", passed: bool) -> list[
     except Exception as error:  # must not hide what is diagnosed
         return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
     name = re.sub(r"[^\w.+=-]+", "_", case.name)
-    path = written(_folder(config) / DIAGNOSES / f"{name}.txt", full)
+    path = files.written(_folder(config) / DIAGNOSES / f"{name}.txt", "\n".join(full) + "\n")
     part = getattr(case, "parts", "layer")
     return [*brief, f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"]
-
-
-def written(path: Path, lines: list[str]) -> Path:
-    """A text file of those lines, complete or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_text("\n".join(lines) + "\n")
-    return part.replace(path)
 
 
 LINES = pytest.StashKey[list[str]]()
@@ -259,7 +259,7 @@ class Recorder:
     def __init__(self, config: pytest.Config):
         self.path = Path(config.rootpath, config.getoption("results"))
         self.accepted = Path(config.rootpath, measured.FOLDER.name)
-        self.part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        self.part = files.draft(self.path)
         self.diagnosed = self.path.parent / DIAGNOSES
         self.stream = None
         self.records: list[dict] = []

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence import errors
+from equivalence import errors, files
 from equivalence.errors import DeclarationError
 from equivalence.launch import ASKED, LAUNCHERS, Rank, say
 from equivalence.sample import Sample
@@ -134,22 +134,15 @@ def telling(rank: Rank) -> Iterator[None]:
     faulthandler.enable()
     faulthandler.register(ASKED)
     faulthandler.register(signal.SIGTERM, chain=True)
-    _put(rank.file("pid"), str(os.getpid()))
+    files.written(rank.file("pid"), str(os.getpid()))
     try:
         yield
     except BaseException as error:
         traceback.print_exc()
         lines = errors.words(error).splitlines()
         words = "\n".join(line.removeprefix("- ") for line in lines if line.strip("-"))
-        _put(rank.file("failed"), f"{type(error).__name__}: {words}")
+        files.written(rank.file("failed"), f"{type(error).__name__}: {words}")
         raise
-
-
-def _put(path: Path, text: str) -> None:
-    """A file of that text, complete or not there."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text)
-    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ import safetensors
 import safetensors.numpy
 
 from equivalence.errors import RecordError
+from equivalence.files import DRAFT, written
 from equivalence.record_codec import Arrays
 from equivalence.record_fingerprint import CANDIDATE_FORMAT, FORMAT
 
 MANIFEST = "manifest.json"
 SUFFIX = ".safetensors"
-DRAFT = ".part"
 
 Records = dict[str, tuple[Arrays, dict[str, Any]]]
 """Of one file, by key: the arrays of each record, and the rest of it."""
@@ -57,17 +57,6 @@ CANDIDATE = Kind(
     "copy the whole folder again, or run `make record-candidate` again where the device is",
     "run `make record-candidate` again where the device is, with the same version",
 )
-
-
-def written(path: Path, content: bytes) -> None:
-    """A file with that content, complete or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}{DRAFT}")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
 
 
 def part(parts: Path, group: str, key: str) -> Path:

@@ -2,11 +2,12 @@
 
 import json
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from equivalence import files
 
 ENOUGH = 20
 """Diagnoses from which on a share of wrong ones says something."""
@@ -131,16 +132,8 @@ class Matrix:
 
     def write(self, folder: Path, stem: str = "defects") -> list[Path]:
         """Write both reports, each whole or not at all."""
-        folder.mkdir(parents=True, exist_ok=True)
-        written = []
-        for ending, text in (("md", self.markdown()), ("json", self.json())):
-            name = f"{stem}.{ending}"
-            path = folder / name
-            part = path.with_name(f"{name}.{os.getpid()}.part")
-            part.write_text(text)
-            part.replace(path)
-            written.append(path)
-        return written
+        texts = {"md": self.markdown(), "json": self.json()}
+        return [files.written(folder / f"{stem}.{end}", text) for end, text in texts.items()]
 
     def _families(self) -> list[tuple[str, ...]]:
         families = list(dict.fromkeys(row.family for row in self.rows))
