@@ -1,7 +1,9 @@
 # `make help` lists the targets. Everything runs in .venv, made on first use.
 
 DEVICE ?= cpu
-JOBS ?= 2
+# One worker per card; a host with more cards says so.
+JOBS ?= $(if $(filter cpu,$(DEVICE)),2,1)
+MODE ?=
 SEEDS ?= 200
 SEED ?= 0
 CANDIDATE ?= reports/candidate
@@ -11,6 +13,7 @@ ARGS ?=
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(JOBS)
+mode = $(if $(MODE),--mode $(MODE))
 SUITES := tests/test_*.py
 # SHARD=2/4 is the second of four parts, which take equally long as far as durations are known.
 shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /, ,$(SHARD))) \
@@ -23,7 +26,7 @@ report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
-	@echo "  variables: DEVICE=cpu|gpu|ascend JOBS=2 SEED=0 SEEDS=200 SHARD=1/4 ARGS='-k conv'"
+	@echo "  variables: DEVICE=cpu|gpu|ascend MODE=float32 JOBS=2 SEED=0 SEEDS=200 SHARD=1/4 ARGS='-k conv'"
 
 .venv/installed: pyproject.toml constraints.txt
 	@python=$$(for p in python3.11 python3.12 python3; do \
@@ -51,18 +54,20 @@ engine: install ## the tests of the engine, and a tenth of the defects
 	$(PYTEST) tests/defects -m representative $(PARALLEL) $(call report,defects) $(ARGS)
 
 gate: install ## compare every gate twin on DEVICE (what a merge waits for)
-	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" --seed $(SEED) $(PARALLEL) $(call report,gate) $(ARGS)
+	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" $(mode) --seed $(SEED) $(PARALLEL) \
+		$(call report,gate) $(ARGS)
 
 record: install ## store the truth of every gate twin in fixtures/truth, for hosts without torch
 	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) --record=write \
 		--timeout 1800 $(PARALLEL) $(ARGS)
 
 record-candidate: install ## keep the runs of the gate's candidates on DEVICE, to be judged elsewhere
-	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) \
+	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" $(mode) --seed $(SEED) \
 		--record-candidate=$(CANDIDATE) --timeout 1800 $(PARALLEL) $(ARGS)
 
 nightly: install ## compare every twin on DEVICE, the large networks too
-	$(PYTEST) $(SUITES) -m "$(DEVICE)" --seed $(SEED) $(PARALLEL) $(call report,nightly) $(ARGS)
+	$(PYTEST) $(SUITES) -m "$(DEVICE)" $(mode) --seed $(SEED) $(PARALLEL) \
+		$(call report,nightly) $(ARGS)
 
 test: lint engine gate ## what a merge waits for: lint, the tests of the engine, then the gate
 

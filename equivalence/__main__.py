@@ -46,7 +46,7 @@ def _convert(options: argparse.Namespace) -> int:
         options.destination,
         to=options.to,
         network=options.network,
-        arguments={key: _value(value) for key, value in options.arguments},
+        arguments=dict(options.arguments),
         rename=dict(options.rename),
         drop=options.drop,
         layout=options.layout,
@@ -68,7 +68,7 @@ def _findings(options: argparse.Namespace) -> int:
 def _coverage(options: argparse.Namespace) -> int:
     from equivalence.coverage import command
 
-    return command(options.target, {key: _value(value) for key, value in options.arguments})
+    return command(options.target, dict(options.arguments))
 
 
 def _accept(options: argparse.Namespace) -> int:
@@ -101,14 +101,7 @@ def _add_convert(commands: Any) -> None:
         metavar="MODULE:ATTRIBUTE",
         help="builds the network that DESTINATION is for; all names and shapes must fit it",
     )
-    command.add_argument(
-        "--arguments",
-        nargs="+",
-        default=[],
-        type=_assignment,
-        metavar="KEY=VALUE",
-        help="what to call it with",
-    )
+    _add_arguments(command)
     command.add_argument(
         "--rename",
         nargs="+",
@@ -167,14 +160,7 @@ def _add_coverage(commands: Any) -> None:
     command.add_argument(
         "target", metavar="TARGET", help="a Python file, or MODULE:ATTRIBUTE that builds a module"
     )
-    command.add_argument(
-        "--arguments",
-        nargs="+",
-        default=[],
-        type=_assignment,
-        metavar="KEY=VALUE",
-        help="what to call MODULE:ATTRIBUTE with",
-    )
+    _add_arguments(command)
     command.set_defaults(run=_coverage, destination="the table")
 
 
@@ -192,6 +178,17 @@ def _add_accept(commands: Any) -> None:
     command.set_defaults(run=_accept, destination="what is accepted")
 
 
+def _add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--arguments",
+        nargs="+",
+        default=[],
+        type=_argument,
+        metavar="KEY=VALUE",
+        help="what to call MODULE:ATTRIBUTE with",
+    )
+
+
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals and value):
@@ -199,19 +196,20 @@ def _assignment(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _argument(text: str) -> tuple[str, Any]:
+    """The value is a Python literal, or else the text itself."""
+    key, value = _assignment(text)
+    try:
+        return key, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return key, value
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number")
     return number
-
-
-def _value(text: str) -> Any:
-    """A Python literal, or else the text itself."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 if __name__ == "__main__":

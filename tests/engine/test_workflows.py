@@ -99,26 +99,33 @@ def test_the_jobs_of_a_merge_are_those_of_make_test():
         assert ran == [f"make {target}" for target in wanted.split()]
 
 
-def shards(job):
-    """(device, part, of how many) of each job that a matrix makes of a GitHub job."""
-    for row in job["strategy"]["matrix"]["include"]:
-        part, _, of = row["shard"].partition("/")
-        assert int(part) == row["part"]
-        yield row["device"], int(part), int(of)
+def github_shards(device):
+    """(mode, "part/of") of each job that the matrix of GitHub makes for a device."""
+    rows = read(ROOT / ".github/workflows/nightly.yml")["jobs"]["twins"]["strategy"]["matrix"]
+    for row in rows["include"]:
+        if row["device"] == device:
+            assert row["shard"].startswith(f"{row['part']}/")
+            yield row.get("mode", DEVICES[device].modes[0]), row["shard"]
 
 
-def test_every_night_runs_every_shard_on_every_device():
-    found = list(shards(read(ROOT / ".github/workflows/nightly.yml")["jobs"]["twins"]))
-    assert {device for device, _, _ in found} == set(DEVICES)
-    for device in DEVICES:
-        parts = [(part, of) for each, part, of in found if each == device]
-        assert parts == [(part + 1, len(parts)) for part in range(len(parts))]
-    gitlab = read(GITLAB)
-    for device in DEVICES:
-        job = gitlab[f"twins-{device}"]
-        assert job["variables"]["DEVICE"] == device
-        assert job["parallel"] > 1
-        assert job.get("tags", []) == ([] if device == "cpu" else [device])
+def gitlab_shards(device):
+    job = read(GITLAB)[f"twins-{device}"]
+    assert job["variables"]["DEVICE"] == device
+    assert job.get("tags", []) == ([] if device == "cpu" else [device])
+    for row in job["parallel"]["matrix"]:
+        for mode in row.get("MODE", DEVICES[device].modes[:1]):
+            yield from ((mode, shard) for shard in row["SHARD"])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("shards", [github_shards, gitlab_shards])
+def test_every_night_runs_every_shard_in_every_mode_of_every_device(shards, device):
+    found = list(shards(device))
+    assert [*dict.fromkeys(mode for mode, _ in found)] == list(DEVICES[device].modes)
+    for mode in DEVICES[device].modes:
+        parts = [shard for each, shard in found if each == mode]
+        assert len(parts) > 1
+        assert parts == [f"{part + 1}/{len(parts)}" for part in range(len(parts))]
 
 
 @pytest.mark.parametrize("job", [*github_jobs()])
