@@ -37,6 +37,20 @@ def demanding(kind: str, declared: Any, targets: Sequence[str]) -> Callable[[boo
     return demand
 
 
+class Configured:
+    """A case of a declaration under one configuration: `sample_name`, `execution`, `device`."""
+
+    @property
+    def name(self) -> str:
+        """Names the case; also its pytest id."""
+        return f"{self.sample_name}-{self.execution}-{self.device}"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What both sides are built with: the configuration without the sizes of the inputs."""
+        return {key: value for key, value in self.config.items() if not key.isupper()}
+
+
 def stem(name: str, config: Mapping[str, Any]) -> str:
     """The name of a declaration under one configuration."""
     return "-".join([name, *(f"{key}{_word(value)}" for key, value in config.items())])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from equivalence import environment, launch, precision, trace
-from equivalence.declaration import demanding, stem
+from equivalence.declaration import Configured, demanding, stem
 from equivalence.draws import Draw
 from equivalence.errors import SideError, TorchMissingError
 from equivalence.judge import Expected, Judgement, judge
@@ -86,7 +86,7 @@ class DataParallel:
 
 
 @dataclass(frozen=True)
-class DataParallelCase:
+class DataParallelCase(Configured):
     """One comparison: a training under one configuration by one launcher, on the CPU."""
 
     twin: DataParallel
@@ -99,16 +99,6 @@ class DataParallelCase:
     def sample_name(self) -> str:
         """Names the sample and its truth, which all executions share."""
         return f"{stem(self.twin.name, self.config)}-ranks{self.twin.ranks}"
-
-    @property
-    def name(self) -> str:
-        """Names the case; also its pytest id."""
-        return f"{self.sample_name}-{self.execution}-{self.device}"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What the steps are built with: the configuration without sizes of the inputs."""
-        return {key: value for key, value in self.config.items() if not key.isupper()}
 
     def check(self, seed: int) -> "Outcome":
         """Run all ranks and judge them.

@@ -24,7 +24,7 @@ import numpy as np
 
 from equivalence import precision
 from equivalence.build import build, resolve
-from equivalence.declaration import demanding, stem
+from equivalence.declaration import Configured, demanding, stem
 from equivalence.errors import EquivalenceError, SideError
 from equivalence.judge import Expected, Judgement, in_roundings, judge
 from equivalence.norms import distance
@@ -68,7 +68,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
-class PipelineCase:
+class PipelineCase(Configured):
     """One comparison: a pipeline under one configuration. The CPU runs it, on every host."""
 
     twin: Pipeline
@@ -81,16 +81,6 @@ class PipelineCase:
     def sample_name(self) -> str:
         """Names what is drawn."""
         return stem(self.twin.name, self.config)
-
-    @property
-    def name(self) -> str:
-        """Names the case; also its pytest id."""
-        return f"{self.sample_name}-{self.execution}-{self.device}"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What both sides are called with, besides the folder and the rank."""
-        return {key: value for key, value in self.config.items() if not key.isupper()}
 
     @property
     def ranks(self) -> list[dict[str, int]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from equivalence.declaration import demanding, stem
+from equivalence.declaration import Configured, demanding, stem
 from equivalence.draws import Draw
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Configured):
     """One comparison: a twin under one configuration, phase, execution, dtype and device."""
 
     twin: Twin
@@ -132,16 +132,6 @@ class Case:
     def sample_name(self) -> str:
         """Names the sample and its truth, which all executions and devices share."""
         return f"{stem(self.twin.name, self.dimensions)}-{self.phase}-{self.dtype}"
-
-    @property
-    def name(self) -> str:
-        """Names the case; also its pytest id."""
-        return f"{self.sample_name}-{self.execution}-{self.device}"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The configuration without the sizes of the inputs: what both constructors get."""
-        return {key: value for key, value in self.config.items() if not key.isupper()}
 
     @property
     def dimensions(self) -> dict[str, Any]:

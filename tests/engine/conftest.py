@@ -1,11 +1,35 @@
 """Hypothesis draws the same examples in every run; HYPOTHESIS_PROFILE=search looks further."""
 
 import os
+import re
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[2]
 
 COMMON = {"deadline": None, "database": None, "suppress_health_check": [HealthCheck.too_slow]}
 
 settings.register_profile("gate", derandomize=True, max_examples=50, **COMMON)
 settings.register_profile("search", max_examples=5000, print_blob=True, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+
+@pytest.fixture
+def project_of(pytester, monkeypatch):
+    """Makes a project with this one's conftest.py and pytest.ini, of the modules it is given."""
+    from equivalence import check
+
+    monkeypatch.setattr(check, "_known", [])
+
+    def make(**modules: str):
+        configured = (ROOT / "pytest.ini").read_text()
+        configured = configured.replace("pythonpath = .", f"pythonpath = {ROOT}")
+        configured = re.sub("testpaths = .*", "testpaths = .", configured)
+        pytester.makefile(".ini", pytest=configured)
+        pytester.makeconftest((ROOT / "conftest.py").read_text())
+        pytester.makepyfile(**modules)
+        return pytester
+
+    return make

@@ -1,7 +1,6 @@
 """`--mode`, `--rehearse` and cards, by runs of a small project and by a controller's own hooks."""
 
 import os
-import re
 import shlex
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,14 +66,8 @@ REHEARSED = "ascend.hf32.rehearsed"
 
 
 @pytest.fixture
-def project(pytester, monkeypatch):
-    monkeypatch.setattr(check, "_known", [])
-    settings = (ROOT / "pytest.ini").read_text()
-    settings = settings.replace("pythonpath = .", f"pythonpath = {ROOT}")
-    pytester.makefile(".ini", pytest=re.sub("testpaths = .*", "testpaths = .", settings))
-    pytester.makeconftest((ROOT / "conftest.py").read_text())
-    pytester.makepyfile(test_twins=TWINS)
-    return pytester
+def project(project_of):
+    return project_of(test_twins=TWINS)
 
 
 @pytest.fixture

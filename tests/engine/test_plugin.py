@@ -103,15 +103,9 @@ def _frameworks():
 
 
 @pytest.fixture
-def project(pytester, monkeypatch):
-    """A project with this one's conftest.py and pytest.ini, twins, and tests without any."""
-    monkeypatch.setattr(check, "_known", [])
-    settings = (ROOT / "pytest.ini").read_text()
-    settings = settings.replace("pythonpath = .", f"pythonpath = {ROOT}")
-    pytester.makefile(".ini", pytest=re.sub("testpaths = .*", "testpaths = .", settings))
-    pytester.makeconftest((ROOT / "conftest.py").read_text())
-    pytester.makepyfile(test_twins=TWINS, test_arithmetic=ENGINE_ONLY)
-    return pytester
+def project(project_of):
+    """Twins, and tests without any."""
+    return project_of(test_twins=TWINS, test_arithmetic=ENGINE_ONLY)
 
 
 def run(project, *arguments):

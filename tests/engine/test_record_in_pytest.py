@@ -1,14 +1,13 @@
 """`--record` and `--candidate` inside pytest: two workers, parts, a framework that is missing."""
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import mindspore as ms
 import pytest
 
-from equivalence import check, devices, record, record_files
+from equivalence import devices, record, record_files
 from equivalence.twin import cases
 from tests.engine.recording import kept as keep
 
@@ -57,15 +56,9 @@ def test_something_else():
 
 
 @pytest.fixture
-def project(pytester, monkeypatch):
-    """A project with this one's conftest.py and pytest.ini, and two twins of four samples each."""
-    monkeypatch.setattr(check, "_known", [])
-    settings = (ROOT / "pytest.ini").read_text()
-    settings = settings.replace("pythonpath = .", f"pythonpath = {ROOT}")
-    pytester.makefile(".ini", pytest=re.sub("testpaths = .*", "testpaths = .", settings))
-    pytester.makeconftest((ROOT / "conftest.py").read_text())
-    pytester.makepyfile(test_twins=TWINS, test_live=LIVE)
-    return pytester
+def project(project_of):
+    """Two twins of four samples each."""
+    return project_of(test_twins=TWINS, test_live=LIVE)
 
 
 def run(project, *arguments):
