@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,13 @@ from equivalence import (
     record_candidate,
     sketch,
     trace,
+    units,
     weights,
 )
 from equivalence.batches import Batches
 from equivalence.errors import (
     DeclarationError,
     EquivalenceError,
-    RecordError,
     SideError,
     TorchMissingError,
 )
@@ -30,6 +30,7 @@ from equivalence.known import CLOSE, Flip, Reference, Truth
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.trace import Trace
 from equivalence.twin import Case
+from equivalence.units import case_unit_roundoff, computed, is_coarse
 from equivalence.words import listed
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Outcome:
     record: see `Reference`. note: what may explain the difference, but cannot be tried here.
     made_with: what the candidate's run was recorded with elsewhere; None: it was run here.
     products: convolutions and matrix products that a rehearsal rounded; None: it was none.
-    coarse: the compute mode rounds more than the dtype does.
+    coarse: judged by the unit of a compute mode that rounds more than the dtype does.
     """
 
     case: Case
@@ -107,9 +108,11 @@ def check(case: Case, seed: int) -> Outcome:
     if record.writing() and not devices.present(devices.place(case.device).runs_on):
         return Outcome(case, seed, None, record=_recorded(case, seed))
     runs = record_candidate.active(case)
-    made_with = runs and runs.made_with(case, seed, case_unit_roundoff(case))
+    made_with = runs and runs.made_with(case, seed, case_unit_roundoff(case, seed))
     if case.twin.raises:
-        origin = _both_raise(case, seed)
+        from equivalence import raising
+
+        origin = raising.demand(case, seed)
         return Outcome(case, seed, None, record=origin, made_with=made_with)
     compared = compare(case, seed)
     known = compared.reference
@@ -124,7 +127,7 @@ def check(case: Case, seed: int) -> Outcome:
         compared.note,
         made_with,
         getattr(compared.candidate, "products", None),
-        _coarse(case),
+        is_coarse(case, seed),
     )
 
 
@@ -145,31 +148,33 @@ def compare(
         from equivalence import sizes
 
         return sizes.compare(case, seed, candidate, attribute)
-    unit_roundoff = case_unit_roundoff(case)
+    unit_roundoff = case_unit_roundoff(case, seed)
     known = reference(case, seed)
-    with _side("candidate", case):
-        candidate = _candidate(case, seed, candidate)
+    with side("candidate", case):
+        candidate = kept_candidate(case, seed, candidate)
     _demand_pinned(case, known.random_layers, candidate.random_layers())
     partners = weights.pair(known.slots, candidate.slots(), case.twin.rename)
     environment.spare_collections()
-    with _side("candidate", case):
+    with side("candidate", case):
         outputs = known.expected.pulled_back
         recorded = candidate.run(known.sample, partners, case.phase, outputs)
     recorded = known.expected.decided(recorded)
     budget = precision.budget(case.twin.name)
-    coarse = _coarse(case)
+    coarse = is_coarse(case, seed)
     judgement = judge(known.expected, recorded, unit_roundoff, budget, coarse)
     if judgement.differing and judgement.needed <= CLOSE * budget:
-        judgement = judge(_finer(known, case), recorded, unit_roundoff, budget, coarse)
+        judgement = judge(
+            _finer(known, case, unit_roundoff), recorded, unit_roundoff, budget, coarse
+        )
     if case.twin.computes and judgement.equal and judgement.needed < FINER:
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
     if attribute and not case.alone:
-        _attribute(made, case, unit_roundoff, budget)
+        _attribute(made, case, unit_roundoff, budget, coarse)
     return made
 
 
-def _finer(known: Reference, case: Case) -> Truth:
+def _finer(known: Reference, case: Case, unit_roundoff: float) -> Truth:
     """The truth with more exact sensitivities; what is off by little is judged by these.
 
     Kept apart from the truth that is judged by first, so that no case depends on another.
@@ -177,13 +182,14 @@ def _finer(known: Reference, case: Case) -> Truth:
     from equivalence import truth
 
     if known.finer is None:
-        with _side("reference", case):
+        with side("reference", case):
             known.finer = truth.refined(
                 known.expected,
                 build_reference(case),
                 known.sample,
                 case.phase,
-                case_unit_roundoff(case),
+                unit_roundoff,
+                case.alone,
             )
     return known.finer
 
@@ -195,7 +201,9 @@ def _too_exact(case: Case, judgement: Judgement) -> str:
     )
 
 
-def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float) -> None:
+def _attribute(
+    made: Comparison, case: Case, unit_roundoff: float, budget: float, coarse: bool
+) -> None:
     """Pass the comparison if only gradients differ, and whole branch flips explain them."""
     known, differing = made.reference, made.judgement.differing
     if not differing or made.judgement.ill_posed:
@@ -207,7 +215,7 @@ def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float
         return
     from equivalence import flips
 
-    with _side("reference", case):
+    with side("reference", case):
         network = build_reference(case)
         if not network.settles:
             return
@@ -224,7 +232,7 @@ def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float
         )
     if explained:
         taken, expected = explained
-        judgement = judge(expected, made.recorded, unit_roundoff, budget, _coarse(case))
+        judgement = judge(expected, made.recorded, unit_roundoff, budget, coarse)
         if judgement.equal:
             made.judgement, made.flips = judgement, taken
 
@@ -246,25 +254,9 @@ def _far(
     return known.far
 
 
-def case_unit_roundoff(case: Case) -> float:
-    """The unit roundoff of the mode that the case's device computes its dtype in."""
-    return precision.UNIT_ROUNDOFF[devices.place(case.device).computes(_computed(case))]
-
-
-def _coarse(case: Case) -> bool:
-    """Whether the mode rounds more than the dtype does."""
-    dtype = _computed(case)
-    return case_unit_roundoff(case) > precision.UNIT_ROUNDOFF[dtype]
-
-
-def _computed(case: Case) -> str:
-    """The dtype that both sides compute in."""
-    return case.twin.computes or case.dtype
-
-
 def reference(case: Case, seed: int) -> Reference:
     """The reference's side, kept until a case with another sample comes."""
-    twin, unit_roundoff = case.twin, case_unit_roundoff(case)
+    twin, unit_roundoff = case.twin, case_unit_roundoff(case, seed)
     small = case.alone or case.size is not None
     library = record.active() if record.recordable(case) else None
     key = (small, *case.shared, twin.reference, twin.inputs, seed, unit_roundoff, library)
@@ -281,8 +273,8 @@ def reference(case: Case, seed: int) -> Reference:
 
 def _run_reference(case: Case, seed: int, keep: bool = False) -> Reference:
     """Run the reference; `keep` leaves of its tensors what a record keeps, and knows all of it."""
-    sample, unit_roundoff = draw(case, seed), case_unit_roundoff(case)
-    with _side("reference", case):
+    sample, unit_roundoff = draw(case, seed), case_unit_roundoff(case, seed)
+    with side("reference", case):
         network = build_reference(case)
         from equivalence import truth  # torch is there
 
@@ -293,7 +285,8 @@ def _run_reference(case: Case, seed: int, keep: bool = False) -> Reference:
             expected = truth.compute(network, sample, case.phase, unit_roundoff, expect)
     known = Reference(sample, network.slots(), network.random_layers(), expected)
     if keep:
-        _finer(known, case)
+        _finer(known, case, unit_roundoff)
+        known.multiplies = units.seen_multiplying(case, seed)
     return known
 
 
@@ -323,7 +316,7 @@ def build_candidate(case: Case) -> "MindSporeNetwork":
     """The candidate of a case, built anew."""
     from equivalence.mindspore_adapter import MindSporeNetwork, MindSporeTraining
 
-    place = devices.place(case.device).running(_computed(case))
+    place = devices.place(case.device).running(computed(case))
     if case.twin.steps:
         return MindSporeTraining(
             case.twin.candidate, case.arguments, case.execution, place, case.twin.steps
@@ -333,7 +326,7 @@ def build_candidate(case: Case) -> "MindSporeNetwork":
     )
 
 
-def _candidate(
+def kept_candidate(
     case: Case, seed: int, before: "MindSporeNetwork | None" = None
 ) -> "MindSporeNetwork":
     """The candidate of a case: `before`, if one ran already; else built anew, or a record of it."""
@@ -342,7 +335,7 @@ def _candidate(
         return build_candidate(case) if before is None else before
 
     runs = record_candidate.active(case)
-    return runs.candidate(case, seed, case_unit_roundoff(case), build) if runs else build()
+    return runs.candidate(case, seed, case_unit_roundoff(case, seed), build) if runs else build()
 
 
 def _declared(case: Case) -> list[tuple[int | None, ...]] | None:
@@ -355,7 +348,7 @@ def _declared(case: Case) -> list[tuple[int | None, ...]] | None:
 
 
 @contextlib.contextmanager
-def _side(side: str, case: Case) -> Iterator[None]:
+def side(side: str, case: Case) -> Iterator[None]:
     """Turn what a side raises into a sentence that names the side and the line."""
     try:
         yield
@@ -379,51 +372,9 @@ def _demand_pinned(case: Case, reference: list[str], candidate: list[str]) -> No
 def _recorded(case: Case, seed: int) -> str | None:
     """Record the reference alone."""
     if case.twin.raises:
-        return _raising(case, seed).record
+        from equivalence import raising
+
+        return raising.reference(case, seed).record
     for one in case.sizes:
         known = reference(one, seed)
     return known.record
-
-
-def _both_raise(case: Case, seed: int) -> str | None:
-    """Demand that each side raises what the twin names; what the reference's record came to."""
-    known = _raising(case, seed)
-
-    def candidate() -> None:
-        network = _candidate(case, seed)
-        partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
-        network.run(known.sample, partners, case.phase, {})
-
-    _demand_raised("candidate", case, candidate)
-    return known.record
-
-
-def _raising(case: Case, seed: int) -> Reference:
-    """A reference that must raise, and does, or did when it was recorded."""
-    sample = draw(case, seed)
-
-    def run(_: bool = False) -> Reference:
-        def reference() -> None:
-            build_reference(case).run(sample, case.phase, case.dtype)
-
-        _demand_raised("reference", case, reference)
-        return Reference(sample, {}, [], Truth())
-
-    library, unit_roundoff = record.active(), case_unit_roundoff(case)
-    drawing = functools.partial(draw, case, seed)
-    return library.reference(case, seed, unit_roundoff, drawing, run) if library else run()
-
-
-def _demand_raised(side: str, case: Case, run: Callable[[], object]) -> None:
-    try:
-        run()
-    except (TorchMissingError, RecordError):
-        raise
-    except Exception as error:
-        if type(error).__name__ != case.twin.raises:
-            raise EquivalenceError(
-                f"{case.name}: the {side} raised {type(error).__name__} ({error}), "
-                f"not {case.twin.raises}"
-            ) from error
-    else:
-        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises}")

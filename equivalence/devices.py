@@ -92,7 +92,7 @@ class Place:
         return "cpu" if self.rehearsed else self.device
 
     def computes(self, dtype: str) -> str:
-        """The row of UNIT_ROUNDOFF that a dtype is computed in."""
+        """The row of UNIT_ROUNDOFF that a dtype is multiplied in."""
         return self.mode if dtype == "float32" else dtype
 
     def running(self, dtype: str) -> "Place":

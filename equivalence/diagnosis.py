@@ -113,7 +113,7 @@ class Search:
 
     def __init__(self, case: Case, seed: int, candidate: "MindSporeNetwork | None" = None):
         self.case, self.seed, self.before = case, seed, candidate
-        self.unit_roundoff = check.case_unit_roundoff(case)
+        self.unit_roundoff = check.case_unit_roundoff(case, seed)
         self.budget = precision.budget(case.twin.name)
         self.whole = check.reference(case, seed)
         self.reference = check.build_reference(case)

@@ -86,6 +86,7 @@ class Reference:
     that may have taken the other branch, looked for when only gradients are off.
     record: "used" where all of it was read from a record, "stale" where a record was out of date
     and the reference was run instead, "written" where it has just been recorded.
+    multiplies: whether it has convolutions or matrix products; known only of what is recorded.
     """
 
     sample: Sample
@@ -95,3 +96,4 @@ class Reference:
     finer: Truth | None = None
     far: tuple[Flip, ...] | None = None
     record: str | None = None
+    multiplies: bool | None = None

@@ -216,13 +216,13 @@ class OperatorCase(Case):
         from equivalence import pattern
         from equivalence.check import case_unit_roundoff, compare
 
-        made = compare(self, seed)
+        made, unit_roundoff = compare(self, seed), case_unit_roundoff(self, seed)
         brief = []
         for verdict in made.judgement.verdicts if every else made.judgement.differing:
             known, got = made.reference.expected.get(verdict.name), made.recorded.get(verdict.name)
             if verdict.problem or known is None or got is None:
                 continue
-            unit = known.spread + case_unit_roundoff(self) * float(np.linalg.norm(known.truth))
+            unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
             if phrase := pattern.describe(got, known.truth, unit):
                 brief.append(f"{verdict.name}: {phrase}")
         full = []

@@ -3,7 +3,8 @@
 BUDGET = 16.0
 """Roundings that a tensor of a right candidate may be away from the truth."""
 
-# By compute mode; every mode of a device is one of these. TF32 stores 10 bits of the significand.
+# By compute mode; every mode of a device is one of these, and counts where matrices are multiplied
+# (see `units.py`). TF32 stores 10 bits of the significand.
 # HF32 stores 11, but may cut the others off as well as round to nearest (CANN's SetHF32TransMode).
 UNIT_ROUNDOFF = {
     "float64": 2.0**-53,

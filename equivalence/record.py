@@ -2,11 +2,13 @@
 
 A record is used where there is one for exactly this sample: the same declaration, sources, seed
 and unit roundoff, and the very same numbers for the candidate. Otherwise the reference is run, or
-the case is refused. See `record_files.py` for the files and `sketch.py` for what is kept.
+the case is refused. It also tells whether the reference multiplies matrices, which decides by
+which unit roundoff a case is judged on a device with a coarse compute mode. See `record_files.py`
+for the files and `sketch.py` for what is kept.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +60,13 @@ class Library:
         """
         if self.mode == WRITE:
             return self._write(case, seed, unit_roundoff, draw, run(True))
-        key = record_fingerprint.key(case, seed, unit_roundoff)
-        found = self._entry(case, key)
+        found = self._entry(case, seed, unit_roundoff)
         if found is None:
-            self._demand(case, f"there is no record of it with seed {seed}")
+            self._demand(case, _missing(seed))
             return run(False)
-        fingerprint = record_fingerprint.fingerprint(case, seed, unit_roundoff)
-        why = record_fingerprint.other_version(case, found["versions"])
-        if found["fingerprint"] != fingerprint:
-            why = "its declaration or the source of its reference has changed since"
+        why = _stale(case, seed, unit_roundoff, found)
         if why is None:
-            known = self._decoded(case, key, draw())
+            known = self._decoded(case, record_fingerprint.key(case, seed, unit_roundoff), draw())
             if known is not None:
                 return known
             made = found["versions"]["numpy"]
@@ -78,11 +76,30 @@ class Library:
         known.record = STALE
         return known
 
-    def _entry(self, case: Case, key: str) -> dict[str, Any] | None:
+    def multiplies(
+        self, case: Case, seed: int, units: Sequence[float], run: Callable[[], bool]
+    ) -> bool:
+        """Whether the reference has convolutions or matrix products, by a record, or else by `run`.
+
+        units: the unit roundoffs that there may be a record of; each says it in so many words.
+        Raises RecordError where one that is required is missing or stale.
+        """
+        why = _missing(seed)
+        for unit_roundoff in units if self.mode != WRITE else ():
+            found = self._entry(case, seed, unit_roundoff)
+            stale = found and _stale(case, seed, unit_roundoff, found)
+            if found and not stale:
+                return found["multiplies"]
+            why = f"its record is stale: {stale}" if stale else why
+        self._demand(case, why)
+        return run()
+
+    def _entry(self, case: Case, seed: int, unit_roundoff: float) -> dict[str, Any] | None:
+        """What the manifest tells of a record."""
         if self._manifest is None:
             self._manifest = record_files.manifest(self.folder)
         entry = self._manifest.get(case.twin.name, {"samples": {}})
-        return entry["samples"].get(key)
+        return entry["samples"].get(record_fingerprint.key(case, seed, unit_roundoff))
 
     def _demand(self, case: Case, why: str) -> None:
         if self.mode == REQUIRE:
@@ -136,6 +153,17 @@ class Library:
         record_files.written(path, content)
         read.record = WRITTEN
         return read
+
+
+def _missing(seed: int) -> str:
+    return f"there is no record of it with seed {seed}"
+
+
+def _stale(case: Case, seed: int, unit_roundoff: float, entry: dict[str, Any]) -> str | None:
+    """Why a record is not of this case as it is now; None where it is."""
+    if entry["fingerprint"] != record_fingerprint.fingerprint(case, seed, unit_roundoff):
+        return "its declaration or the source of its reference has changed since"
+    return record_fingerprint.other_version(case, entry["versions"])
 
 
 def _samples(case: Case) -> set[str]:

@@ -39,6 +39,7 @@ def encode(known: Reference) -> tuple[Arrays, dict[str, Any]]:
         "rows": sample.rows_redrawn,
         "slots": {name: [slot.shape, slot.kind] for name, slot in known.slots.items()},
         "random_layers": known.random_layers,
+        "multiplies": known.multiplies,
         "tensors": tensors,
         "undecided": {name: here.shape for name, here in expected.undecided.items()},
         "near": [asdict(flip) for flip in expected.near],

@@ -36,13 +36,15 @@ class Kind:
     """What a folder holds records of.
 
     format: of its files. group: whose records a file has, of a twin or of a run. cure: of a file
-    that cannot be read; renew: of one of another format.
+    that cannot be read; renew: of one of another format. listed: what the manifest repeats of each
+    record, so that no file is opened for it.
     """
 
     format: int | str
     group: str
     cure: str
     renew: str
+    listed: tuple[str, ...] = ("fingerprint", "versions")
 
 
 TRUTH = Kind(
@@ -50,6 +52,7 @@ TRUTH = Kind(
     "twin",
     "restore it from version control, or run `make record` where torch is installed",
     "run `make record` where torch is installed",
+    ("fingerprint", "versions", "multiplies"),
 )
 CANDIDATE = Kind(
     CANDIDATE_FORMAT,
@@ -168,7 +171,10 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
                 "file": name,
                 "sha256": checksum,
                 "bytes": len(content),
-                "samples": {key: _entry(rest) for key, (_, rest) in sorted(kept.items())},
+                "samples": {
+                    key: {what: rest[what] for what in kind.listed}
+                    for key, (_, rest) in sorted(kept.items())
+                },
             }
         told = {"format": kind.format, f"{kind.group}s": groups}
         text = json.dumps(told, indent=1, sort_keys=True) + "\n"
@@ -180,10 +186,6 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
     return sum(map(len, fresh.values()))
 
 
-def _entry(rest: Mapping[str, Any]) -> dict[str, Any]:
-    return {what: rest[what] for what in ("fingerprint", "versions")}
-
-
 def _readable(folder: Path, kind: Kind) -> dict[str, dict[str, Any]]:
     """The manifest; without one that can be read nothing is known of the files."""
     with contextlib.suppress(RecordError):
@@ -192,13 +194,21 @@ def _readable(folder: Path, kind: Kind) -> dict[str, dict[str, Any]]:
 
 
 def _kept(folder: Path, group: str, entry: Mapping | None, fresh: Records, kind: Kind) -> Records:
-    """The records of a group with fresh ones, which say what is declared, in place of old ones."""
+    """The records of a group with fresh ones, which say what is declared, in place of old ones.
+
+    Where a reference multiplies nothing, its fresh record serves for all unit roundoffs.
+    """
     declared = {name for _, rest in fresh.values() for name in rest.pop("declared")}
     old: Records = {}
     if entry is not None:
         with contextlib.suppress(RecordError):
             old = read(folder, group, entry, kind)
-    old = {key: record for key, record in old.items() if key.rsplit(" ", 2)[0] in declared}
+    told = {key.rpartition(" ")[0]: rest.get("multiplies") for key, (_, rest) in fresh.items()}
+    old = {
+        key: record
+        for key, record in old.items()
+        if key.rsplit(" ", 2)[0] in declared and told.get(key.rpartition(" ")[0]) is not False
+    }
     return old | fresh
 
 

@@ -24,8 +24,9 @@ from equivalence.sample import Sample
 from equivalence.sketch import Sketch
 from equivalence.twin import Case
 
-FORMAT = 1
-"""Of a record. To be raised when the engine changes what a truth or a sensitivity is."""
+FORMAT = 2
+"""Of a record. To be raised when the engine changes what a truth or a sensitivity is, or what is
+told of a reference."""
 
 CANDIDATE_FORMAT = "candidate 1"
 """Of a recorded candidate. To be raised when the engine changes what a trace is."""

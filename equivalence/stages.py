@@ -70,7 +70,7 @@ class _Training:
     """Both sides of a training, with the updates of every step."""
 
     def __init__(self, case: Case, seed: int):
-        unit_roundoff = check.case_unit_roundoff(case)
+        unit_roundoff = check.case_unit_roundoff(case, seed)
         twin, self.sample = case.twin, check.draw(case, seed)
         self.case = case
         reference, candidate = check.build_reference(case), check.build_candidate(case)

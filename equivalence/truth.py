@@ -32,6 +32,9 @@ WATCHED = 2
 FINE = 16
 """Perturbed runs for what is off by little more than the budget."""
 
+LOST = 4.0
+"""Roundings of a tensor that one rounding of every result makes where terms cancel."""
+
 FAR, FARTHEST = 40.0, 8
 """Spreads within which an activation may still take the other branch, and how many are tried, the
 nearest. Most move by a few; one in many millions by twenty or more, since a spread is that of a
@@ -55,13 +58,31 @@ def probes(elements: int) -> int:
 
 
 def refined(
-    expected: Truth, network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
+    expected: Truth,
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    alone: bool = False,
 ) -> Truth:
-    """A truth with the sensitivities of `FINE` perturbed runs, for a candidate that is close."""
+    """A truth with the sensitivities of `FINE` perturbed runs, for a candidate that is close.
+
+    alone: of a single operator the rounding of its results counts where they cancel. What it
+    keeps for its gradient is rounded (the 0.9999 of a softmax in half precision), and whether the
+    reference loses by that is chance where there are few elements.
+    """
     finer = Truth({name: replace(known) for name, known in expected.items()})
     finer.near, finer.undecided = expected.near, expected.undecided
     elements = sum(known.size for known in expected.values())
     _probe(network, sample, phase, unit_roundoff, finer, range(probes(elements), FINE))
+    if alone:
+        floating = {n: known for n, known in finer.items() if known.truth.dtype.kind == "f"}
+        moved = _rounded(network, sample, phase, unit_roundoff, expected, floating)
+        for name, known in floating.items():
+            unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
+            if moved[name].spread > LOST * unit:
+                known.spread = max(known.spread, moved[name].spread)
+                known.spread_peak = max(known.spread_peak, moved[name].spread_peak)
     return finer
 
 
@@ -270,11 +291,7 @@ def _measure_rounded(
     suspects = {name: known for name, known in suspects.items() if known.truth.dtype.kind == "f"}
     if not suspects:
         return
-    rounded = {name: known.unprobed for name, known in suspects.items()}
-    for probe in range(ROUNDED_PROBES):
-        rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
-        run = network.run(sample, phase, "float64", _held(expected.near, rounding))
-        _widen(rounded, expected.decided(run))
+    rounded = _rounded(network, sample, phase, unit_roundoff, expected, suspects)
     for name, known in suspects.items():
         moved = rounded[name]
         # Without any spread nothing cancels: what the reference gives is wrong, or a flip.
@@ -287,3 +304,20 @@ def _measure_rounded(
         known.spread = max(known.spread, moved.spread)
         known.spread_peak = max(known.spread_peak, moved.spread_peak)
         known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)
+
+
+def _rounded(
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    expected: Truth,
+    measured: Mapping[str, Expected],
+) -> dict[str, Expected]:
+    """The measured tensors, their sensitivities those to the rounding of every result."""
+    rounded = {name: known.unprobed for name, known in measured.items()}
+    for probe in range(ROUNDED_PROBES):
+        rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
+        run = network.run(sample, phase, "float64", _held(expected.near, rounding))
+        _widen(rounded, expected.decided(run))
+    return rounded

@@ -14,6 +14,16 @@ def sorted_rows(descending: bool):
     return lambda x: tuple(torch.sort(x, descending=descending, stable=True))
 
 
+def unfolded(kernel_size: int, padding: int, stride: int):
+    """Unfold, times the identity: a product, which a device makes as exactly as a convolution."""
+
+    def call(x):
+        blocks = F.unfold(x, kernel_size, padding=padding, stride=stride)
+        return torch.eye(blocks.shape[1], dtype=blocks.dtype) @ blocks
+
+    return call
+
+
 def gathered():
     """Rows and elements of a matrix by the four ways to name them."""
 

@@ -266,7 +266,7 @@ def test_another_seed_or_unit_roundoff_has_no_record(folder, monkeypatch):
     assert judged(affine(), folder, record.USE, seed=1).record is None
     with pytest.raises(RecordError, match="there is no record of it with seed 1"):
         judged(affine(), folder, record.REQUIRE, seed=1)
-    monkeypatch.setattr(check, "case_unit_roundoff", lambda _: 2.0**-11)
+    monkeypatch.setattr(check, "case_unit_roundoff", lambda *_: 2.0**-11)
     assert judged(affine(), folder, record.USE).record is None
 
 

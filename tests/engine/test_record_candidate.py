@@ -313,7 +313,7 @@ DAMAGE = {
     ),
     "truth": (
         lambda f: replaced(f, record_files.packed("small", {})),
-        "{file} has format 1, and this version reads 'candidate 1'",
+        "{file} has format 2, and this version reads 'candidate 1'",
     ),
     "array": (lambda f: repacked(f, lambda a, _: a.pop("output.0")), "{file} lacks what 'small-"),
     "slots": (lambda f: repacked(f, lambda _, r: r.pop("slots")), "{file} lacks what 'small-"),

@@ -1,4 +1,4 @@
-"""The committed records are those of the twins as they are declared now; nothing is run for it."""
+"""The committed records are those of the twins as they are declared now, told by little running."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 from equivalence import check, record, record_codec, record_files, record_fingerprint
 from equivalence.devices import EVERY_PLACE
 from equivalence.twin import cases
+from equivalence.units import case_unit_roundoff, seen_multiplying
 from tests.twins import declared
 
 FOLDER = Path(__file__).parents[2] / record.FOLDER
@@ -15,17 +16,21 @@ CURE = "run `make record DEVICE=...` for cpu, gpu and ascend, ARGS='-k TWIN' for
 
 @pytest.fixture(scope="module")
 def wanted():
-    """What the gate needs: the cases by twin and key of their record."""
+    """What the gate needs: the cases by twin and key of their record.
+
+    Where a record tells whether the reference multiplies, it is believed.
+    """
     found = {}
-    for twin in declared():
-        every = (case for place in EVERY_PLACE for case in cases(twin, place))
-        if twin.level == "gate":
-            found[twin.name] = {
-                record_fingerprint.key(one, 0, check.case_unit_roundoff(one)): one
-                for case in every
-                if record.recordable(case)
-                for one in case.sizes
-            }
+    with record.using(record.Library(FOLDER, record.USE)):
+        for twin in declared():
+            every = (case for place in EVERY_PLACE for case in cases(twin, place))
+            if twin.level == "gate":
+                found[twin.name] = {
+                    record_fingerprint.key(one, 0, case_unit_roundoff(one, 0)): one
+                    for case in every
+                    if record.recordable(case)
+                    for one in case.sizes
+                }
     return {name: samples for name, samples in found.items() if samples}
 
 
@@ -61,8 +66,13 @@ def _stale(wanted, committed):
         for key, case in samples.items()
         if key in committed.get(twin, {})
         and committed[twin][key]["fingerprint"]
-        != record_fingerprint.fingerprint(case, 0, check.case_unit_roundoff(case))
+        != record_fingerprint.fingerprint(case, 0, unit_roundoff_of(key))
     ]
+
+
+def unit_roundoff_of(key):
+    """That in a record's key, "... u=2^-24"."""
+    return 2.0 ** int(key.rpartition("^")[2])
 
 
 def test_the_numbers_that_were_recorded_are_drawn_again(wanted):
@@ -78,12 +88,36 @@ def test_the_numbers_that_were_recorded_are_drawn_again(wanted):
     assert not other, f"other inputs or weights are drawn now: {other}; {CURE}"
 
 
+def test_the_records_tell_rightly_which_references_multiply(wanted, committed):
+    """By a run of each twin's first sample."""
+    assert not _told_wrongly(wanted, committed)
+
+
+def _told_wrongly(wanted, committed):
+    return [
+        key
+        for twin, samples in wanted.items()
+        for key, case in [*samples.items()][:1]
+        if key in committed.get(twin, {})
+        and committed[twin][key]["multiplies"] is not seen_multiplying(case, 0)
+    ]
+
+
 # That each of these can fail.
 
 
 def test_a_changed_twin_shows(wanted, committed, monkeypatch):
     monkeypatch.setattr(record_fingerprint, "sources", lambda target: f"changed {target}")
     assert len(_stale(wanted, committed)) == sum(map(len, wanted.values()))
+
+
+def test_one_that_is_told_wrongly_shows(wanted, committed):
+    some = {name: wanted[name] for name in ("conv2d", "gelu")}
+    other = {
+        name: {key: {"multiplies": not told["multiplies"]} for key, told in committed[name].items()}
+        for name in some
+    }
+    assert len(_told_wrongly(some, other)) == 2
 
 
 def test_a_record_too_few_or_too_many_shows(wanted, committed):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def flip(path) -> None:
 
 def other_format(folder) -> None:
     content = file_of(folder).read_bytes()
-    replaced(folder, content.replace(rb"{\"format\": 1,", rb"{\"format\": 7,"))
+    replaced(folder, content.replace(rb"{\"format\": 2,", rb"{\"format\": 7,"))
 
 
 DAMAGE = {
@@ -91,23 +92,23 @@ DAMAGE = {
         lambda f: repacked(f, lambda _: None, twin="large"),
         "{file} holds records of 'large', not of 'small'",
     ),
-    "another format": (other_format, "{file} has format 7, and this version reads 1"),
+    "another format": (other_format, "{file} has format 7, and this version reads 2"),
     "sample": (lambda f: repacked(f, lambda r: r.clear()), "{file} lacks what 'small-"),
     "array": (
         lambda f: repacked(f, lambda r: next(iter(r.values()))[0].pop("output.0/truth")),
         "{file} lacks what 'small-",
     ),
     "manifest": (
-        lambda f: (f / "manifest.json").write_text('{"format": 1, "tw'),
+        lambda f: (f / "manifest.json").write_text('{"format": 2, "tw'),
         "{folder}/manifest.json is damaged",
     ),
     "manifest of another kind": (
-        lambda f: (f / "manifest.json").write_text('{"format": 1, "twins": {"small": {}}}'),
+        lambda f: (f / "manifest.json").write_text('{"format": 2, "twins": {"small": {}}}'),
         "{folder}/manifest.json is damaged",
     ),
     "manifest of another format": (
         lambda f: retold(f, lambda text: text.update(format=7)),
-        "{folder}/manifest.json has format 7, and this version reads 1",
+        "{folder}/manifest.json has format 7, and this version reads 2",
     ),
 }
 
@@ -170,6 +171,17 @@ def test_samples_that_are_no_longer_declared_are_dropped(folder):
     assert [key.partition(" ")[0] for key in entry["samples"]] == [wider.sample_name]
 
 
+def test_of_a_reference_that_no_longer_multiplies_one_record_is_left(folder):
+    recorded(folder, affine(device="ascend"))
+    (entry,) = told(folder)["twins"].values()
+    assert len(entry["samples"]) == 2
+    shutil.rmtree(folder / "../parts")
+    recorded(folder, affine(reference="tests.engine.products_pt:Untouched"))
+    (entry,) = told(folder)["twins"].values()
+    (key,) = entry["samples"]
+    assert key.endswith("u=2^-24")
+
+
 def test_seeds_are_recorded_side_by_side(folder):
     recorded(folder, affine(), seed=5)
     for seed in (0, 5):
@@ -183,6 +195,7 @@ def test_the_manifest_tells_what_each_record_was_made_with(folder):
     (sample,) = entry["samples"].values()
     assert len(sample["fingerprint"]) == 64
     assert sample["versions"].keys() == {"torch", "torchvision", "numpy"}
+    assert sample["multiplies"] is True
 
 
 def test_the_committed_records_are_whole_and_small():

@@ -7,7 +7,7 @@ import pytest
 
 from equivalence import truth
 from equivalence.check import check
-from equivalence.draws import integers, normal
+from equivalence.draws import integers, normal, uniform
 from equivalence.errors import IllPosedError
 from equivalence.sample import Perturbed
 from equivalence.torch_adapter import TorchNetwork
@@ -218,3 +218,28 @@ def test_a_reference_that_overflows_in_its_own_precision_is_ill_posed():
     known = truth.compute(network("BatchVariance"), drawn, "train", U)["output.0"]
     assert np.isfinite(known.truth).all()
     assert known.own_error == math.inf
+
+
+def test_of_a_single_operator_the_rounding_of_what_it_keeps_counts_for_what_is_close():
+    # The gradient of a softmax near one-hot cancels all but what its kept output is rounded by.
+    softmax = TorchNetwork("torch.nn:Softmax", {"dim": 0})
+    drawn = sample(uniform(4, low=20.0, high=40.0), dtype="float16", seed=10)
+    known = truth.of_layer(softmax, drawn, "train", 2.0**-11)
+    finer, alone = (
+        truth.refined(known, softmax, drawn, "train", 2.0**-11, alone=alone)["gradient:input[0]"]
+        for alone in (False, True)
+    )
+    assert alone.spread > truth.LOST * finer.spread
+    assert alone.truth is finer.truth
+
+
+def test_rounding_does_not_count_where_nothing_cancels():
+    relu = TorchNetwork("torch.nn:ReLU", {})
+    drawn = sample(normal(40, 30))
+    known = truth.of_layer(relu, drawn, "train", U)
+    finer, alone = (
+        truth.refined(known, relu, drawn, "train", U, alone=alone) for alone in (False, True)
+    )
+    assert {name: each.spread for name, each in alone.items()} == {
+        name: each.spread for name, each in finer.items()
+    }

@@ -53,7 +53,7 @@ TWINS = (
     ),
     twin(
         "unfold_by_convolution",
-        "torch.nn:Unfold",
+        "unfolded",
         "Unfold",
         [normal(2, 3, 8, 7)],
         grid(kernel_size=3, padding=1, stride=2),

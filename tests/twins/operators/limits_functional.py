@@ -87,6 +87,7 @@ LIMITS["reduced_one"] = lambda example: (
 LIMITS["ignored_label"] = lambda example: (
     example.arguments["reduction"] == "none" and example.arguments["ignore_index"] >= 0
 )
+LIMITS["log_input"] = lambda example: example.arguments["log_input"]
 LIMITS["mean_of_no_batch"] = lambda example: (
     example.inputs[0].shape == () and example.arguments["reduction"] == "batchmean"
 )

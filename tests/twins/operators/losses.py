@@ -226,7 +226,14 @@ OPERATORS = (
     Operator(
         F + "poisson_nll_loss",
         pointwise_loss(SOFT, log_input=[True, False], full=[False, True]),
-        to("nn.PoissonNLLLoss"),
+        to(
+            "nn.PoissonNLLLoss",
+            without={"log_input": "exp is off by 3e-6"},
+            differs={
+                "near 0.35": "poisson_nll_loss(uniform(9, low=0.33, high=0.36), uniform(9), "
+                "reduction='none', log_input=True, full=False)"
+            },
+        ),
     ),
     Operator(
         F + "gaussian_nll_loss",

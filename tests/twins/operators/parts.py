@@ -115,7 +115,7 @@ OPERATORS = (
         "torch.split",
         shaped(split_by, low=1),
         to("ops.split", dim="axis", without={"nothing_left": NOTHING_LEFT}),
-        to("mint.split"),
+        to("mint.split", without={"empty": "an axis of size zero is refused"}),
     ),
     Operator("torch.tensor_split", shaped(_cut, low=1), to("ops.tensor_split", dim="axis", **CUT)),
     Operator(

@@ -104,7 +104,12 @@ OPERATORS = (
         reduced(),
         to("ops.nansum", without=NOTHING, **KEEPDIMS),
     ),
-    Operator("torch.mean", reduced(), to("ops.mean", **KEEP_DIMS), to("mint.mean")),
+    Operator(
+        "torch.mean",
+        reduced(),
+        to("ops.mean", without={"empty": "a mean of no rows is refused"}, **KEEP_DIMS),
+        to("mint.mean"),
+    ),
     Operator(
         "torch.prod",
         reduced(normal, ties, NEAR_ONE, whole, several=False),
