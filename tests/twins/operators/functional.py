@@ -50,7 +50,7 @@ CONVOLUTIONS = (
     _convolution("conv3d", 3, "ops.conv3d"),
     _convolution("conv_transpose1d", 1, "ops.Conv2DTranspose", FAR_PADDING),
     _convolution("conv_transpose2d", 2, "ops.Conv2DTranspose", FAR_PADDING),
-    _convolution("conv_transpose3d", 3, "ops.conv3d_transpose", NARROW),
+    _convolution("conv_transpose3d", 3, "ops.conv3d_transpose", NARROW | FAR_PADDING),
 )
 
 MAX = {"ceil_mode": [False, True], "return_indices": [False, True]}
