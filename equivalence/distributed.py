@@ -210,11 +210,11 @@ def reference(case: DataParallelCase, seed: int) -> Known:
     if not environment.installed("torch"):
         raise TorchMissingError(f"{case.name}: its truth needs torch, which is not installed")
     from equivalence import truth
-    from equivalence.check import _side
+    from equivalence.check import side
     from equivalence.rank_torch import SingleProcess
 
     sample = Sharded(case, seed)
-    with _side("reference", case):
+    with side("reference", case):
         process = SingleProcess(twin.reference, case.arguments, twin.steps, twin.ranks)
         expected = truth.compute(process, sample, "train", UNIT_ROUNDOFF)
     known = Known(sample, process.slots(), expected, process)

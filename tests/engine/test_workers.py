@@ -1,7 +1,6 @@
 """Units of work in processes: one that dies, hangs or grows takes no other unit with it."""
 
 import os
-import resource
 import tempfile
 import time
 
@@ -39,14 +38,18 @@ def test_a_process_that_hangs_is_ended(monkeypatch):
 
 
 def test_a_process_is_kept_until_it_has_held_too_much(monkeypatch):
-    # A process inherits the peak of the one that started it.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    monkeypatch.setattr(workers, "MEMORY", peak + (64 << 20))
-    pids = [
-        answer["pid"]
-        for answer in answers([("give", 1), ("grow", peak + (128 << 20)), ("give", 2)])
-    ]
+    monkeypatch.setattr(workers, "MEMORY", 512 << 20)
+    units = [("give", 1), ("grow", 1 << 30), ("give", 2)]
+    pids = [answer["pid"] for answer in answers(units)]
     assert pids[0] == pids[1] != pids[2]
+
+
+def test_a_process_does_not_inherit_the_peak_of_the_one_that_started_it(monkeypatch):
+    grown = bytearray(256 << 20)
+    grown[::4096] = b"x" * len(grown[::4096])
+    monkeypatch.setattr(workers, "MEMORY", workers.peak() - (64 << 20))
+    first, second = answers([("give", 1), ("give", 2)])
+    assert first["pid"] == second["pid"]
 
 
 def test_units_go_to_as_many_processes_as_there_are_jobs():
