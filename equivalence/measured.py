@@ -8,13 +8,12 @@
 and such kinds of a case are left out. Of known differences only the names are kept.
 """
 
-import importlib.metadata
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
+from equivalence import files, record_fingerprint
 from equivalence.errors import CoverageError
 
 FOLDER = Path(__file__).parents[1] / "fixtures"
@@ -93,7 +92,7 @@ def collect(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             error = _needed(record)
             if error is not None:
                 figures["worst"] = max(figures["worst"] or 0.0, error)
-    versions = {name: _version(name) for name in ("mindspore", "torch")}
+    versions = record_fingerprint.versions(("mindspore", "torch"))
     return {"versions": versions, "seed": seed, "operators": operators, "twins": twins}
 
 
@@ -107,10 +106,6 @@ def _needed(record: Mapping[str, Any]) -> float | None:
     if record.get("unit") != "roundings" or record["error"] is None:
         return None
     return float(f"{max(record['error'], record['worst'] or 0.0):.3g}")
-
-
-def _version(name: str) -> str:
-    return importlib.metadata.version(name).partition("+")[0]
 
 
 def demand_all(
