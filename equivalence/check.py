@@ -52,7 +52,6 @@ class Outcome:
     record: see `Reference`. note: what may explain the difference, but cannot be tried here.
     made_with: what the candidate's run was recorded with elsewhere; None: it was run here.
     products: convolutions and matrix products that a rehearsal rounded; None: it was none.
-    coarse: judged by the unit of a compute mode that rounds more than the dtype does.
     """
 
     case: Case
@@ -64,7 +63,6 @@ class Outcome:
     note: str | None = None
     made_with: str | None = None
     products: int | None = None
-    coarse: bool = False
 
     @property
     def passed(self) -> bool:
@@ -72,7 +70,7 @@ class Outcome:
         if self.judgement is None:
             return True
         if self.case.twin.differs:
-            shown = bool(self.judgement.differing) or self.coarse
+            shown = bool(self.judgement.differing) or self.judgement.coarse
             return self.judgement.ill_posed is None and shown
         return self.judgement.equal
 
@@ -127,7 +125,6 @@ def check(case: Case, seed: int) -> Outcome:
         compared.note,
         made_with,
         getattr(compared.candidate, "products", None),
-        is_coarse(case, seed),
     )
 
 
@@ -150,12 +147,12 @@ def compare(
         return sizes.compare(case, seed, candidate, attribute)
     unit_roundoff = case_unit_roundoff(case, seed)
     known = reference(case, seed)
-    with side("candidate", case):
+    with blaming("candidate", case):
         candidate = kept_candidate(case, seed, candidate)
     _demand_pinned(case, known.random_layers, candidate.random_layers())
     partners = weights.pair(known.slots, candidate.slots(), case.twin.rename)
     environment.spare_collections()
-    with side("candidate", case):
+    with blaming("candidate", case):
         outputs = known.expected.pulled_back
         recorded = candidate.run(known.sample, partners, case.phase, outputs)
     recorded = known.expected.decided(recorded)
@@ -170,7 +167,7 @@ def compare(
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
     if attribute and not case.alone:
-        _attribute(made, case, unit_roundoff, budget, coarse)
+        _attribute(made, case, unit_roundoff, budget)
     return made
 
 
@@ -182,7 +179,7 @@ def _finer(known: Reference, case: Case, unit_roundoff: float) -> Truth:
     from equivalence import truth
 
     if known.finer is None:
-        with side("reference", case):
+        with blaming("reference", case):
             known.finer = truth.refined(
                 known.expected,
                 build_reference(case),
@@ -201,9 +198,7 @@ def _too_exact(case: Case, judgement: Judgement) -> str:
     )
 
 
-def _attribute(
-    made: Comparison, case: Case, unit_roundoff: float, budget: float, coarse: bool
-) -> None:
+def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float) -> None:
     """Pass the comparison if only gradients differ, and whole branch flips explain them."""
     known, differing = made.reference, made.judgement.differing
     if not differing or made.judgement.ill_posed:
@@ -215,7 +210,7 @@ def _attribute(
         return
     from equivalence import flips
 
-    with side("reference", case):
+    with blaming("reference", case):
         network = build_reference(case)
         if not network.settles:
             return
@@ -232,6 +227,7 @@ def _attribute(
         )
     if explained:
         taken, expected = explained
+        coarse = made.judgement.coarse
         judgement = judge(expected, made.recorded, unit_roundoff, budget, coarse)
         if judgement.equal:
             made.judgement, made.flips = judgement, taken
@@ -274,7 +270,7 @@ def reference(case: Case, seed: int) -> Reference:
 def _run_reference(case: Case, seed: int, keep: bool = False) -> Reference:
     """Run the reference; `keep` leaves of its tensors what a record keeps, and knows all of it."""
     sample, unit_roundoff = draw(case, seed), case_unit_roundoff(case, seed)
-    with side("reference", case):
+    with blaming("reference", case):
         network = build_reference(case)
         from equivalence import truth  # torch is there
 
@@ -348,7 +344,7 @@ def _declared(case: Case) -> list[tuple[int | None, ...]] | None:
 
 
 @contextlib.contextmanager
-def side(side: str, case: Case) -> Iterator[None]:
+def blaming(side: str, case: Case) -> Iterator[None]:
     """Turn what a side raises into a sentence that names the side and the line."""
     try:
         yield

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from equivalence import devices, record
+from equivalence import devices, record_plugin
 from equivalence.devices import DEVICES, MODES
 from equivalence.errors import EquivalenceError
 
@@ -61,9 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker is None:
         if rehearsed:
             config.pluginmanager.register(Tally(), "equivalence-rehearsal")
-        needed = config.option.record != record.WRITE and config.option.candidate is None
         workers = config.getoption("numprocesses", None)  # without xdist there is no such option
-        if needed and workers:
+        if workers and record_plugin.needs_devices(config):
             _share_cards(config, others, workers)
 
 

@@ -25,7 +25,7 @@ from equivalence.declaration import Configured, demanding, stem
 from equivalence.draws import Draw
 from equivalence.errors import SideError, TorchMissingError
 from equivalence.judge import Expected, Judgement, judge
-from equivalence.rank import Job, of_rank
+from equivalence.rank import SAMPLES, Job, of_rank
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.trace import Trace
 
@@ -41,8 +41,6 @@ RUNS = {
     "graph": ("candidate", "msrun"),
 }
 """Execution -> the side that runs, and its launcher."""
-
-SAMPLES = "samples"
 
 UNIT_ROUNDOFF = precision.UNIT_ROUNDOFF["float32"]
 
@@ -210,11 +208,11 @@ def reference(case: DataParallelCase, seed: int) -> Known:
     if not environment.installed("torch"):
         raise TorchMissingError(f"{case.name}: its truth needs torch, which is not installed")
     from equivalence import truth
-    from equivalence.check import side
+    from equivalence.check import blaming
     from equivalence.rank_torch import SingleProcess
 
     sample = Sharded(case, seed)
-    with side("reference", case):
+    with blaming("reference", case):
         process = SingleProcess(twin.reference, case.arguments, twin.steps, twin.ranks)
         expected = truth.compute(process, sample, "train", UNIT_ROUNDOFF)
     known = Known(sample, process.slots(), expected, process)

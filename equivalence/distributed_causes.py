@@ -9,15 +9,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equivalence import report, trace
-from equivalence.distributed import SAMPLES, Compared
+from equivalence.distributed import Compared
 from equivalence.norms import distance
-from equivalence.rank import of_rank
+from equivalence.rank import SAMPLES, of_rank
+from equivalence.words import listed
 
 CLOSE = 1e-3
 """Relative distance within which a gradient is taken for what explains it."""
-
-NAMED = 3
-"""Tensors that are named before the rest are counted."""
 
 SAMPLES_SHOWN = 6
 
@@ -209,5 +207,4 @@ def _tensors(names: Sequence[str], total: int) -> str:
 
 
 def _list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(name.removeprefix(trace.buffer("")) for name in names[:NAMED]) + more
+    return listed([name.removeprefix(trace.buffer("")) for name in names])

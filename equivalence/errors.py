@@ -60,9 +60,13 @@ def words(error: Exception) -> str:
 def _place(trace: TracebackType | None) -> str:
     """The innermost line of the models' own code that a traceback passes through."""
     frames = traceback.extract_tb(trace)
-    own = [f for f in frames if not f.filename.startswith(_ENGINE)]
-    own = [f for f in own if not _FOREIGN.search(f.filename)]
+    own = [frame for frame in frames if of_models(frame.filename)]
     return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
+
+
+def of_models(file: str) -> bool:
+    """Whether a source is the models' own: neither the engine's nor a library's."""
+    return not file.startswith(_ENGINE) and not _FOREIGN.search(file)
 
 
 _ENGINE = os.path.dirname(__file__) + os.sep

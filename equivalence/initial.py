@@ -129,12 +129,12 @@ def compare(case: InitialCase, seed: int) -> Compared:
     and when a weight is too small to be told from any number of builds.
     """
     from equivalence import initial_values
-    from equivalence.check import side as running
+    from equivalence.check import blaming
 
     def values(side: str):
         def build(number: int) -> initial_values.Values:
             target, make = getattr(case.twin, side), getattr(initial_values, f"{side}_values")
-            with running(side, case):
+            with blaming(side, case):
                 return make(target, case.config, seed, case.sample_name, side, number)
 
         return build

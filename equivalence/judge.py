@@ -80,6 +80,11 @@ class Expected:
         self.spread = max(self.spread, apart.norm)
         self.spread_peak = max(self.spread_peak, apart.largest)
 
+    def widen_as(self, other: "Expected") -> None:
+        """Let the sensitivity be at least the other's."""
+        self.spread = max(self.spread, other.spread)
+        self.spread_peak = max(self.spread_peak, other.spread_peak)
+
 
 @dataclass(frozen=True)
 class TensorVerdict:
@@ -122,13 +127,15 @@ class Judgement:
     """All tensors of one case, in the order of the reference's trace.
 
     unit: of errors and budget; excuse: what a difference within the budget is put down to.
-    blind: tensors in which zeros would pass, of which a coarse compute mode tells too little.
+    coarse: the compute mode rounds more than the dtype does, see `judge`; blind: tensors in which
+    zeros would pass, of which such a mode tells too little.
     """
 
     verdicts: tuple[TensorVerdict, ...]
     ill_posed: str | None = None
     unit: str = "roundings"
     excuse: str = "rounding"
+    coarse: bool = False
     blind: tuple[str, ...] = ()
 
     @property
@@ -187,7 +194,8 @@ def judge(
     ill_posed = _ill_posed(expected, budget)
     if blind and ill_posed is None and (not coarse or len(blind) == len(telling)):
         ill_posed = _zeros_pass(blind[0])
-    return Judgement(tuple(verdicts), ill_posed, blind=tuple(v.name for v in blind))
+    names = tuple(verdict.name for verdict in blind)
+    return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names)
 
 
 def _zeros_pass(verdict: TensorVerdict) -> str:

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from equivalence import environment
-from equivalence.errors import SideError
+from equivalence.errors import SideError, of_models
 
 LIMIT = 120.0
 
@@ -53,9 +53,6 @@ LOG = "launcher.log"
 
 SAID = "== "
 """What the lines begin with by which a rank tells what it is about."""
-
-FOREIGN = re.compile(r"site-packages|<frozen|lib[\\/]python|equivalence[\\/]")
-"""Files that are not the models' own."""
 
 PR_SET_CHILD_SUBREAPER = 36
 """Of Linux's prctl.h."""
@@ -165,7 +162,7 @@ class Rank:
     def standing(self) -> str:
         """What it is about, and at which line of the models' code, where it could tell."""
         frames = re.findall(r'^  File "(.+)", line (\d+) in (.+)', self.stack, re.MULTILINE)
-        own = [each for each in frames if not FOREIGN.search(each[0])] or frames
+        own = [each for each in frames if of_models(each[0])] or frames
         place = " ({}:{} in {})".format(*own[0]) if own else ""
         return f"rank {self.number} stands at {self.progress[1]}{place}"
 

@@ -119,7 +119,7 @@ class Operator:
         *counterparts: Counterpart,
         name: str | None = None,
         packed: bool = False,
-        dtypes: Sequence[str] = ("float32", "float16"),
+        dtypes: Sequence[str] = DTYPES,
     ):
         self.torch, self.space, self.counterparts = torch, space, counterparts
         self.name = name or torch.rpartition(".")[2].lower()

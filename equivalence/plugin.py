@@ -69,8 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{level}: belongs to this level")
     if hasattr(config, "workerinput"):
         return
-    # Recording truth needs the reference alone, and recorded runs are read.
-    needed = config.option.record != record.WRITE and config.option.candidate is None
+    needed = record_plugin.needs_devices(config)
     named = [device for device in named_devices(config.option.markexpr) if device != "cpu"]
     absent = [device for device in named if needed and not present(device)]
     if absent:

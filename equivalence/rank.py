@@ -26,6 +26,9 @@ from equivalence.launch import ASKED, LAUNCHERS, Rank, say
 from equivalence.sample import Sample
 from equivalence.trace import Trace
 
+SAMPLES = "samples"
+"""Of a trace: the numbers of the samples that a rank read, in order."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -111,7 +114,7 @@ def main(folder: Path) -> None:
         say("build")
         sample = RankSample(job, rank.number, folder)
         trace = framework.train(job, sample)
-        trace["samples"] = np.concatenate(sample.indices).astype(np.int64)
+        trace[SAMPLES] = np.concatenate(sample.indices).astype(np.int64)
         say("end")
         part = rank.file("part")
         with part.open("wb") as file:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import record_codec, record_files, record_fingerprint
+from equivalence import files, record_codec, record_files, record_fingerprint
 from equivalence.batches import Batches
 from equivalence.errors import RecordError
 from equivalence.known import Reference
@@ -150,7 +150,7 @@ class Library:
         read = record_codec.decode(arrays, rest, draw())
         if record_fingerprint.digest_of(read, case.twin.steps) != rest["digest"]:
             raise RecordError(f"{case.name}: its sample cannot be drawn again as it was")
-        record_files.written(path, content)
+        files.written(path, content)
         read.record = WRITTEN
         return read
 

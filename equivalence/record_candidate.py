@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence import errors, record, record_files, record_fingerprint
+from equivalence import errors, files, record, record_files, record_fingerprint
 from equivalence.errors import EquivalenceError, RecordError
 from equivalence.record_files import CANDIDATE
 from equivalence.sample import Sample
@@ -98,7 +98,7 @@ class Kept:
 
     def _write(self, arrays: Trace) -> None:
         content = record_files.packed(self.name, {self.key: (arrays, self.rest)}, CANDIDATE)
-        record_files.written(self.path, content)
+        files.written(self.path, content)
 
 
 class Reader:

@@ -114,6 +114,12 @@ def recorded(item: pytest.Item) -> bool:
     return isinstance(case, Case) and "compare" in item.fixturenames and record.recordable(case)
 
 
+def needs_devices(config: pytest.Config) -> bool:
+    """Whether a run needs the devices that it names: to record truth takes the reference alone,
+    and runs on record are read."""
+    return config.option.record != record.WRITE and config.option.candidate is None
+
+
 def elsewhere(item: pytest.Item) -> bool:
     """Whether a test needs no device: it records the reference, or reads the candidate's run."""
     mode, runs = item.config.getoption("record"), item.config.stash[RUNS]

@@ -71,7 +71,7 @@ def _joined(compared: list[tuple[Case, Comparison]]) -> Comparison:
         first.candidate,
         first.partners,
         recorded,
-        Judgement(tuple(verdicts), ill_posed, blind=tuple(blind)),
+        Judgement(tuple(verdicts), ill_posed, coarse=first.judgement.coarse, blind=tuple(blind)),
         tuple(flips),
         next((one.told(made.note) for one, made in compared if made.note), None),
     )

@@ -81,8 +81,7 @@ def refined(
         for name, known in floating.items():
             unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
             if moved[name].spread > LOST * unit:
-                known.spread = max(known.spread, moved[name].spread)
-                known.spread_peak = max(known.spread_peak, moved[name].spread_peak)
+                known.widen_as(moved[name])
     return finer
 
 
@@ -301,8 +300,7 @@ def _measure_rounded(
             moved.widen(own[name])
         elif known.own_needed > CLOSE * BUDGET:
             continue  # a formula that loses digits is not excused
-        known.spread = max(known.spread, moved.spread)
-        known.spread_peak = max(known.spread_peak, moved.spread_peak)
+        known.widen_as(moved)
         known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)
 
 

@@ -58,9 +58,9 @@ def seen_multiplying(case: Case, seed: int) -> bool:
         return False
     key = repr((case.shared, case.twin.reference, case.twin.inputs))
     if key not in _seen:
-        from equivalence.check import build_reference, draw, side
+        from equivalence.check import blaming, build_reference, draw
 
-        with side("reference", case):
+        with blaming("reference", case):
             network = build_reference(case)
             from equivalence.products import multiplies  # torch is there
 

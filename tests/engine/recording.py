@@ -20,6 +20,11 @@ def affine(candidate="tests.engine.networks_ms:Affine", rows=30, **twin):
     return small.case(twin.pop("reference"), candidate, normal(rows, 40), **twin)
 
 
+def sized():
+    """A case of two sizes."""
+    return affine(rows="ROWS", sizes=[{"ROWS": 3}, {"ROWS": 30}])
+
+
 def judged(case, folder: Path, mode: str, seed: int = 0):
     """The outcome of a case by the records in a folder; what is recorded waits beside it."""
     library = None if mode == record.IGNORE else Library(folder, mode, folder / "../parts")

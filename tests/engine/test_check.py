@@ -306,7 +306,7 @@ def test_the_line_is_found_in_a_folder_of_any_name(monkeypatch):
 
 def test_the_line_is_never_one_of_the_engine():
     with pytest.raises(SideError, match=r"test_check\.py:\d+ in test_the_line"):  # noqa: SIM117
-        with module.side("candidate", affine()):
+        with module.blaming("candidate", affine()):
             resolve_inputs(None, {})
 
 

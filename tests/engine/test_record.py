@@ -25,7 +25,7 @@ from equivalence.sample import Sample, resolve_inputs
 from equivalence.undecided import Undecided
 from equivalence.weights import Slot
 from tests.engine import small
-from tests.engine.recording import affine, judged, recorded
+from tests.engine.recording import affine, judged, recorded, sized
 
 MS = "tests.engine.networks_ms:"
 
@@ -108,17 +108,8 @@ def test_twins_that_must_raise_are_recorded_too(folder, monkeypatch):
 
 
 def test_every_size_of_a_twin_has_a_record(folder, monkeypatch):
-    def case():
-        return small.case(
-            "torch.nn:Linear",
-            MS + "Affine",
-            normal("ROWS", 40),
-            config={"in_features": 40, "out_features": 24},
-            sizes=[{"ROWS": 3}, {"ROWS": 30}],
-        )
-
-    assert recorded(folder, case()) == 2
-    both = judged(case(), folder, record.REQUIRE)
+    assert recorded(folder, sized()) == 2
+    both = judged(sized(), folder, record.REQUIRE)
     assert both.passed
     assert both.record == "used"
     assert {v.name for v in both.judgement.verdicts if v.sketched} == {
@@ -133,7 +124,7 @@ def test_every_size_of_a_twin_has_a_record(folder, monkeypatch):
         return "another" if one.size == {"ROWS": 3} else fingerprint(one, *rest)
 
     monkeypatch.setattr(record_fingerprint, "fingerprint", changed)
-    assert judged(case(), folder, record.USE).record == "stale"
+    assert judged(sized(), folder, record.USE).record == "stale"
 
 
 def test_a_run_that_records_is_judged_by_what_it_records(folder):

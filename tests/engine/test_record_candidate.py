@@ -16,7 +16,7 @@ from equivalence.record_files import CANDIDATE
 from equivalence.sample import Sample
 from equivalence.twin import Case
 from tests.engine import small
-from tests.engine.recording import affine, kept, recorded, replayed, run_by
+from tests.engine.recording import affine, kept, recorded, replayed, run_by, sized
 
 MS = "tests.engine.networks_ms:"
 PT = "tests.engine.networks_pt:"
@@ -61,16 +61,6 @@ def told(outcome):
     """What the results say of an outcome, but for where its candidate ran."""
     lines = [json.loads(line) for line in report.lines(outcome)]
     return [{k: v for k, v in line.items() if k != "made_with"} for line in lines]
-
-
-def sized():
-    return small.case(
-        "torch.nn:Linear",
-        MS + "Affine",
-        normal("ROWS", 40),
-        config={"in_features": 40, "out_features": 24},
-        sizes=[{"ROWS": 3}, {"ROWS": 30}],
-    )
 
 
 def refusing(candidate=MS + "Refusing"):

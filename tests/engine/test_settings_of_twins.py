@@ -50,7 +50,7 @@ RIGHT = [t for t in twins.declared() if not t.differs and not t.raises and t.lev
 @pytest.mark.parametrize("twin", RIGHT, ids=lambda twin: twin.name)
 def test_layers_of_right_twins_do_not_differ(twin):
     pairs = list(paired_layers(twin))
-    assert pairs or not has_layers(twin)
+    assert bool(pairs) is has_layers(twin)
     for path, module, cell in pairs:
         phrases = [p for p in told(module, cell) if not of_own_class(p, module, cell)]
         expected = BY_SAMPLE.get(twin.name, set())

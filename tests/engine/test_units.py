@@ -99,7 +99,7 @@ def test_what_multiplies_nothing_is_judged_as_on_the_cpu():
     with isolated():
         plain, rehearsed = check.check(gelu(device="cpu"), 0), check.check(gelu(), 0)
     assert rehearsed.products == 0
-    assert not rehearsed.coarse
+    assert not rehearsed.judgement.coarse
     assert rehearsed.judgement == plain.judgement
 
 
@@ -136,9 +136,9 @@ def test_a_record_tells_without_torch(folder, monkeypatch):
     monkeypatch.setattr(check, "build_reference", None)
     monkeypatch.setattr(units, "_seen", {})
     by_record = judged(gelu(), folder, record.REQUIRE)
-    assert (by_record.record, by_record.coarse) == ("used", False)
+    assert (by_record.record, by_record.judgement.coarse) == ("used", False)
     linear = judged(affine(device=REHEARSED), folder, record.REQUIRE)
-    assert (linear.record, linear.coarse) == ("used", True)
+    assert (linear.record, linear.judgement.coarse) == ("used", True)
 
 
 def test_a_record_made_for_a_coarse_mode_is_that_of_the_cpu(folder):
@@ -155,7 +155,7 @@ def test_one_of_float32_does_not_serve_where_the_reference_multiplies(folder):
     with pytest.raises(RecordError, match="there is no record of it with seed 0"):
         judged(affine(device=REHEARSED), folder, record.REQUIRE)
     outcome = judged(affine(device=REHEARSED), folder, record.USE)
-    assert (outcome.record, outcome.coarse) == (None, True)
+    assert (outcome.record, outcome.judgement.coarse) == (None, True)
 
 
 def test_without_a_record_it_is_not_run_for_where_one_is_required(folder, monkeypatch):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from equivalence.draws import normal, ties, uniform
 from equivalence.operators import Operator, to
 from equivalence.spaces import SIDE, arguments, values
+from equivalence.twin import DTYPES
 from tests.twins.operators.spaces_functional import (
     adaptive,
     batch,
@@ -79,51 +80,38 @@ POOLINGS = (
         to("ops.max_pool3d"),
         to("nn.MaxPool3d", through=OF_MS + "MaxPool3d", defaults=STRIDE),
     ),
-    Operator(
-        F + "avg_pool1d",
-        window(1, **MEAN),
-        to(
-            "ops.avg_pool1d",
-            through=OF_MS + "avg_pool1d",
-            without=EMPTY,
-            defaults=STRIDE,
-        ),
-        to("nn.AvgPool1d", through=OF_MS + "AvgPool1d", without=EMPTY, defaults=STRIDE),
+    *(
+        Operator(
+            F + f"avg_pool{rank}d",
+            window(rank, **settings),
+            to(
+                f"ops.avg_pool{rank}d",
+                through=OF_MS + f"avg_pool{rank}d",
+                without=limits,
+                defaults=STRIDE,
+            ),
+            to(
+                f"nn.AvgPool{rank}d",
+                through=OF_MS + f"AvgPool{rank}d",
+                without=limits,
+                defaults=STRIDE,
+            ),
+            dtypes=dtypes,
+        )
+        for rank, settings, limits, dtypes in (
+            (1, MEAN, EMPTY, DTYPES),
+            (2, MEANS, EMPTY | DIVIDED, DTYPES),
+            (3, MEANS, EMPTY | DIVIDED, SINGLE),
+        )
     ),
-    Operator(
-        F + "avg_pool2d",
-        window(2, **MEANS),
-        to(
-            "ops.avg_pool2d",
-            through=OF_MS + "avg_pool2d",
-            without=EMPTY | DIVIDED,
-            defaults=STRIDE,
-        ),
-        to("nn.AvgPool2d", through=OF_MS + "AvgPool2d", without=EMPTY | DIVIDED, defaults=STRIDE),
-    ),
-    Operator(
-        F + "avg_pool3d",
-        window(3, **MEANS),
-        to(
-            "ops.avg_pool3d",
-            through=OF_MS + "avg_pool3d",
-            without=EMPTY | DIVIDED,
-            defaults=STRIDE,
-        ),
-        to("nn.AvgPool3d", through=OF_MS + "AvgPool3d", without=EMPTY | DIVIDED, defaults=STRIDE),
-        dtypes=SINGLE,
-    ),
-    Operator(
-        F + "lp_pool1d",
-        window(1, AWAY, padded=False, **POWERS),
-        to("ops.lp_pool1d", without=EMPTY),
-        to("nn.LPPool1d", without=EMPTY),
-    ),
-    Operator(
-        F + "lp_pool2d",
-        window(2, AWAY, padded=False, **POWERS),
-        to("ops.lp_pool2d", without=EMPTY),
-        to("nn.LPPool2d", without=EMPTY),
+    *(
+        Operator(
+            F + f"lp_pool{rank}d",
+            window(rank, AWAY, padded=False, **POWERS),
+            to(f"ops.lp_pool{rank}d", without=EMPTY),
+            to(f"nn.LPPool{rank}d", without=EMPTY),
+        )
+        for rank in (1, 2)
     ),
     *(
         Operator(
