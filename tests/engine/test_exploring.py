@@ -1,3 +1,4 @@
+import importlib
 import re
 from dataclasses import replace
 
@@ -90,6 +91,15 @@ def test_the_same_seed_draws_the_same_examples_and_another_others(tmp_path):
     for told, seed in zip(drawn, (0, 0, 1), strict=True):
         explore(search(RIGHT), seed, tmp_path, told.append)
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_what_else_is_imported_changes_no_example(tmp_path, monkeypatch):
+    before = [exploring.drawn(search(RIGHT), seed, MANY) for seed in range(5)]
+    source = tmp_path / "of_a_user.py"
+    source.write_text("NUMBERS = " + repr(list(range(1000, 1200))) + "\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("of_a_user")
+    assert [exploring.drawn(search(RIGHT), seed, MANY) for seed in range(5)] == before
 
 
 def test_of_a_compiled_operator_the_largest_examples_are_compared(tmp_path):
