@@ -11,6 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.errors import DeclarationError
+
+DISTINCT = 4096
+"""So many whole numbers around zero are different in float16."""
+
 # One channel in eight is quiet: its variance is a hundredth of the others', so that the epsilon
 # of a normalisation shows. Weights use the same rule, see `sample.py`.
 QUIET_EVERY = 8
@@ -121,6 +126,11 @@ def _nonfinite(rng, shape):
 
 def _distinct(rng, shape):
     size = int(np.prod(shape))
+    if size > DISTINCT:
+        raise DeclarationError(
+            f"distinct{shape} asks for {size} different numbers; float16 holds {DISTINCT} "
+            "around zero"
+        )
     return rng.permutation(size).reshape(shape) - float(size // 2)
 
 

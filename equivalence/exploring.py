@@ -103,9 +103,12 @@ def explore(
     found, tried = Found(), set()
     memory = root / MEMORY / f"{exploration.name}.txt" if exploration.count == MANY else None
 
+    def enough() -> bool:
+        return found.failure is None and found.drawn == exploration.count
+
     def compare(example: Example) -> None:
         spelled = example.spelled(exploration.operator.name)
-        if found.failure is None and (spelled in tried or found.drawn == exploration.count):
+        if enough() or (found.failure is None and spelled in tried):
             return
         tried.add(spelled)
         begin(spelled)
@@ -133,8 +136,8 @@ def explore(
                     compare(example)
         else:
             phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
-            # Twice as many, since Hypothesis draws some again.
-            _run(compare, exploration, seed, 2 * exploration.count, phases)
+            # Up to twice as many, since some are drawn again.
+            _run(compare, exploration, seed, 2 * exploration.count, phases, enough)
     except (RefusedError, EquivalenceError, Flaky, FlakyFailure):
         # The smallest is the last that failed. One that does not fail again is told like any
         # other: memory that nobody wrote is not the same twice.
@@ -167,8 +170,15 @@ def _ruled_out(exploration: Exploration, example: Example) -> bool:
     return any(LIMITS[limit](example) for limit in exploration.counterpart.without)
 
 
-def _run(compare, exploration: Exploration, seed: int, count: int, phases) -> None:
-    """Hand the simplest example to `compare`, and `count` others drawn independently.
+def _run(
+    compare: Callable[[Example], None],
+    exploration: Exploration,
+    seed: int,
+    count: int,
+    phases: list[Phase],
+    enough: Callable[[], bool] = lambda: False,
+) -> None:
+    """Hand the simplest example to `compare`, and up to `count` others drawn independently.
 
     Each in a run of its own: of one run, Hypothesis makes most examples out of earlier ones.
     """
@@ -193,6 +203,8 @@ def _run(compare, exploration: Exploration, seed: int, count: int, phases) -> No
         # MindSpore raises the recursion limit when it is first used; Hypothesis minds.
         warnings.filterwarnings("ignore", "The recursion limit", HypothesisWarning)
         for number in range(count):
+            if enough():
+                break
             hypothesis.seed(seed_of(seed, exploration.operator.name, number))(run)()
 
 

@@ -5,13 +5,14 @@ small words here are made to be put together by those that the operators are dec
 """
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import hypothesis
 from hypothesis import strategies as st
 
-from equivalence.draws import Draw, booleans, logits, normal, ties, uniform, whole
+from equivalence.draws import DISTINCT, Draw, booleans, logits, normal, ties, uniform, whole
 from equivalence.operators import LIMITS, Example, Operator, Space
 
 Values = Callable[..., Draw]
@@ -37,6 +38,9 @@ def examples(operator: Operator, without: frozenset[str]) -> st.SearchStrategy[E
         dtype = draw(st.sampled_from(dtypes))
         inputs, arguments = operator.space(draw, without)
         made = Example(tuple(inputs), dict(arguments), dtype)
+        hypothesis.assume(
+            all(d.kind != "distinct" or math.prod(d.shape) <= DISTINCT for d in inputs)
+        )
         hypothesis.assume(not any(LIMITS[limit](made) for limit in without))
         return made
 

@@ -1,4 +1,4 @@
-"""avg_pool2d, adaptive_avg_pool2d, pad and unfold refuse an empty batch.
+"""avg_pool2d, adaptive_avg_pool2d, pad, unfold and nn.MaxPool3d refuse an empty batch.
 
 The gradients of max pooling and resizing refuse it, too.
 """
@@ -27,6 +27,10 @@ for name, call in calls.items():
         call(ms.ops, ms.Tensor(x)).asnumpy()
     except (RuntimeError, ValueError):
         refused.append(name)
-print("expected results of", *calls)
+try:
+    ms.nn.MaxPool3d(2, 2)(ms.Tensor(np.ones((0, 4, 2, 2, 2), np.float32))).asnumpy()
+except (RuntimeError, ValueError):
+    refused.append("nn.MaxPool3d")
+print("expected results of", *calls, "nn.MaxPool3d")
 print("got      errors from", *refused)
 sys.exit(1 if refused else 0)

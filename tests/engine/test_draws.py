@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equivalence.draws import (
+    DISTINCT,
     Draw,
     binary,
+    distinct,
     distribution,
     integers,
     logits,
@@ -15,6 +17,7 @@ from equivalence.draws import (
     quiet_channels,
     uniform,
 )
+from equivalence.errors import DeclarationError
 
 EVERY_KIND = [normal(), uniform(), logits(), integers(high=5), binary(), distribution()]
 FLOATING_KINDS = [draw for draw in EVERY_KIND if draw.kind != "integers"]
@@ -148,3 +151,10 @@ def test_draws_are_data_that_can_be_compared_and_read():
     assert normal(2, "C", scale=2.0) != normal(2, "C", scale=3.0)
     assert "'C'" in repr(normal(2, "C"))
     assert "'scale': 2.0" in repr(normal(2, scale=2.0))
+
+
+def test_distinct_numbers_are_distinct_in_every_precision():
+    values = drawn(distinct(), (DISTINCT,))
+    assert len(np.unique(values.astype(np.float16))) == DISTINCT
+    with pytest.raises(DeclarationError, match="4097 different numbers; float16 holds 4096"):
+        drawn(distinct(), (DISTINCT + 1,))

@@ -63,6 +63,11 @@ LIMITS["rounded_number"] = lambda example: (
     len(example.inputs) == 1 and example.arguments["rounding_mode"] is not None
 )
 LIMITS["half_number"] = lambda example: example.dtype == "float16" and len(example.inputs) == 1
+LIMITS["half_scalar_by_float"] = lambda example: (
+    LIMITS["half_number"](example)
+    and example.inputs[0].shape == ()
+    and isinstance(example.arguments["other"], float)
+)
 LIMITS["widened"] = lambda example: (
     np.broadcast_shapes(*(draw.shape for draw in example.inputs)) != example.inputs[0].shape
 )
@@ -71,6 +76,7 @@ COARSE = {"coarse": "exp is off by 3e-6"}
 COARSER = {"coarser": "exp is off by 3e-6"}
 TO_NOTHING = {"vanishing": "unwritten gradients of what is broadcast to nothing"}
 UNEVEN = {"other_shapes": "gradients of what is broadcast have wrong shapes"}
+TO_SINGLE = {"half_scalar_by_float": "is float32"}
 NO_EMPTY = {"empty": "crashes, at times, where shapes differ"}
 
 NUMBERS = (*REAL, whole)
@@ -162,7 +168,12 @@ ARITHMETIC = (
         to("ops.subtract", without=TO_NOTHING),
         to("mint.sub", without=TO_NOTHING),
     ),
-    Operator("torch.mul", operand(NUMBERS, MIXED, [2, -0.5]), *same("mul", without=TO_NOTHING)),
+    Operator(
+        "torch.mul",
+        operand(NUMBERS, MIXED, [2, -0.5]),
+        to("ops.mul", without={**TO_NOTHING, **TO_SINGLE}),
+        to("mint.mul", without=TO_NOTHING),
+    ),
     Operator(
         "torch.div",
         operand(NUMBERS, DIVISORS, [2, -0.5, 3.0], rounding_mode=[None, "floor", "trunc"]),
@@ -187,8 +198,11 @@ ARITHMETIC = (
     Operator(
         "torch.fmod",
         operand(NUMBERS, DIVISORS, [2, -3, 0.5]),
-        to("ops.fmod", without=TO_NOTHING),
-        to("mint.fmod", without={"graph": "no kernel takes a number", **TO_NOTHING}),
+        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE}),
+        to(
+            "mint.fmod",
+            without={"graph": "no kernel takes a number", **TO_NOTHING, **TO_SINGLE},
+        ),
     ),
     Operator(
         "torch.remainder",

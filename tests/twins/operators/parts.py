@@ -94,6 +94,7 @@ def _scattered_slices(draw, without):
 
 OWN = "ms_models.indexing:"
 EMPTY = {"empty": NOTHING_LEFT}
+ONE_PART = {"empty_axis": "of an axis of size zero comes one part"}
 CUT = {"sections": "indices_or_sections", "indices": "indices_or_sections"}
 
 OPERATORS = (
@@ -117,7 +118,11 @@ OPERATORS = (
         to("ops.split", dim="axis", without={"nothing_left": NOTHING_LEFT}),
         to("mint.split", without={"empty": "an axis of size zero is refused"}),
     ),
-    Operator("torch.tensor_split", shaped(_cut, low=1), to("ops.tensor_split", dim="axis", **CUT)),
+    Operator(
+        "torch.tensor_split",
+        shaped(_cut, low=1),
+        to("ops.tensor_split", dim="axis", without=ONE_PART, **CUT),
+    ),
     Operator(
         "torch.hsplit",
         shaped(_cut_along(1), low=1),
@@ -135,7 +140,7 @@ OPERATORS = (
     Operator(
         "torch.chunk",
         along(*MOVED, chunks=st.integers(1, 5)),
-        to("ops.chunk", dim="axis"),
+        to("ops.chunk", dim="axis", without=ONE_PART),
         to("mint.chunk"),
     ),
     Operator(

@@ -223,7 +223,11 @@ OPERATORS = (
     Operator(
         "torch.repeat_interleave",
         shaped(_interleaved),
-        to("ops.repeat_interleave", dim="axis", without={"booleans": NO_BOOLEANS}),
+        to(
+            "ops.repeat_interleave",
+            dim="axis",
+            without={"booleans": NO_BOOLEANS, **TILED},
+        ),
     ),
     Operator(
         "torch.flip",
