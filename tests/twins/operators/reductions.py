@@ -79,7 +79,7 @@ KEEPDIMS = {"dim": "axis", "keepdim": "keepdims"}
 VARIANCE = {"correction": "ddof", **KEEPDIMS}
 BIASED = {"correction": (1, 0)}
 
-NOTHING = {"nothing": "unwritten sums of nothing"}
+NOTHING = {"nothing": "unwritten results of nothing"}
 INDEX = {"everything": "gives an index, too"}
 EQUAL = {
     "ties": "the gradient is NaN where all values are equal",
@@ -113,8 +113,8 @@ OPERATORS = (
     Operator(
         "torch.prod",
         reduced(normal, ties, NEAR_ONE, whole, several=False),
-        to("ops.prod", **KEEP_DIMS),
-        to("mint.prod"),
+        to("ops.prod", without=NOTHING, **KEEP_DIMS),
+        to("mint.prod", without=NOTHING),
     ),
     *(
         Operator(
