@@ -12,7 +12,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn, ops
+from mindspore import mint, nn, ops
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.utils import no_init_parameters
 
@@ -26,7 +26,10 @@ from equivalence.trace import Trace
 from equivalence.weights import Slot
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
-RANDOM_LAYERS = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.RReLU)
+RANDOM_LAYERS = (
+    *(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.RReLU),
+    *(mint.nn.Dropout, mint.nn.Dropout2d),
+)
 
 
 class Function(nn.Cell):
@@ -217,8 +220,12 @@ class MindSporeNetwork:
             calls[path] -= 1
 
     def random_layers(self) -> list[str]:
-        """Names of the layers that draw random numbers while training."""
-        return [n for n, cell in self.cell.cells_and_names() if isinstance(cell, RANDOM_LAYERS)]
+        """Names of the layers that draw random numbers while training; dropout of none is none."""
+        return [
+            name
+            for name, cell in self.cell.cells_and_names()
+            if isinstance(cell, RANDOM_LAYERS) and getattr(cell, "p", None) != 0
+        ]
 
     def run(
         self,

@@ -143,11 +143,12 @@ class TorchNetwork:
                 handle.remove()
 
     def random_layers(self) -> list[str]:
-        """Names of the layers that draw random numbers while training."""
+        """Names of the layers that draw random numbers while training; dropout of none is none."""
         return [
             name
             for name, module in self.module.named_modules()
             if isinstance(module, nn.modules.dropout._DropoutNd | nn.RReLU)
+            and getattr(module, "p", None) != 0
         ]
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:

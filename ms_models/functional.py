@@ -222,6 +222,20 @@ class MarginRankingLoss(_FloatLabels):
         super().__init__(nn.MarginRankingLoss(margin, reduction))
 
 
+def _distance(x, y):
+    """torch's, which adds an epsilon; MindSpore's own default does not."""
+    return ops.norm(x - y + 1e-6, dim=-1)
+
+
+class TripletMarginWithDistanceLoss(nn.Cell):
+    def __init__(self, margin, swap, reduction):
+        super().__init__()
+        self.loss = nn.TripletMarginWithDistanceLoss(_distance, swap, reduction, margin)
+
+    def construct(self, anchor, positive, negative):
+        return self.loss(anchor, positive, negative)
+
+
 class MultiMarginLoss(nn.Cell):
     """Labels are int64."""
 

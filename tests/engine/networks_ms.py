@@ -100,10 +100,10 @@ class Steps(nn.Cell):
 class Dropping(nn.Cell):
     """A layer and its dropout."""
 
-    def __init__(self):
+    def __init__(self, p: float = 0.5, kind=nn.Dropout):
         super().__init__()
         self.dense = nn.Dense(4, 3)
-        self.dropout = nn.Dropout(p=0.5)
+        self.dropout = kind(p=p)
 
     def construct(self, x):
         return self.dropout(self.dense(x))

@@ -108,10 +108,10 @@ class Steps(nn.Module):
 class Dropping(nn.Module):
     """A layer and its dropout."""
 
-    def __init__(self):
+    def __init__(self, p: float = 0.5):
         super().__init__()
         self.dense = nn.Linear(4, 3)
-        self.dropout = nn.Dropout(p=0.5)
+        self.dropout = nn.Dropout(p=p)
 
     def forward(self, x):
         return self.dropout(self.dense(x))

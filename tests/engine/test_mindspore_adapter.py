@@ -209,6 +209,11 @@ def test_dropout_is_named_and_pinned_while_training():
     assert not dropping.cell.dropout.training
 
 
+def test_dropout_of_mint_is_named_and_dropout_of_nothing_is_not():
+    assert network("Dropping", kind=ms.mint.nn.Dropout).random_layers() == ["dropout"]
+    assert network("Dropping", p=0.0).random_layers() == []
+
+
 @EXECUTIONS
 def test_a_second_run_with_another_sample_is_that_of_a_fresh_network(execution):
     shape = {0: (2, 3, 4, 5)}

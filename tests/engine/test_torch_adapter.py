@@ -203,6 +203,10 @@ def test_dropout_is_named_and_pinned_while_training():
     assert not dropping.module.dropout.training
 
 
+def test_dropout_of_nothing_is_not_named():
+    assert TorchNetwork(PT + "Dropping", {"p": 0.0}).random_layers() == []
+
+
 def test_a_phase_holds_for_its_own_run_only():
     drawn, norm = sample(normal(2, 3, 4, 5)), batch_norm()
     evaluated = norm.run(drawn, "eval", "float32")

@@ -17,6 +17,7 @@ FAMILIES = (
     "pooling",
     "norm",
     "activations",
+    "attention",
     "dense",
     "precision",
     "reductions",

@@ -1,5 +1,6 @@
 """Operators that look up, scatter, mask, sort, search and count."""
 
+import numpy as np
 from hypothesis import strategies as st
 
 from equivalence.draws import booleans, distinct, integers, normal, ties, whole
@@ -46,12 +47,17 @@ def _histogram(draw, without):
 
 OWN = "ms_models.indexing:"
 
+LIMITS["widened_by_mask"] = lambda example: (
+    0 < len(example.inputs[1].shape) < len(example.inputs[0].shape)
+    and np.broadcast_shapes(*(draw.shape for draw in example.inputs)) != example.inputs[0].shape
+)
 LIMITS["as_tuple"] = lambda example: bool(example.arguments.get("as_tuple"))
 LIMITS["negative_index"] = lambda example: example.inputs[1].options["low"] < 0
 LIMITS["rows"] = lambda example: len(example.inputs) - 2 < len(example.inputs[0].shape)
 LIMITS["padding"] = lambda example: "padding_idx" in example.arguments
 
 RANKED = {"empty": "is refused"}
+WIDENED = {"widened_by_mask": "the gradient is refused"}
 
 NO_WHOLE = {"whole": "int64 is refused"}
 NOTHING = {"empty": "no index at all: the gradient is refused"}
@@ -80,7 +86,12 @@ OPERATORS = (
             without={"negative_index": "gives zeros", **NOTHING},
         ),
     ),
-    Operator("torch.masked_select", masked(), to("ops.masked_select"), to("mint.masked_select")),
+    Operator(
+        "torch.masked_select",
+        masked(),
+        to("ops.masked_select", without=WIDENED),
+        to("mint.masked_select", without=WIDENED),
+    ),
     Operator("torch.masked_scatter", mask_of(True), to("Tensor.masked_scatter")),
     Operator(
         "torch.nonzero",

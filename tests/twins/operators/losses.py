@@ -201,7 +201,10 @@ OPERATORS = (
     Operator(
         F + "triplet_margin_with_distance_loss",
         _triplets,
-        to("nn.TripletMarginWithDistanceLoss"),
+        to(
+            "nn.TripletMarginWithDistanceLoss",
+            through=OF_MS + "TripletMarginWithDistanceLoss",
+        ),
     ),
     Operator(
         F + "multilabel_soft_margin_loss",

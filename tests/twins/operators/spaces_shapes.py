@@ -50,6 +50,10 @@ LIMITS["empty_axis"] = lambda example: example.inputs[0].shape[example.arguments
 LIMITS["one_input"] = lambda example: len(example.inputs) == 1
 
 
+MOST_PARTS = 16
+"""Hundreds of outputs take minutes to compile."""
+
+
 def filled(space: Space) -> Space:
     """The space without empty axes: of some calls what comes of nothing is right now and then."""
 
@@ -155,7 +159,8 @@ def parts(draw, size: int) -> tuple[int, ...]:
 def split_by(draw, sizes: tuple[int, ...]) -> dict[str, Any]:
     dim = axis(draw, len(sizes))
     size = sizes[dim]
-    how = draw(st.integers(1, max(size, 1))) if draw(st.booleans()) else parts(draw, size)
+    least = 1 + size // MOST_PARTS
+    how = draw(st.integers(least, max(size, 1))) if draw(st.booleans()) else parts(draw, size)
     return {"split_size_or_sections": how, "dim": dim}
 
 

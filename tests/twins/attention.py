@@ -1,0 +1,48 @@
+"""Attention and the layers of a transformer, without dropout, which draws."""
+
+from equivalence.draws import normal
+from equivalence.twin import Twin, grid
+
+DENSE = {"dense1": "linear1", "dense2": "linear2"}
+
+
+def twin(name, layer, inputs, configs, **more) -> Twin:
+    """Both frameworks have the layer, of the same name and arguments."""
+    return Twin(
+        name,
+        reference=f"torch.nn:{layer}",
+        candidate=f"mindspore.nn:{layer}",
+        inputs=inputs,
+        configs=configs,
+        **more,
+    )
+
+
+def layers(**more):
+    """Of a transformer: normalised before and after, both activations."""
+    sizes = {"d_model": 12, "nhead": 3, "dim_feedforward": 20, "dropout": 0.0}
+    return grid(**sizes, **more)
+
+
+TWINS = (
+    twin(
+        "attention",
+        "MultiheadAttention",
+        [normal(2, 4, "embed_dim"), normal(2, 5, "embed_dim"), normal(2, 5, "embed_dim")],
+        grid(embed_dim=12, num_heads=[3, 1], batch_first=True),
+    ),
+    twin(
+        "transformer_encoder_layer",
+        "TransformerEncoderLayer",
+        [normal(4, 2, "d_model")],
+        layers(activation=["relu", "gelu"], norm_first=[False, True]),
+        rename=DENSE,
+    ),
+    twin(
+        "transformer_decoder_layer",
+        "TransformerDecoderLayer",
+        [normal(4, 2, "d_model"), normal(3, 2, "d_model")],
+        layers(norm_first=[False, True]),
+        rename={**DENSE, "multihead_attn": "multihead_attn"},
+    ),
+)
