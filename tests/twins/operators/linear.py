@@ -1,5 +1,7 @@
 """Products of vectors and matrices, attention, norms and distances."""
 
+import math
+
 import hypothesis
 from hypothesis import strategies as st
 
@@ -10,6 +12,8 @@ from tests.twins.operators.elementwise import constant
 from tests.twins.operators.spaces_shapes import filled
 
 FACTORS = (normal, ties)
+ROWS = 1600
+"""Of so many the gradient of a bias, which MindSpore's dense adds one by one, is accurate."""
 """Elements of a product: moderate numbers; whole ones, whose products are exact."""
 
 LIMITS["thin_stack"] = lambda example: (
@@ -97,6 +101,7 @@ def _tensordot(draw, without):
 def _linear(draw, without):
     kind = values(draw, without, *FACTORS)
     batch = shape(draw, without, 0, 3)
+    hypothesis.assume(math.prod(batch) <= ROWS)
     into, out = _side(draw, without), _side(draw, without)
     inputs = [kind(*batch, into), kind(out, into)]
     if draw(st.booleans()):

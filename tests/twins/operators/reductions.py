@@ -20,7 +20,7 @@ from tests.twins.operators.elementwise import (
     constant,
 )
 
-VARIED = 2000
+VARIED = 600
 """Numbers of which MindSpore's variance, which adds their squares one by one, is accurate."""
 
 FURTHER = functools.partial(uniform, low=20.0, high=40.0)
