@@ -108,14 +108,17 @@ class TorchNetwork:
     def observed(self, sink: Sink) -> Iterator[None]:
         """Runs within show every layer's inputs, outputs and cotangents to `sink`.
 
-        A call with anything but tensors, or with keywords, shows no inputs.
+        A call with anything but tensors shows no inputs, nor does one with keywords, but for
+        those that switch something on or off, as of attention: by itself a layer is asked for
+        what it gives without them, on either side.
         """
         calls: dict[str, int] = {}
 
         def before(path: str):
             def hook(_, args, kwargs):
                 call = calls[path] = calls.get(path, -1) + 1
-                if not kwargs and all(isinstance(arg, torch.Tensor) for arg in args):
+                switches = all(told is None or isinstance(told, bool) for told in kwargs.values())
+                if switches and all(isinstance(arg, torch.Tensor) for arg in args):
                     for i, arg in enumerate(args):
                         sink(Site(path, call, "input", i), _array(arg))
 

@@ -14,6 +14,7 @@ FAMILIES = (
     "steps",
     "maps",
     "layers",
+    "attention",
     "operators",
     "losses",
     "dynamic",

@@ -117,6 +117,17 @@ class Dropping(nn.Module):
         return self.dropout(self.dense(x))
 
 
+class ByKeyword(nn.Module):
+    """Calls its layer with a tensor by its name."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.dense(input=x)
+
+
 class Refusing(nn.Module):
     """Raises ValueError for every input, after a first operator."""
 

@@ -207,6 +207,26 @@ def test_dropout_of_nothing_is_not_named():
     assert TorchNetwork(PT + "Dropping", {"p": 0.0}).random_layers() == []
 
 
+def seen(built, drawn):
+    """The layers, and parts of their calls, that a run shows."""
+    sites = set()
+    with built.observed(lambda site, _: sites.add(site)):
+        built.run(drawn, "train", "float64")
+    return {(site.layer, site.part) for site in sites}
+
+
+def test_a_call_with_a_tensor_by_its_name_shows_no_inputs():
+    shown = seen(network("ByKeyword"), sample(normal(2, 4)))
+    assert ("dense", "output") in shown
+    assert ("dense", "input") not in shown
+
+
+def test_a_call_that_switches_something_off_shows_its_inputs():
+    arguments = {"d_model": 6, "nhead": 2, "dim_feedforward": 8, "dropout": 0.0}
+    encoder = TorchNetwork("torch.nn:TransformerEncoderLayer", arguments)
+    assert ("self_attn", "input") in seen(encoder, sample(normal(4, 2, 6)))
+
+
 def test_a_phase_holds_for_its_own_run_only():
     drawn, norm = sample(normal(2, 3, 4, 5)), batch_norm()
     evaluated = norm.run(drawn, "eval", "float32")
