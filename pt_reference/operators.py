@@ -109,7 +109,29 @@ def binary_cross_entropy_with_logits(
     return loss(x, target, weight, pos_weight=pos_weight, **how)
 
 
+def to(x: _torch.Tensor, dtype: str) -> _torch.Tensor:
+    """A dtype by its name."""
+    return x.to(getattr(_torch, dtype))
+
+
+def _typed(name: str) -> Callable:
+    """A function that makes a tensor, of the dtype of an input."""
+
+    def make(x: _torch.Tensor, **told: Any) -> _torch.Tensor:
+        return getattr(_torch, name)(**told, dtype=x.dtype)
+
+    return make
+
+
+def eye(x: _torch.Tensor, n: int, m: int) -> _torch.Tensor:
+    """As many rows and columns, by position only."""
+    return _torch.eye(n, m, dtype=x.dtype)
+
+
 OWN = {
+    **{f"torch.{n}": _typed(n) for n in ("arange", "full", "linspace", "ones", "zeros")},
+    "torch.eye": eye,
+    "torch.Tensor.to": to,
     "torch.nn.functional.binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
     "torch.Tensor.__getitem__": getitem,
     "torch.bucketize": bucketize,

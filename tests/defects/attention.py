@@ -2,9 +2,11 @@
 
 import functools
 
-from mindspore import ops
+from mindspore import nn, ops
 
+from tests.defects import attention_candidates as wrong
 from tests.defects.defect import Defect
+from tests.defects.edits import layer, recast, replaced
 from tests.defects.places import WHOLE, compiled, evaluated
 
 ENCODER = {
@@ -12,12 +14,21 @@ ENCODER = {
     "where": {"activation": "gelu", "norm_first": False},
 }
 NORM_FIRST = {**ENCODER, "where": {"activation": "relu", "norm_first": True}}
+MASKED = {"twin": "masked_attention", "where": {}}
+STACK = {"twin": "transformer_encoder", "where": {}}
 DECODER = {"twin": "transformer_decoder_layer", "where": {"norm_first": False}}
 ATTENTION = {"twin": "attention", "where": {"num_heads": 3}}
 
 
 def _tanh_gelu(cell) -> None:
     cell.activation = functools.partial(ops.gelu, approximate="tanh")
+
+
+def _norm_first(path: str):
+    def edit(cell) -> None:
+        layer(cell, path).norm_first = True
+
+    return edit
 
 
 DEFECTS = (
@@ -77,5 +88,41 @@ DEFECTS = (
         culprit=("norm1", "norm2"),
         cause="eps",
         arguments={"layer_norm_eps": 1e-12},
+    ),
+    Defect(
+        "epsilon_of_mindspore_after_an_encoder",
+        "1e-7, the default of MindSpore's LayerNorm, for 1e-5",
+        **evaluated(STACK),
+        culprit=("norm",),
+        cause="eps",
+        edit=replaced(lambda _: nn.LayerNorm((12,)), "norm"),
+    ),
+    Defect(
+        "second_layer_of_an_encoder_normalised_first",
+        "norm_first in one of two layers",
+        **STACK,
+        culprit=("layers.1",),
+        edit=_norm_first("layers.1"),
+    ),
+    Defect(
+        "attention_to_padding",
+        "the padding mask lost",
+        **MASKED,
+        culprit=WHOLE,
+        edit=recast(wrong.Unpadded, ""),
+    ),
+    Defect(
+        "attention_to_what_is_later",
+        "the causal mask lost",
+        **compiled(MASKED),
+        culprit=WHOLE,
+        edit=recast(wrong.Uncaused, ""),
+    ),
+    Defect(
+        "attention_with_a_mask_of_ones",
+        "a float mask is added to the scores: ones, where minus infinity is due",
+        **evaluated(MASKED),
+        culprit=WHOLE,
+        edit=recast(wrong.AddedMask, ""),
     ),
 )

@@ -97,6 +97,7 @@ WEIGHTED = (
         ("layer_norm", "default_layer_norm"),
     ),
     Layer("torch.nn.GroupNorm", to("nn.GroupNorm"), ("group_norm",)),
+    Layer("torch.nn.TransformerEncoder", to("nn.TransformerEncoder"), ("transformer_encoder",)),
     Layer("torch.nn.PReLU", to("nn.PReLU", num_parameters="channel", init="w"), ("prelu",)),
     Layer(
         "torchvision.ops.sigmoid_focal_loss",

@@ -1,6 +1,6 @@
 """Attention and the layers of a transformer, without dropout, which draws."""
 
-from equivalence.draws import normal
+from equivalence.draws import given, normal
 from equivalence.twin import Twin, grid
 
 DENSE = {"dense1": "linear1", "dense2": "linear2"}
@@ -31,6 +31,13 @@ TWINS = (
         [normal(2, 4, "embed_dim"), normal(2, 5, "embed_dim"), normal(2, 5, "embed_dim")],
         grid(embed_dim=12, num_heads=[3, 1], batch_first=True),
     ),
+    Twin(
+        "masked_attention",
+        reference="pt_reference.attention:MaskedSelfAttention",
+        candidate="ms_models.attention:MaskedSelfAttention",
+        inputs=[normal(2, 5, "embed_dim"), given(2, 5, values=[[0] * 5, [0, 0, 0, 1, 1]])],
+        configs=grid(embed_dim=12, num_heads=3),
+    ),
     twin(
         "transformer_encoder_layer",
         "TransformerEncoderLayer",
@@ -38,11 +45,19 @@ TWINS = (
         layers(activation=["relu", "gelu"], norm_first=[False, True]),
         rename=DENSE,
     ),
+    Twin(
+        "transformer_encoder",
+        reference="pt_reference.attention:transformer_encoder",
+        candidate="ms_models.attention:transformer_encoder",
+        inputs=[normal(4, 2, "d_model")],
+        configs=layers(num_layers=2),
+        rename=DENSE,
+    ),
     twin(
         "transformer_decoder_layer",
         "TransformerDecoderLayer",
         [normal(4, 2, "d_model"), normal(3, 2, "d_model")],
         layers(norm_first=[False, True]),
-        rename={**DENSE, "multihead_attn": "multihead_attn"},
+        rename=DENSE,
     ),
 )

@@ -17,6 +17,7 @@ FAMILIES = (
     "indexing",
     "linear",
     "casts",
+    "creation",
 )
 
 

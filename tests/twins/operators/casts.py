@@ -5,10 +5,20 @@ from equivalence.operators import Operator, to
 from equivalence.spaces import REAL, unary
 from tests.twins.operators.spaces_shapes import same
 
+DTYPES = ["float32", "float16", "int32", "int64", "bool"]
+
 OPERATORS = (
     *(
         Operator(f"torch.Tensor.{name}", unary(normal, ties, whole, booleans), to(f"Tensor.{name}"))
         for name in ("float", "half", "int", "long", "bool")
+    ),
+    Operator(
+        "torch.Tensor.to",
+        unary(
+            normal, ties, whole, booleans, dtype=["float32", "float16", "int32", "int64", "bool"]
+        ),
+        to("Tensor.to", through="ms_models.creation:tensor_to"),
+        to("Tensor.astype", through="ms_models.creation:tensor_astype"),
     ),
     Operator("torch.Tensor.type_as", same(2, normal, ties, whole), to("Tensor.type_as")),
     Operator("torch.clone", unary(*REAL), to("ops.deepcopy"), to("Tensor.copy")),

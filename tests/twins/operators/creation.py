@@ -1,0 +1,52 @@
+"""Operators that make tensors. An input gives the dtype and nothing else."""
+
+from hypothesis import strategies as st
+
+from equivalence.draws import normal
+from equivalence.operators import Operator, to
+from equivalence.spaces import arguments
+
+OWN = "ms_models.creation:"
+SIZES = [(2, 3), (1,), (4, 0), ()]
+EXACT, INEXACT = [1, 2, -1, 0.5, -0.25], [0.1, -0.3, 0.7]
+
+
+def given(**more):
+    """These arguments, and an input of the dtype that is wanted."""
+
+    def space(draw, _):
+        return [normal(2)], arguments(draw, more)
+
+    return space
+
+
+def _range(steps):
+    def space(draw, _):
+        start, step = draw(st.integers(-4, 4)), draw(st.sampled_from(steps))
+        far = draw(st.integers(0, 9))
+        return [normal(2)], {
+            "start": start,
+            "end": start + (far if step > 0 else -far),
+            "step": step,
+        }
+
+    return space
+
+
+def _made(name: str, space, *apis: str, **more) -> Operator:
+    return Operator(
+        f"torch.{name}",
+        space,
+        *(to(api, through=OWN + api.replace(".", "_")) for api in apis),
+        **more,
+    )
+
+
+OPERATORS = (
+    _made("arange", _range(EXACT + INEXACT), "ops.arange"),
+    _made("linspace", given(start=[-1, 0.5], end=[2, -3], steps=[1, 2, 7, 50]), "ops.linspace"),
+    _made("eye", given(n=[1, 3, 4], m=[1, 3, 5]), "ops.eye", "mint.eye"),
+    _made("ones", given(size=SIZES), "ops.ones", "mint.ones"),
+    _made("zeros", given(size=SIZES), "ops.zeros", "mint.zeros"),
+    _made("full", given(size=SIZES, fill_value=[0, -1.5, 3]), "ops.full"),
+)
