@@ -144,10 +144,11 @@ def _of_python(function: Callable | None) -> Signature | None:
 
 
 def _of_schemas(packet: Any) -> Iterator[Signature]:
-    """Of overloads that take a tensor first and return a new one."""
+    """Of overloads that return a new tensor, from one that they take first, or on a device."""
     for overload in packet.overloads() if packet else ():
         arguments = getattr(packet, overload)._schema.arguments
-        if not (arguments and "Tensor" in str(arguments[0].type)):
+        made = any(each.name == "device" for each in arguments)
+        if not made and not (arguments and "Tensor" in str(arguments[0].type)):
             continue
         if any(each.is_out for each in arguments):
             continue

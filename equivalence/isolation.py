@@ -59,6 +59,7 @@ def _mindspore(ms) -> dict[str, Setting]:
             lambda value: ms.set_rng_state(ms.Tensor(value)),
         ),
         "mindspore mode": context("mode"),
+        "mindspore synchronisation": context("pynative_synchronize"),
         "mindspore determinism": context("deterministic"),
         "mindspore device": _where_changed(lambda: ms.get_context("device_target"), ms.set_device),
     }

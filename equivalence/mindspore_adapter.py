@@ -136,7 +136,10 @@ class MindSporeNetwork:
     def _enter(self) -> None:
         """Make the device, its compute mode and the execution of this network the process's."""
         self.place.enter()
-        ms.set_context(mode=MODES[self.execution])
+        # On a CPU, threads that launch kernels for each other take as long as the kernels of a
+        # small network; and what fails is raised later, or now and then, or not at all.
+        synchronous = self.place.runs_on == "cpu"
+        ms.set_context(mode=MODES[self.execution], pynative_synchronize=synchronous)
 
     def _arithmetic(self) -> contextlib.AbstractContextManager[None]:
         """Runs within compute as the place does."""

@@ -30,7 +30,3 @@ def ops_linspace(x, start, end, steps):
 
 def tensor_to(x, dtype):
     return x.to(getattr(ms, dtype))
-
-
-def tensor_astype(x, dtype):
-    return x.astype(getattr(ms, dtype))

@@ -44,6 +44,10 @@ def test_schemas_are_found_under_the_names_that_they_have(name, argument):
     assert any(argument in signature for signature in of_torch(name))
 
 
+def test_what_makes_a_tensor_of_numbers_is_read_off_its_schemas():
+    assert any(signature.get("step") == 1 for signature in of_torch("torch.arange"))
+
+
 def test_what_takes_anything_is_read_off_the_signatures_for_tests_of_overriding():
     (signature,) = of_torch("torch.nn.functional.max_pool2d")
     assert (signature["kernel_size"], signature["ceil_mode"]) == (REQUIRED, False)

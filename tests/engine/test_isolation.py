@@ -50,6 +50,9 @@ CHANGES = {
     "torch gradients": lambda: torch.set_grad_enabled(False),
     "torch determinism": lambda: torch.use_deterministic_algorithms(True),
     "mindspore mode": lambda: ms.set_context(mode=1 - ms.get_context("mode")),
+    "mindspore synchronisation": lambda: ms.set_context(
+        pynative_synchronize=not ms.get_context("pynative_synchronize")
+    ),
     "mindspore determinism": lambda: ms.set_context(deterministic="ON"),
     "mindspore seed": lambda: ms.set_seed(7),
     "mindspore data seed": lambda: ms.dataset.config.set_seed(7),

@@ -18,7 +18,6 @@ OPERATORS = (
             normal, ties, whole, booleans, dtype=["float32", "float16", "int32", "int64", "bool"]
         ),
         to("Tensor.to", through="ms_models.creation:tensor_to"),
-        to("Tensor.astype", through="ms_models.creation:tensor_astype"),
     ),
     Operator("torch.Tensor.type_as", same(2, normal, ties, whole), to("Tensor.type_as")),
     Operator("torch.clone", unary(*REAL), to("ops.deepcopy"), to("Tensor.copy")),
