@@ -23,6 +23,8 @@ def settings(module: nn.Module) -> dict[str, object]:
             if len(children) == 2 and (told := configuration.folded([*map(settings, children)])):
                 return told
     cls = configuration.library_class(module, "torch.", (nn.Module, object))
+    if issubclass(cls, nn.Linear):
+        cls = nn.Linear  # attention has one of its own, that differs in how it is quantised
     own = type(module).forward is not cls.forward
     if own and issubclass(cls, _CONTAINERS):
         cls = type(module)

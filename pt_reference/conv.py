@@ -44,8 +44,3 @@ class SameConv2d(nn.Conv2d):
         )
         x = F.pad(x, (columns // 2, columns - columns // 2, rows // 2, rows - rows // 2))
         return super().forward(x)
-
-
-def _missing(size: int, kernel: int, stride: int) -> int:
-    """Rows to add so that ceil(size / stride) windows fit."""
-    return max((-(-size // stride) - 1) * stride + kernel - size, 0)
