@@ -59,6 +59,12 @@ def reduced(
     return space
 
 
+def _factors(draw, without):
+    inputs, told = along(normal, ties, NEAR_ONE)(draw, without)
+    hypothesis.assume(inputs[0].shape[told["dim"]] <= 16)  # products of hundreds vanish
+    return inputs, told
+
+
 def _nothing(example: Example) -> bool:
     """Whether sums of no elements are asked for."""
     sizes = example.inputs[0].shape
@@ -88,6 +94,7 @@ EQUAL = {
     "scalar": "the gradient has another shape",
 }
 ZEROS = {"empty": "refused", "ties": "the gradient is NaN where one factor is zero"}
+UNSTEADY = {"float16": "unwritten memory, it seems: the gradient is far off now and then"}
 GRADIENT = {"gradient": "has no kernel"}
 BYTES = {"numbers": "bytes of numbers are read as booleans", "empty": "any of nothing is true"}
 UNSHIFTED = {"wide": "the maximum of all rows is subtracted from each"}
@@ -201,9 +208,9 @@ OPERATORS = (
     ),
     Operator(
         "torch.cumprod",
-        along(normal, ties, NEAR_ONE),
-        to("ops.cumprod", without=ZEROS),
-        to("mint.cumprod", without=ZEROS),
+        _factors,
+        to("ops.cumprod", without={**ZEROS, **UNSTEADY}),
+        to("mint.cumprod", without={**ZEROS, **UNSTEADY}),
     ),
     Operator(
         "torch.cummax",
