@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import multiprocessing.connection
+import os
 import resource
 import signal
 import tempfile
@@ -34,11 +35,12 @@ class Lost(NamedTuple):
 def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, dict | Lost]]:
     """Every unit with what `task` gave for it, in the order in which `jobs` processes finish."""
     waiting, busy, idle = deque(units), [], []
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with tempfile.TemporaryDirectory(prefix="workers-") as folder:
         try:
             while waiting or busy:
                 while waiting and len(busy) < jobs:
-                    worker = idle.pop() if idle else Worker(task, folder)
+                    worker = idle.pop() if idle else Worker(task, folder, _free(cores, busy, jobs))
                     busy.append(worker)
                     worker.begin(waiting.popleft())
                 multiprocessing.connection.wait([worker.pipe for worker in busy], timeout=5.0)
@@ -55,17 +57,29 @@ def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, di
                 worker.end()
 
 
-class Worker:
-    """A process that does one unit after the other. Its temporary files go to `folder`."""
+def _free(cores: Sequence[int], busy: "Sequence[Worker]", jobs: int) -> int | None:
+    """A core that no other worker has; None where there are not enough for all."""
+    taken = {worker.core for worker in busy}
+    return next(core for core in cores if core not in taken) if jobs <= len(cores) else None
 
-    def __init__(self, task: Task, folder: str):
+
+class Worker:
+    """A process that does one unit after the other. Its temporary files go to `folder`.
+
+    core: that it keeps to, if any. MindSpore's threads wait for work by asking for it again and
+    again; on a core of the process's own they let its only busy thread go first. Two processes on
+    two cores take four fifths of the time.
+    """
+
+    def __init__(self, task: Task, folder: str, core: int | None = None):
         # A fork would take along the frameworks' locks without the threads that hold them.
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(task, theirs, folder), daemon=True)
+        arguments = (task, theirs, folder, core)
+        self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
-        self.spent = False
+        self.spent, self.core = False, core
 
     def begin(self, unit: Unit) -> None:
         """Hand over a unit."""
@@ -100,8 +114,10 @@ class Worker:
         self.pipe.close()
 
 
-def _work(task: Task, pipe, folder: str) -> None:
+def _work(task: Task, pipe, folder: str, core: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     tempfile.tempdir = folder
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:

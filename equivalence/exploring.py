@@ -3,17 +3,15 @@
 Of a failing operator the smallest failing example is told, with the line that repeats it.
 """
 
-import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis import strategies as st
 from hypothesis.errors import Flaky, FlakyFailure, HypothesisWarning
 from hypothesis.internal.conjecture import providers
 
@@ -37,6 +35,9 @@ FEW, MANY = 6, 30
 
 COMPILED = {FEW: 1, MANY: 3}
 """Examples that are compiled, of as many that are drawn: a compile takes as long as ten runs."""
+
+RUNS = 4
+"""Each draws anew what the one before drew twice."""
 
 KEPT = 4
 """One example in so many must be well-posed, and one at least."""
@@ -103,12 +104,9 @@ def explore(
     found, tried = Found(), set()
     memory = root / MEMORY / f"{exploration.name}.txt" if exploration.count == MANY else None
 
-    def enough() -> bool:
-        return found.failure is None and found.drawn == exploration.count
-
     def compare(example: Example) -> None:
         spelled = example.spelled(exploration.operator.name)
-        if enough() or (found.failure is None and spelled in tried):
+        if found.failure is None and (spelled in tried or found.drawn == exploration.count):
             return
         tried.add(spelled)
         begin(spelled)
@@ -136,8 +134,10 @@ def explore(
                     compare(example)
         else:
             phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
-            # Up to twice as many, since some are drawn again.
-            _run(compare, exploration, seed, 2 * exploration.count, phases, enough)
+            for number in range(RUNS):
+                if missing := exploration.count - found.drawn:
+                    more = missing + bool(number)  # the simplest one, again
+                    _run(compare, exploration, _seed(exploration, seed, number), more, phases)
     except (RefusedError, EquivalenceError, Flaky, FlakyFailure):
         # The smallest is the last that failed. One that does not fail again is told like any
         # other: memory that nobody wrote is not the same twice.
@@ -170,28 +170,37 @@ def _ruled_out(exploration: Exploration, example: Example) -> bool:
     return any(LIMITS[limit](example) for limit in exploration.counterpart.without)
 
 
+class _Independent(providers.HypothesisProvider):
+    """Draws every example by itself, of the seed alone.
+
+    Hypothesis' own engine makes most examples out of earlier ones. And it draws numbers that
+    stand in the sources of the modules that happen to be imported, so that the examples of a
+    seed would change with any edit, and with what a worker has run before.
+    """
+
+    def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+providers.AVAILABLE_PROVIDERS["independent"] = _Independent
+
+
 def _run(
     compare: Callable[[Example], None],
     exploration: Exploration,
     seed: int,
     count: int,
     phases: list[Phase],
-    enough: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Hand the simplest example to `compare`, and up to `count` others drawn independently.
+    """Hand `count` examples to `compare`, some of them alike; the simplest one comes first."""
 
-    Each in a run of its own: of one run, Hypothesis makes most examples out of earlier ones.
-    """
-    without = frozenset(exploration.counterpart.without)
-
-    # What comes first in the second example of a run is never what it was in the first, the
-    # simplest one: a number that nobody uses.
-    @hypothesis.given(st.integers(0, 2**16), examples(exploration.operator, without))
-    def one(_, example: Example) -> None:
+    @hypothesis.given(examples(exploration.operator, frozenset(exploration.counterpart.without)))
+    def one(example: Example) -> None:
         compare(example)
 
     run = settings(
-        max_examples=2,
+        backend="independent",
+        max_examples=count,
         database=None,
         phases=phases,
         deadline=None,
@@ -199,31 +208,15 @@ def _run(
         print_blob=False,
         suppress_health_check=list(HealthCheck),
     )(one)
-    with warnings.catch_warnings(), _of_the_seed_alone():
+    with warnings.catch_warnings():
         # MindSpore raises the recursion limit when it is first used; Hypothesis minds.
         warnings.filterwarnings("ignore", "The recursion limit", HypothesisWarning)
-        for number in range(count):
-            if enough():
-                break
-            hypothesis.seed(seed_of(seed, exploration.operator.name, number))(run)()
+        hypothesis.seed(seed)(run)()
 
 
-@contextlib.contextmanager
-def _of_the_seed_alone() -> Iterator[None]:
-    """Draw no numbers that stand in the sources of the modules that happen to be imported.
-
-    Hypothesis mixes these in, so that examples of a seed would change with any edit, and with
-    what a worker has run before. There is no setting for it.
-    """
-    name, nothing = "_get_local_constants", providers.Constants()
-    before = getattr(providers, name)
-    providers.CONSTANTS_CACHE.cache.clear()
-    setattr(providers, name, lambda: nothing)
-    try:
-        yield
-    finally:
-        setattr(providers, name, before)
-        providers.CONSTANTS_CACHE.cache.clear()
+def _seed(exploration: Exploration, seed: int, number: int = 0) -> int:
+    """All counterparts of an operator are given the same examples."""
+    return seed_of(seed, exploration.operator.name, number)
 
 
 def drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
@@ -233,7 +226,7 @@ def drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
     def keep(example: Example) -> None:
         different.setdefault(example.spelled(exploration.operator.name), example)
 
-    _run(keep, exploration, seed, count, [Phase.generate])
+    _run(keep, exploration, _seed(exploration, seed), count, [Phase.generate])
     return list(different.values())
 
 

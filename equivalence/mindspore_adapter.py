@@ -223,7 +223,7 @@ class MindSporeNetwork:
             calls[path] -= 1
 
     def random_layers(self) -> list[str]:
-        """Names of the layers that draw random numbers while training; dropout of none is none."""
+        """Names of the layers that draw random numbers while training: no dropout of nothing."""
         return [
             name
             for name, cell in self.cell.cells_and_names()

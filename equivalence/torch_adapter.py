@@ -146,7 +146,7 @@ class TorchNetwork:
                 handle.remove()
 
     def random_layers(self) -> list[str]:
-        """Names of the layers that draw random numbers while training; dropout of none is none."""
+        """Names of the layers that draw random numbers while training: no dropout of nothing."""
         return [
             name
             for name, module in self.module.named_modules()

@@ -11,16 +11,14 @@ def _typed(function):
     return make
 
 
-ops_arange, ops_full, ops_eye = _typed(ops.arange), _typed(ops.full), _typed(ops.eye)
+ops_arange, ops_eye = _typed(ops.arange), _typed(ops.eye)
+ops_full, ops_zeros = _typed(ops.full), _typed(ops.zeros)
 mint_eye, mint_ones, mint_zeros = _typed(mint.eye), _typed(mint.ones), _typed(mint.zeros)
 
 
 def ops_ones(x, size):
+    """It calls the size its shape."""
     return ops.ones(size, x.dtype)
-
-
-def ops_zeros(x, size):
-    return ops.zeros(size, x.dtype)
 
 
 def ops_linspace(x, start, end, steps):

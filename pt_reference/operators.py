@@ -123,14 +123,8 @@ def _typed(name: str) -> Callable:
     return make
 
 
-def eye(x: _torch.Tensor, n: int, m: int) -> _torch.Tensor:
-    """As many rows and columns, by position only."""
-    return _torch.eye(n, m, dtype=x.dtype)
-
-
 OWN = {
-    **{f"torch.{n}": _typed(n) for n in ("arange", "full", "linspace", "ones", "zeros")},
-    "torch.eye": eye,
+    **{f"torch.{n}": _typed(n) for n in ("arange", "eye", "full", "linspace", "ones", "zeros")},
     "torch.Tensor.to": to,
     "torch.nn.functional.binary_cross_entropy_with_logits": binary_cross_entropy_with_logits,
     "torch.Tensor.__getitem__": getitem,

@@ -24,11 +24,8 @@ def _tanh_gelu(cell) -> None:
     cell.activation = functools.partial(ops.gelu, approximate="tanh")
 
 
-def _norm_first(path: str):
-    def edit(cell) -> None:
-        layer(cell, path).norm_first = True
-
-    return edit
+def _second_normalised_first(cell) -> None:
+    layer(cell, "layers.1").norm_first = True
 
 
 DEFECTS = (
@@ -102,7 +99,7 @@ DEFECTS = (
         "norm_first in one of two layers",
         **STACK,
         culprit=("layers.1",),
-        edit=_norm_first("layers.1"),
+        edit=_second_normalised_first,
     ),
     Defect(
         "attention_to_padding",

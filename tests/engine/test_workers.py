@@ -17,7 +17,8 @@ def task(action, argument, at):
         time.sleep(0.5)
     if action == "grow":
         bytearray(argument)
-    return {"pid": os.getpid(), "argument": argument, "folder": tempfile.gettempdir()}
+    place = {"folder": tempfile.gettempdir(), "cores": os.sched_getaffinity(0)}
+    return {"pid": os.getpid(), "argument": argument, **place}
 
 
 def answers(units, jobs=1):
@@ -62,3 +63,13 @@ def test_what_a_process_leaves_behind_is_removed():
     first, _ = answers([("give", 1), ("die", 2)])
     assert first["folder"] != tempfile.gettempdir()
     assert not os.path.exists(first["folder"])
+
+
+def test_each_process_has_a_core_of_its_own_where_there_are_enough():
+    cores = os.sched_getaffinity(0)
+    units = [("rest", 1), ("rest", 2), ("die", 3), ("rest", 4)]
+    jobs = min(2, len(cores))
+    found = [each["cores"] for each in answers(units, jobs) if isinstance(each, dict)]
+    assert set.union(*found) == set(sorted(cores)[:jobs])
+    assert {len(each) for each in found} == {1}
+    assert answers(units[:1], len(cores) + 1)[0]["cores"] == cores

@@ -19,7 +19,7 @@ def twin(name, layer, inputs, configs, **more) -> Twin:
 
 
 def layers(**more):
-    """Of a transformer: normalised before and after, both activations."""
+    """A grid of small layers of a transformer."""
     sizes = {"d_model": 12, "nhead": 3, "dim_feedforward": 20, "dropout": 0.0}
     return grid(**sizes, **more)
 

@@ -14,9 +14,7 @@ OPERATORS = (
     ),
     Operator(
         "torch.Tensor.to",
-        unary(
-            normal, ties, whole, booleans, dtype=["float32", "float16", "int32", "int64", "bool"]
-        ),
+        unary(normal, ties, whole, booleans, dtype=DTYPES),
         to("Tensor.to", through="ms_models.creation:tensor_to"),
     ),
     Operator("torch.Tensor.type_as", same(2, normal, ties, whole), to("Tensor.type_as")),

@@ -1,11 +1,11 @@
 """Operators that look up, scatter, mask, sort, search and count."""
 
-import numpy as np
 from hypothesis import strategies as st
 
 from equivalence.draws import booleans, distinct, integers, normal, ties, whole
 from equivalence.operators import LIMITS, Operator, to
 from equivalence.spaces import arguments, shape, unary, values
+from tests.twins.operators.elementwise import widened
 from tests.twins.operators.spaces_indexing import (
     added,
     best,
@@ -48,8 +48,7 @@ def _histogram(draw, without):
 OWN = "ms_models.indexing:"
 
 LIMITS["widened_by_mask"] = lambda example: (
-    0 < len(example.inputs[1].shape) < len(example.inputs[0].shape)
-    and np.broadcast_shapes(*(draw.shape for draw in example.inputs)) != example.inputs[0].shape
+    0 < len(example.inputs[1].shape) < len(example.inputs[0].shape) and widened(example)
 )
 LIMITS["as_tuple"] = lambda example: bool(example.arguments.get("as_tuple"))
 LIMITS["negative_index"] = lambda example: example.inputs[1].options["low"] < 0
@@ -57,7 +56,10 @@ LIMITS["rows"] = lambda example: len(example.inputs) - 2 < len(example.inputs[0]
 LIMITS["padding"] = lambda example: "padding_idx" in example.arguments
 
 RANKED = {"empty": "is refused"}
-WIDENED = {"widened_by_mask": "the gradient is refused"}
+WIDENED = {
+    "widened_by_mask": "the gradient is refused",
+    "vanishing": "unwritten gradients of what is widened to nothing",
+}
 
 NO_WHOLE = {"whole": "int64 is refused"}
 NOTHING = {"empty": "no index at all: the gradient is refused"}

@@ -12,9 +12,10 @@ from tests.twins.operators.elementwise import constant
 from tests.twins.operators.spaces_shapes import filled
 
 FACTORS = (normal, ties)
+"""Elements of a product: moderate numbers; whole ones, whose products are exact."""
+
 ROWS = 1600
 """Of so many the gradient of a bias, which MindSpore's dense adds one by one, is accurate."""
-"""Elements of a product: moderate numbers; whole ones, whose products are exact."""
 
 LIMITS["thin_stack"] = lambda example: (
     any(1 in draw.shape[-2:] for draw in example.inputs)

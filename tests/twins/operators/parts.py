@@ -1,5 +1,8 @@
 """Operators that join, cut and choose parts."""
 
+import itertools
+import math
+
 import hypothesis
 from hypothesis import strategies as st
 
@@ -16,6 +19,7 @@ from tests.twins.operators.spaces_shapes import (
     sections,
     several,
     shaped,
+    short,
     side_by_side,
     slice_of,
     split_by,
@@ -55,17 +59,16 @@ def _selected(draw, without):
     return [values(draw, without, *MOVED)(*sizes)], {"dim": dim, "index": index}
 
 
-def _unbound(draw, without):
-    inputs, told = filled(along(*MOVED))(draw, without)
-    hypothesis.assume(inputs[0].shape[told["dim"]] <= MOST_PARTS)
-    return inputs, told
+ALL_PAIRED = 70_000
+"""Elements of a product of vectors: two long ones."""
 
 
 def _vectors(number: int | None, *kinds):
     def space(draw, without):
         kind = values(draw, without, *kinds or REAL)
-        count = number or draw(st.integers(1, 4))
-        return [kind(*shape(draw, without, 1, 1)) for _ in range(count)], {}
+        sizes = [shape(draw, without, 1, 1) for _ in range(number or draw(st.integers(1, 4)))]
+        hypothesis.assume(math.prod(itertools.chain(*sizes)) <= ALL_PAIRED)
+        return [kind(*each) for each in sizes], {}
 
     return space
 
@@ -151,7 +154,12 @@ OPERATORS = (
         to("ops.chunk", dim="axis", without=ONE_PART),
         to("mint.chunk"),
     ),
-    Operator("torch.unbind", _unbound, to("ops.unbind"), to("ops.unstack", dim="axis")),
+    Operator(
+        "torch.unbind",
+        short(filled(along(*MOVED)), MOST_PARTS),
+        to("ops.unbind"),
+        to("ops.unstack", dim="axis"),
+    ),
     Operator(
         "torch.narrow",
         shaped(_narrowed, low=1),

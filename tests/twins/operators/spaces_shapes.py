@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import hypothesis
 import numpy as np
 from hypothesis import strategies as st
 
@@ -59,6 +60,17 @@ def filled(space: Space) -> Space:
 
     def narrowed(draw, without):
         return space(draw, without | {"empty"})
+
+    return narrowed
+
+
+def short(space: Space, most: int) -> Space:
+    """The space with at most so many elements along `dim`."""
+
+    def narrowed(draw, without):
+        inputs, told = space(draw, without)
+        hypothesis.assume(inputs[0].shape[told["dim"]] <= most)
+        return inputs, told
 
     return narrowed
 
