@@ -255,7 +255,8 @@ def reference(case: Case, seed: int) -> Reference:
     twin, unit_roundoff = case.twin, case_unit_roundoff(case, seed)
     small = case.alone or case.size is not None
     library = record.active() if record.recordable(case) else None
-    key = (small, *case.shared, twin.reference, twin.inputs, seed, unit_roundoff, library)
+    on_cuda = devices.place(case.device).runs_on == "gpu"
+    key = (small, *case.shared, twin.reference, twin.inputs, seed, unit_roundoff, library, on_cuda)
     for other, known in _known:
         if other == key:
             return known
@@ -303,9 +304,10 @@ def build_reference(case: Case) -> "TorchNetwork":
         )
     from equivalence.torch_adapter import TorchNetwork, TorchTraining
 
+    place = devices.place(case.device)
     if case.twin.steps:
-        return TorchTraining(case.twin.reference, case.arguments, case.twin.steps)
-    return TorchNetwork(case.twin.reference, case.arguments)
+        return TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
+    return TorchNetwork(case.twin.reference, case.arguments, place)
 
 
 def build_candidate(case: Case) -> "MindSporeNetwork":

@@ -3,8 +3,8 @@
 A place is where and how a candidate computes, by name: "cpu"; "ascend", in the default mode;
 "ascend.float16", in another; "ascend.hf32.rehearsed", on the CPU in that arithmetic.
 
-The reference runs on the CPU whatever the device: its bits depend on where it runs, the truth of
-records is made there, and with records a host with a device needs no reference at all.
+The reference runs on the CPU, or beside a GPU on CUDA where torch has it. With records a host with
+a device needs no reference at all.
 """
 
 import functools

@@ -35,6 +35,10 @@ def settings() -> dict[str, Setting]:
 def _torch(torch) -> dict[str, Setting]:
     return {
         "torch generator": Setting(torch.get_rng_state, torch.set_rng_state),
+        "torch CUDA generators": Setting(
+            lambda: torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else [],
+            torch.cuda.set_rng_state_all,
+        ),
         "torch dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
         "torch threads": Setting(torch.get_num_threads, torch.set_num_threads),
         "torch gradients": Setting(torch.is_grad_enabled, torch.set_grad_enabled),

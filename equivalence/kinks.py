@@ -42,7 +42,7 @@ def _pool_gap(args: tuple) -> torch.Tensor:
     windows = windows.unfold(-2, dilation[1] * (kernel[1] - 1) + 1, stride[1])
     windows = windows[..., :: dilation[0], :: dilation[1]]
     entries = [entry for row in windows.unbind(-2) for entry in row.unbind(-1)]
-    first, second = entries[0], torch.full(entries[0].shape, -torch.inf, dtype=x.dtype)
+    first, second = entries[0], torch.full_like(entries[0], -torch.inf)
     for entry in entries[1:]:
         second = torch.maximum(second, torch.minimum(first, entry))
         first = torch.maximum(first, entry)
@@ -195,7 +195,7 @@ def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
     """
     squares = torch.nan_to_num_(one - two, nan=0.0, posinf=0.0, neginf=0.0).square_()
     if not squares.numel():
-        return torch.zeros((), dtype=one.dtype)
+        return one.new_zeros(())
     of_all = squares.mean()
     if one.ndim < 2:
         return of_all.sqrt()

@@ -33,5 +33,7 @@ class RoundEachResult(Uncompiled):
     def _round(self, value: object) -> object:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
             return value
-        coins = torch.randint(0, 2, value.shape, generator=self.generator, dtype=value.dtype)
+        # Tossed on the CPU, so that they are the same wherever the network runs.
+        tossed = {"generator": self.generator, "dtype": value.dtype, "device": "cpu"}
+        coins = torch.randint(0, 2, value.shape, **tossed).to(value.device)
         return value * (1.0 + self.unit_roundoff * (2.0 * coins - 1.0))

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from equivalence import torchvision_schemas, trace
 from equivalence.build import build
+from equivalence.devices import CPU, Place
 from equivalence.errors import DeclarationError
 from equivalence.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.layers import Layer, Sink, Site, below
@@ -56,19 +57,27 @@ class SkipInitialisation(TorchFunctionMode):
 
 
 class TorchNetwork:
-    """A PyTorch module that can be run again and again, in any precision, from any sample."""
+    """A PyTorch module that can be run again and again, in any precision, from any sample.
+
+    place: of the candidate. Beside a GPU the module runs on CUDA, where torch has it, and there
+    with TF32 or without as the place does; else on the CPU.
+    """
 
     settles = True
     """Whether branch flips can be kept out of its runs, or told one from another."""
 
-    def __init__(self, target: str, arguments: Mapping[str, Any]):
-        with SkipInitialisation():
+    place, device = CPU, torch.device("cpu")
+
+    def __init__(self, target: str, arguments: Mapping[str, Any], place: Place = CPU):
+        self.place, self.device = place, beside(place)
+        with _on(self.device), SkipInitialisation():
             network = build(target, arguments)
         self.module = network if isinstance(network, nn.Module) else Function(network)
 
     def part(self, path: str) -> "TorchNetwork":
         """The module at that path as a network of its own; it shares this one's tensors."""
         network = object.__new__(TorchNetwork)
+        network.place, network.device = self.place, self.device
         network.module = self.module.get_submodule(path)
         for module in network.module.modules():
             if hasattr(module, "inplace"):
@@ -160,7 +169,7 @@ class TorchNetwork:
         inputs = self._inputs(sample, dtype)
         for i in sample.differentiable:
             inputs[i].requires_grad_()
-        with watch or contextlib.nullcontext():
+        with self._computing(), watch or contextlib.nullcontext():
             outputs = flatten(self.module(*inputs))
             gradients = self._gradients(sample, inputs, outputs)
         # Copies: an output may be a weight itself, and the next run loads others.
@@ -212,14 +221,36 @@ class TorchNetwork:
     def _forward(self, sample: Sample, phase: str, watch: Watch) -> None:
         self._load(sample, phase, "float64")
         inputs = self._inputs(sample, "float64")
-        with torch.no_grad(), watch:
+        with self._computing(), torch.no_grad(), watch:
             self.module(*inputs)
 
+    @contextlib.contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Runs within compute where the network is, and what they create is there, too."""
+        if self.device.type == "cpu":
+            yield
+            return
+        cudnn, precision = torch.backends.cudnn, "tf32" if self.place.mode == "tf32" else "ieee"
+        products = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
+        wanted = [(each, "fp32_precision", precision) for each in products]
+        wanted.append((cudnn, "deterministic", True))
+        before = [getattr(owner, name) for owner, name, _ in wanted]
+        try:
+            for owner, name, value in wanted:
+                setattr(owner, name, value)
+            with _on(self.device):
+                yield
+        finally:
+            for (owner, name, _), value in zip(wanted, before, strict=True):
+                setattr(owner, name, value)
+
     def _load(self, sample: Sample, phase: str, dtype: str) -> None:
-        self.module.to(getattr(torch, dtype)).train(phase == "train")
+        self.module.to(self.device, getattr(torch, dtype)).train(phase == "train")
         for name in self.random_layers():
             self.module.get_submodule(name).eval()
         torch.default_generator.manual_seed(0)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(0)
         with torch.no_grad():
             for tensors in (self.module.named_parameters(), self.module.named_buffers()):
                 for name, tensor in tensors:
@@ -230,7 +261,7 @@ class TorchNetwork:
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
         wider = {torch.int32: torch.int64}  # labels and indices
         return [
-            x.to(precision if x.is_floating_point() else wider.get(x.dtype, x.dtype))
+            x.to(self.device, precision if x.is_floating_point() else wider.get(x.dtype, x.dtype))
             for x in inputs
         ]
 
@@ -241,8 +272,7 @@ class TorchNetwork:
             return {}
         pulled = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
         cotangents = [
-            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out.dtype)
-            for i, out in pulled
+            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out) for i, out in pulled
         ]
         gradients = [None] * len(names)
         if pulled:
@@ -251,7 +281,7 @@ class TorchNetwork:
             )
         return {
             # None: the outputs do not depend on the leaf.
-            name: (torch.zeros_like(leaf) if gradient is None else gradient).detach().numpy()
+            name: _numpy(torch.zeros_like(leaf) if gradient is None else gradient)
             for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
         }
 
@@ -262,7 +292,8 @@ class TorchTraining(TorchNetwork):
     steps: how often the step is called. recorded: the steps after which updates are.
     """
 
-    def __init__(self, target: str, arguments: Mapping[str, Any], steps: int):
+    def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
+        self.place, self.device = place, beside(place)
         self.steps = steps
         # Of several steps, later ones meet other kinks with other weights: what the branches
         # taken there change is a part of the training's sensitivity.
@@ -273,7 +304,7 @@ class TorchTraining(TorchNetwork):
 
     def _renew(self) -> None:
         target, arguments = self._built
-        with SkipInitialisation():
+        with _on(self.device), SkipInitialisation():
             self.step = build(target, arguments)
         self.module = getattr(self.step, "network", None)
         if not isinstance(self.step, nn.Module) or not isinstance(self.module, nn.Module):
@@ -284,16 +315,16 @@ class TorchTraining(TorchNetwork):
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         """All steps in `dtype` from freshly loaded weights; `watch` sees all of them."""
-        self.step.to(getattr(torch, dtype)).train()
+        self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
         recorded: Trace = {}
-        with _storing(sample), watch or contextlib.nullcontext():
+        with _storing(sample), self._computing(), watch or contextlib.nullcontext():
             for step in range(1, self.steps + 1):
                 loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
                 recorded[trace.loss(step)] = _array(loss)
                 if step in self.recorded:
                     for name, parameter in self._trained().items():
-                        moved = trace.moved(parameter.detach().numpy(), sample, name)
+                        moved = trace.moved(_numpy(parameter), sample, name)
                         recorded[trace.update(step, name)] = moved
         recorded |= self._buffers()
         self._renew()  # what a step keeps for the next one must not reach another run
@@ -310,7 +341,7 @@ def _storing(sample: Sample) -> Iterator[None]:
         trained = [p for group in optimizer.param_groups for p in group["params"]]
         with torch.no_grad():
             for index, parameter in enumerate(trained):
-                values = parameter.numpy()
+                values = _numpy(parameter)
                 stored = sample.updated(update, index, values)
                 if stored is not values:
                     parameter.copy_(torch.from_numpy(stored))
@@ -329,5 +360,21 @@ def flatten(outputs: Any) -> list[Any]:
     return [outputs]
 
 
+def _on(device: torch.device) -> contextlib.AbstractContextManager:
+    """What is created within is on that device. Costs each call of torch a little."""
+    return contextlib.nullcontext() if device.type == "cpu" else device
+
+
+def beside(place: Place) -> torch.device:
+    """Where the reference of a candidate at that place runs."""
+    cuda = place.runs_on == "gpu" and torch.cuda.is_available()
+    return torch.device("cuda" if cuda else "cpu")
+
+
 def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().numpy().copy()
+    return _numpy(tensor).copy()
+
+
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
+    """Its values, shared where they are in this memory."""
+    return tensor.detach().cpu().numpy()

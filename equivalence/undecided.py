@@ -109,9 +109,9 @@ def handed(network: "TorchTraining", shift: Gradients | None = None) -> Iterator
             name = names.get(id(parameter))
             if name is None or parameter.grad is None:
                 continue
-            seen[name] = parameter.grad.detach().numpy().astype(np.float64)
+            seen[name] = parameter.grad.detach().cpu().numpy().astype(np.float64)
             if shift is not None:
-                parameter.grad += torch.from_numpy(shift[name])
+                parameter.grad += torch.from_numpy(shift[name]).to(parameter.grad)
 
     handle = register_optimizer_step_pre_hook(look)
     try:

@@ -71,8 +71,19 @@ def test_a_setting_is_put_back(name, raising):
         assert read() == before
 
 
-def test_every_setting_but_the_device_has_a_test_here():
-    assert set(settings()) - set(CHANGES) == {"mindspore device"}
+def test_the_generators_of_cards_are_put_back_where_torch_has_begun_to_use_any(monkeypatch):
+    states = [[1, 2]]
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: states[-1])
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", states.append)
+    with isolated():
+        states.append([3, 4])
+    assert states[-1] == [1, 2]
+
+
+def test_every_setting_that_a_host_without_devices_can_change_has_a_test_here():
+    others = {"mindspore device", "torch CUDA generators"}
+    assert set(settings()) - set(CHANGES) == others
 
 
 def test_a_seed_set_before_survives_with_the_numpy_generator_beside_it():

@@ -105,6 +105,7 @@ def _scattered_slices(draw, without):
 
 OWN = "ms_models.indexing:"
 EMPTY = {"empty": NOTHING_LEFT}
+UNSLICED = {"empty": "the gradient of a slice of nothing is refused"}
 ONE_PART = {"empty_axis": "of an axis of size zero comes one part"}
 CUT = {"sections": "indices_or_sections", "indices": "indices_or_sections"}
 
@@ -126,13 +127,13 @@ OPERATORS = (
     Operator(
         "torch.split",
         shaped(split_by, low=1),
-        to("ops.split", dim="axis", without={"nothing_left": NOTHING_LEFT}),
+        to("ops.split", dim="axis", without=UNSLICED),
         to("mint.split", without={"empty": "an axis of size zero is refused"}),
     ),
     Operator(
         "torch.tensor_split",
         shaped(_cut, low=1),
-        to("ops.tensor_split", dim="axis", without=ONE_PART, **CUT),
+        to("ops.tensor_split", dim="axis", without=UNSLICED, **CUT),
     ),
     Operator(
         "torch.hsplit",
