@@ -163,6 +163,8 @@ def compare(
         judgement = judge(
             _finer(known, case, unit_roundoff), recorded, unit_roundoff, budget, coarse
         )
+    if case.alone and judgement.differing and judgement.ill_posed is None:
+        judgement = _at_a_kink(known, case, unit_roundoff, judgement)
     if case.twin.computes and judgement.equal and judgement.needed < FINER:
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
@@ -189,6 +191,26 @@ def _finer(known: Reference, case: Case, unit_roundoff: float) -> Truth:
                 case.alone,
             )
     return known.finer
+
+
+def _at_a_kink(
+    known: Reference, case: Case, unit_roundoff: float, judgement: Judgement
+) -> Judgement:
+    """The judgement of an operator; ill-posed where all that differs are gradients that jump.
+
+    Samples of an operator are not moved off its kinks, and between both sides rounding decides.
+    """
+    from equivalence import truth
+
+    differing = judgement.differing
+    if any(v.problem or not trace.jumps(v.name) for v in differing):
+        return judgement
+    with blaming("reference", case):
+        network = build_reference(case)
+        asked = known.sample, case.phase, unit_roundoff, differing
+        jumps = truth.jump(known.expected, network, *asked)
+    why = "its gradients jump within the budget, and by as much as they differ"
+    return replace(judgement, ill_posed=why) if jumps else judgement
 
 
 def _too_exact(case: Case, judgement: Judgement) -> str:

@@ -268,9 +268,10 @@ def untold(exploration: Exploration, argument: str, seed: int) -> list[tuple[Exa
 def differs(exploration: Exploration, example: Example, seed: int) -> bool:
     """Whether the sides of an example are not equal, or the candidate refuses it.
 
-    An example that the reference refuses shows nothing of the candidate.
+    An example that is ill-posed, or that the reference refuses, shows nothing of the candidate.
     """
     try:
-        return not exploration.case(example).check(seed).passed
+        outcome = exploration.case(example).check(seed)
+        return not outcome.passed and outcome.judgement.ill_posed is None
     except SideError as error:
         return "the reference raised" not in str(error)

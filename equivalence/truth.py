@@ -10,7 +10,7 @@ import numpy as np
 from equivalence import flips, trace, undecided
 from equivalence.errors import IllPosedError
 from equivalence.flips import Branches
-from equivalence.judge import Expected, in_roundings
+from equivalence.judge import Expected, TensorVerdict, in_roundings
 from equivalence.kinks import KinkWatch
 from equivalence.known import CLOSE, Flip, Truth
 from equivalence.precision import BUDGET
@@ -31,6 +31,9 @@ WATCHED = 2
 
 FINE = 16
 """Perturbed runs for what is off by little more than the budget."""
+
+JUMP = 2.0
+"""How much farther than in proportion a gradient moves that jumps."""
 
 LOST = 4.0
 """Roundings of a tensor that one rounding of every result makes where terms cancel."""
@@ -143,6 +146,31 @@ def _measured(
         if explained:
             _measure_own(expected, explained[1], own, unit_roundoff)
     return expected
+
+
+def jump(
+    expected: Truth,
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    verdicts: Sequence[TensorVerdict],
+) -> bool:
+    """Whether the truths of these tensors jump within the budget, and by as much as they differ.
+
+    They do where everything that goes in is moved by as many roundings as the budget allows, and
+    they move much farther than so many times what one rounding moves them: between two sides of
+    a kink, such as of the smaller of two distances. Takes 3 or 8 runs.
+    """
+    far = Truth({verdict.name: expected[verdict.name].unprobed for verdict in verdicts})
+    elements = sum(known.size for known in expected.values())
+    _probe(network, sample, phase, BUDGET * unit_roundoff, far, range(probes(elements)))
+    for verdict in verdicts:
+        known, moved = expected[verdict.name], far[verdict.name].spread
+        unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
+        if moved <= JUMP * BUDGET * unit or verdict.error * unit > JUMP * moved:
+            return False  # also where there is no unit, since nothing is moved by anything
+    return True
 
 
 def _settled(

@@ -30,3 +30,13 @@ def other_every_time(x):
 
 def kills_the_process(*_, **__):
     os.abort()
+
+
+def steeper_beyond_nearly_three(x):
+    return ops.maximum(x, 2.0 * x - (3.0 + 2.0**-20))
+
+
+def wrong_beyond_three(x):
+    """Values are right, the gradient is two everywhere."""
+    steep = 2.0 * x - 3.0
+    return steep + ops.stop_gradient(ops.maximum(x, steep) - steep)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivalence import draws
+from equivalence import draws, truth
 from equivalence.check import check, reference
 from equivalence.draws import booleans, integers, normal, ties
 from equivalence.errors import DeclarationError
@@ -215,3 +215,37 @@ def test_no_example_is_beyond_a_limit(data):
 def test_a_limit_that_is_taken_cannot_be_declared_again():
     with pytest.raises(DeclarationError, match="limit 'empty' is declared twice"):
         LIMITS["empty"] = bool
+
+
+def beyond_three(candidate, low, high):
+    """The judgement of a function with a kink at three, of four numbers."""
+    counterpart = to("ops.relu", through=f"tests.engine.operators_ms:{candidate}")
+    reference = "tests.engine.operators_pt.steeper_beyond_three"
+    operator = Operator(reference, unary(), counterpart)
+    example = operator.example(f"steeper_beyond_three(uniform(4, low={low}, high={high}))")
+    return operator_case(operator, counterpart, example, "pynative", "cpu").check(0).judgement
+
+
+NEAR = 3 + 2**-21, 3 + 2**-20
+
+
+def test_of_a_gradient_that_jumps_within_the_budget_rounding_decides():
+    judgement = beyond_three("steeper_beyond_nearly_three", *NEAR)
+    assert [verdict.name for verdict in judgement.differing] == ["gradient:input[0]"]
+    assert judgement.ill_posed == (
+        "its gradients jump within the budget, and by as much as they differ"
+    )
+
+
+def test_a_gradient_that_differs_away_from_the_kink_is_wrong():
+    assert beyond_three("steeper_beyond_nearly_three", 2.0, 2.9).equal
+    judgement = beyond_three("wrong_beyond_three", 2.0, 2.9)
+    assert [verdict.name for verdict in judgement.differing] == ["gradient:input[0]"]
+    assert judgement.ill_posed is None
+
+
+def test_a_gradient_that_differs_by_more_than_it_jumps_is_wrong(monkeypatch):
+    monkeypatch.setattr(truth, "JUMP", 0.5)
+    judgement = beyond_three("steeper_beyond_nearly_three", *NEAR)
+    assert judgement.differing
+    assert judgement.ill_posed is None

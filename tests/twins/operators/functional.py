@@ -78,7 +78,7 @@ POOLINGS = (
         F + "max_pool3d",
         window(3, dilated=True, **MAX),
         to("ops.max_pool3d"),
-        to("nn.MaxPool3d", through=OF_MS + "MaxPool3d", without=EMPTY, defaults=STRIDE),
+        to("nn.MaxPool3d", through=OF_MS + "MaxPool3d", defaults=STRIDE),
     ),
     *(
         Operator(

@@ -127,7 +127,7 @@ OPERATORS = (
     Operator(
         "torch.split",
         shaped(split_by, low=1),
-        to("ops.split", dim="axis", without=UNSLICED),
+        to("ops.split", dim="axis", without={"nothing_left": NOTHING_LEFT, **UNSLICED}),
         to("mint.split", without={"empty": "an axis of size zero is refused"}),
     ),
     Operator(
