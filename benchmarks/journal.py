@@ -2,6 +2,7 @@
 
 import ast
 import fcntl
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -13,8 +14,12 @@ ROOT = Path(__file__).parents[1]
 MODELS = ("ms_models", "pt_reference", "tests/twins", "tests/twins/operators")
 
 
+@functools.cache
 def deciding() -> list[Path]:
-    """The sources that a verdict depends on: all models, and what `equivalence.check` imports."""
+    """The sources that a verdict depends on: all models, and what `equivalence.check` imports.
+
+    Looked for once, which takes most of a second: another import is another source, too.
+    """
     found = {ROOT / f"equivalence/{name}.py" for name in ("check", "exploring", "isolation")}
     waiting = list(found)
     while waiting:

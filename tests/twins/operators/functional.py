@@ -5,7 +5,7 @@ import functools
 from hypothesis import strategies as st
 
 from equivalence.draws import normal, ties, uniform
-from equivalence.operators import Operator, to
+from equivalence.operators import LIMITS, Operator, to
 from equivalence.spaces import SIDE, arguments, values
 from equivalence.twin import DTYPES
 from tests.twins.operators.spaces_functional import (
@@ -25,10 +25,17 @@ SINGLE = ("float32",)
 """Where PyTorch's CPU kernels have no half precision."""
 
 EMPTY = {"empty": "an empty batch is refused"}
+PLAIN = {"empty_and_plain": "an empty batch is refused"}
 EMPTY_GRADIENT = {"empty": "the gradient of an empty batch is refused"}
 KEPT = {"kept": "None for a side is refused"}
 UNEVEN = {"uneven": "windows of different sizes are refused"}
 FAR_PADDING = {"far_padding": "padding the output by the stride or more is refused"}
+
+LIMITS["empty_and_plain"] = lambda example: (
+    0 in example.inputs[0].shape
+    and example.arguments["dilation"] == 1
+    and not example.arguments["return_indices"]
+)
 
 
 def _convolution(name: str, rank: int, api: str, without=None) -> Operator:
@@ -78,7 +85,18 @@ POOLINGS = (
         F + "max_pool3d",
         window(3, dilated=True, **MAX),
         to("ops.max_pool3d"),
-        to("nn.MaxPool3d", through=OF_MS + "MaxPool3d", defaults=STRIDE),
+        to(
+            "nn.MaxPool3d",
+            through=OF_MS + "MaxPool3d",
+            without=PLAIN,
+            defaults=STRIDE,
+            differs={
+                "an empty batch is refused": (
+                    "max_pool3d(normal(0, 2, 3, 3, 3), kernel_size=2, padding=0, dilation=1, "
+                    "ceil_mode=False, return_indices=False)"
+                )
+            },
+        ),
     ),
     *(
         Operator(
