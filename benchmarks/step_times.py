@@ -4,9 +4,9 @@
 
 The sides take turns, so that what else the machine does hits them alike; the first rounds are left
 out. Tensors and weights are on the device before a step begins, and a step ends when all of its
-results are there. PyTorch runs on the CPU, one thread, as in the suite, and so does MindSpore
-where the device is the CPU. The table goes to the terminal and to `reports/step_times.md`, every
-single time to `reports/step_times.json`.
+results are there. PyTorch runs where the suite runs it: on the CPU, or beside a GPU on CUDA where
+torch has it. On a CPU both sides have one thread. The table goes to the terminal and to
+`reports/step_times.md`, every single time to `reports/step_times.json`.
 """
 
 import argparse
@@ -200,19 +200,31 @@ def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
 
     network._load(sample, "train", "float32")
     inputs = network._inputs(sample, "float32")
+
+    def timed(call: Callable[[], object]) -> Callable[[], object]:
+        def step() -> object:
+            with network._computing():
+                result = call()
+            if network.device.type == "cuda":
+                torch.cuda.synchronize()
+            return result
+
+        return step
+
     if hasattr(network, "step"):
-        network.step.train()
-        return lambda: network.step(*inputs)
+        network.step.to(network.device).train()
+        return timed(lambda: network.step(*inputs))
     for i in sample.differentiable:
         inputs[i].requires_grad_()
     leaves = [each for each in (*inputs, *network.module.parameters()) if each.requires_grad]
-    shapes = [tuple(out.shape) for out in flatten(network.module(*inputs))]
-    along = [torch.from_numpy(sample.cotangent(i, shape)) for i, shape in enumerate(shapes)]
-
-    def step() -> object:
-        return torch.autograd.grad(flatten(network.module(*inputs)), leaves, along)
-
-    return step
+    with network._computing():
+        outputs = flatten(network.module(*inputs))
+    along = [
+        torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out)
+        for i, out in enumerate(outputs)
+    ]
+    del outputs
+    return timed(lambda: torch.autograd.grad(flatten(network.module(*inputs)), leaves, along))
 
 
 def _mindspore_step(network: Any, reference: Any, case: Case, sample: Any) -> Callable[[], object]:

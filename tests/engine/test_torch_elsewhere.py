@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from benchmarks import step_times
 from equivalence import torch_adapter
 from equivalence.check import build_reference
 from equivalence.devices import place
@@ -108,6 +109,15 @@ def test_a_training_there_has_the_trace_of_one_here(request):
     here = train()
     request.getfixturevalue("elsewhere")
     assert train() == here
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_steps_there_can_be_timed():
+    network, drawn = TorchNetwork(HERE + "Convolved", {}), sample(IMAGES)
+    assert {each.device.type for each in step_times._torch_step(network, drawn)()} == {"meta"}
+    training = TorchTraining("tests.engine.steps_pt:classifier", {}, 1)
+    batch = sample(normal(6, 3, 4, 4), integers(6, high=5))
+    assert step_times._torch_step(training, batch)().device.type == "meta"
 
 
 def test_coins_are_the_same_wherever_they_are_tossed():
