@@ -188,7 +188,7 @@ def _shape(search: "Search", local: "Local") -> list[str]:
         if verdict.problem:
             return [f"{verdict.name}: {verdict.problem}"]
         known = local.expected[verdict.name]
-        unit = known.spread + search.unit_roundoff * float(np.linalg.norm(known.truth))
+        unit = known.rounding(search.unit_roundoff)
         phrase = pattern.describe(local.recorded[verdict.name], known.truth, unit)
         if phrase:
             return [f"{verdict.name}: {phrase}"]

@@ -14,7 +14,6 @@ from equivalence import (
     record,
     record_candidate,
     sketch,
-    trace,
     units,
     weights,
 )
@@ -163,7 +162,7 @@ def compare(
         judgement = judge(
             _finer(known, case, unit_roundoff), recorded, unit_roundoff, budget, coarse
         )
-    if case.alone and judgement.differing and judgement.ill_posed is None:
+    if case.alone and judgement.perhaps_branches:
         judgement = _at_a_kink(known, case, unit_roundoff, judgement)
     if case.twin.computes and judgement.equal and judgement.needed < FINER:
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
@@ -202,12 +201,9 @@ def _at_a_kink(
     """
     from equivalence import truth
 
-    differing = judgement.differing
-    if any(v.problem or not trace.jumps(v.name) for v in differing):
-        return judgement
     with blaming("reference", case):
         network = build_reference(case)
-        asked = known.sample, case.phase, unit_roundoff, differing
+        asked = known.sample, case.phase, unit_roundoff, judgement.differing
         jumps = truth.jump(known.expected, network, *asked)
     why = "its gradients jump within the budget, and by as much as they differ"
     return replace(judgement, ill_posed=why) if jumps else judgement
@@ -222,10 +218,8 @@ def _too_exact(case: Case, judgement: Judgement) -> str:
 
 def _attribute(made: Comparison, case: Case, unit_roundoff: float, budget: float) -> None:
     """Pass the comparison if only gradients differ, and whole branch flips explain them."""
-    known, differing = made.reference, made.judgement.differing
-    if not differing or made.judgement.ill_posed:
-        return
-    if any(v.problem or not trace.jumps(v.name) for v in differing):
+    known = made.reference
+    if not made.judgement.perhaps_branches:
         return
     if known.record and not environment.installed("torch"):
         made.note = _untried(known.expected.near)
@@ -277,8 +271,8 @@ def reference(case: Case, seed: int) -> Reference:
     twin, unit_roundoff = case.twin, case_unit_roundoff(case, seed)
     small = case.alone or case.size is not None
     library = record.active() if record.recordable(case) else None
-    on_cuda = devices.place(case.device).runs_on == "gpu"
-    key = (small, *case.shared, twin.reference, twin.inputs, seed, unit_roundoff, library, on_cuda)
+    on_gpu = devices.place(case.device).runs_on == "gpu"
+    key = (small, *case.shared, twin.reference, twin.inputs, seed, unit_roundoff, library, on_gpu)
     for other, known in _known:
         if other == key:
             return known

@@ -180,8 +180,7 @@ def explain(
     """
     units = {
         # Of a gradient that is zero in truth, and not moved by rounding, the flipped one's.
-        name: known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
-        or unit_roundoff * float(np.linalg.norm(recorded[name]))
+        name: known.rounding(unit_roundoff) or unit_roundoff * float(np.linalg.norm(recorded[name]))
         for name, known in expected.items()
         if trace.jumps(name)
     }

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equivalence.norms import Distance, distance
-from equivalence.trace import Trace
+from equivalence.trace import Trace, jumps
 
 if TYPE_CHECKING:
     from equivalence.sketch import Sketch
@@ -68,6 +68,10 @@ class Expected:
     def apart(self, values: np.ndarray) -> Distance:
         """How far a run's values, of the truth's shape, are from it."""
         return distance(self.seen(values), self.truth)
+
+    def rounding(self, unit_roundoff: float) -> float:
+        """What counts as one rounding of the whole tensor, by the Euclidean norm."""
+        return self.spread + unit_roundoff * float(np.linalg.norm(self.truth))
 
     @property
     def own_needed(self) -> float:
@@ -142,6 +146,13 @@ class Judgement:
     def differing(self) -> list[TensorVerdict]:
         """The tensors over budget, worst first."""
         return sorted((v for v in self.verdicts if not v.equal), key=lambda v: -v.needed)
+
+    @property
+    def perhaps_branches(self) -> bool:
+        """Whether other branches of kinks may be all that differs: of what can be compared, only
+        tensors that jump there."""
+        differing = self.differing if self.ill_posed is None else []
+        return bool(differing) and all(v.problem is None and jumps(v.name) for v in differing)
 
     @property
     def needed(self) -> float:

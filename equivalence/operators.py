@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from equivalence import draws
 from equivalence.draws import Draw
 from equivalence.errors import DeclarationError
@@ -222,7 +220,7 @@ class OperatorCase(Case):
             known, got = made.reference.expected.get(verdict.name), made.recorded.get(verdict.name)
             if verdict.problem or known is None or got is None:
                 continue
-            unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
+            unit = known.rounding(unit_roundoff)
             if phrase := pattern.describe(got, known.truth, unit):
                 brief.append(f"{verdict.name}: {phrase}")
         full = []

@@ -82,7 +82,7 @@ def refined(
         floating = {n: known for n, known in finer.items() if known.truth.dtype.kind == "f"}
         moved = _rounded(network, sample, phase, unit_roundoff, expected, floating)
         for name, known in floating.items():
-            unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
+            unit = known.rounding(unit_roundoff)
             if moved[name].spread > LOST * unit:
                 known.widen_as(moved[name])
     return finer
@@ -167,7 +167,7 @@ def jump(
     _probe(network, sample, phase, BUDGET * unit_roundoff, far, range(probes(elements)))
     for verdict in verdicts:
         known, moved = expected[verdict.name], far[verdict.name].spread
-        unit = known.spread + unit_roundoff * float(np.linalg.norm(known.truth))
+        unit = known.rounding(unit_roundoff)
         if moved <= JUMP * BUDGET * unit or verdict.error * unit > JUMP * moved:
             return False  # also where there is no unit, since nothing is moved by anything
     return True

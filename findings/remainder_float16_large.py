@@ -1,4 +1,4 @@
-"""remainder of float16 is zero where the quotient has more digits than half precision.
+"""remainder of float16 is wrong where the quotient has more digits than half precision.
 
 The quotient is rounded before it is multiplied; PyTorch computes in single precision.
 """

@@ -71,14 +71,15 @@ def test_a_setting_is_put_back(name, raising):
         assert read() == before
 
 
-def test_the_generators_of_cards_are_put_back_where_torch_has_begun_to_use_any(monkeypatch):
+@either_way
+def test_the_generators_of_cards_are_put_back_where_torch_uses_any(raising, monkeypatch):
     states = [[1, 2]]
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: states[-1])
     monkeypatch.setattr(torch.cuda, "set_rng_state_all", states.append)
-    with isolated():
+    with block(raising):
         states.append([3, 4])
-    assert states[-1] == [1, 2]
+    assert states == [[1, 2], [3, 4], [1, 2]]
 
 
 def test_every_setting_that_a_host_without_devices_can_change_has_a_test_here():

@@ -366,3 +366,21 @@ def test_of_what_cancels_to_nothing_and_of_what_is_zero_zeros_are_right():
         truth, np.zeros(20, np.float32), spread=1.0, spread_peak=1.0, cancelled=True
     ).equal
     assert verdict(np.zeros(3), np.zeros(3, np.float32), spread=1.0, spread_peak=1.0).equal
+
+
+GRADIENT = TensorVerdict("gradient:weight", 16.0, error=20.0, worst=20.0)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "ill_posed", "perhaps"),
+    [
+        ([GRADIENT], None, True),
+        ([GRADIENT, TensorVerdict("output.0", 16.0, error=1.0, worst=1.0)], None, True),
+        ([GRADIENT, TensorVerdict("output.0", 16.0, error=20.0, worst=1.0)], None, False),
+        ([GRADIENT, TensorVerdict("gradient:bias", 16.0, problem="shape")], None, False),
+        ([GRADIENT], "zeros would pass", False),
+        ([TensorVerdict("gradient:weight", 16.0, error=1.0, worst=1.0)], None, False),
+    ],
+)
+def test_other_branches_may_be_all_that_differs(verdicts, ill_posed, perhaps):
+    assert Judgement(tuple(verdicts), ill_posed).perhaps_branches is perhaps

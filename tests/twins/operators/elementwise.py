@@ -255,10 +255,7 @@ ARITHMETIC = (
     Operator(
         "torch.lerp",
         together(REAL, REAL, weight=[0.1, 0.75, 1.5]),
-        *same(
-            "lerp",
-            without={"float16": "the gradient is float32", **TO_NOTHING},
-        ),
+        *same("lerp", without={"float16": "the gradient is float32", **TO_NOTHING}),
         name="lerp_by_number",
     ),
     Operator(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from equivalence.draws import booleans, distinct, integers, normal, ties, whole
 from equivalence.operators import LIMITS, Operator, to
 from equivalence.spaces import arguments, shape, unary, values
-from tests.twins.operators.elementwise import widened
+from tests.twins.operators.elementwise import TO_NOTHING, widened
 from tests.twins.operators.spaces_indexing import (
     added,
     best,
@@ -56,10 +56,7 @@ LIMITS["rows"] = lambda example: len(example.inputs) - 2 < len(example.inputs[0]
 LIMITS["padding"] = lambda example: "padding_idx" in example.arguments
 
 RANKED = {"empty": "is refused"}
-WIDENED = {
-    "widened_by_mask": "the gradient is refused",
-    "vanishing": "unwritten gradients of what is widened to nothing",
-}
+WIDENED = {"widened_by_mask": "the gradient is refused", **TO_NOTHING}
 
 NO_WHOLE = {"whole": "int64 is refused"}
 NOTHING = {"empty": "no index at all: the gradient is refused"}

@@ -21,7 +21,7 @@ ROWS = 1600
 def _wider_stack(example: Example) -> bool:
     """Whether the operand of fewer axes is widened along one that it has."""
     low, high = sorted((draw.shape for draw in example.inputs), key=len)
-    pairs = zip(low[-3::-1], high[-3::-1], strict=False) if len(low) > 2 else ()
+    pairs = zip(reversed(low[:-2]), reversed(high[:-2]), strict=False)
     return len(low) < len(high) and any(one == 1 < other for one, other in pairs)
 
 
