@@ -44,7 +44,7 @@ class Draw:
     @property
     def exact(self) -> bool:
         """Whether every precision holds the values: comparisons among them are decided."""
-        return self.kind in ("ties", "distinct")
+        return self.kind in ("ties", "distinct", "half")
 
     def __str__(self) -> str:
         """The call that makes it: `normal(2, 3, scale=4.0)`."""
@@ -79,7 +79,10 @@ class Draw:
         return tuple(sizes)
 
     def array(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """Values of the given shape: float64, int32 for labels and indices, int64, or bool."""
+        """Values of the given shape: float64, int32 for labels and indices, int64, bool, float16.
+
+        float64 is to be rounded to the precision of the case; all others stay as they are.
+        """
         return KINDS[self.kind](rng, shape, **self.options)
 
 
@@ -138,6 +141,20 @@ def _whole(rng, shape, low, high):
     return rng.integers(low, high, shape, dtype=np.int64)
 
 
+def _half(rng, shape, low, high):
+    return rng.integers(low, high, shape).astype(np.float16)
+
+
+def _definite(rng, shape):
+    factors = rng.standard_normal(shape)
+    return factors @ np.swapaxes(factors, -1, -2) / shape[-1] + np.eye(shape[-1])
+
+
+def _triangular(rng, shape, upper):
+    factors = np.linalg.cholesky(_definite(rng, shape))
+    return np.swapaxes(factors, -1, -2) if upper else factors
+
+
 def _booleans(rng, shape):
     return rng.integers(0, 2, shape).astype(bool)
 
@@ -157,6 +174,9 @@ KINDS = {
     "distinct": _distinct,
     "nonfinite": _nonfinite,
     "whole": _whole,
+    "half": _half,
+    "definite": _definite,
+    "triangular": _triangular,
     "booleans": _booleans,
     "given": _given,
 }
@@ -214,6 +234,21 @@ def distinct(*shape: int | str) -> Draw:
 def whole(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
     """int64 in [low, high), on both sides: numbers to compute with, not indices."""
     return Draw("whole", shape, {"low": low, "high": high}, differentiable=False)
+
+
+def half(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
+    """Whole numbers in [low, high) as float16, on both sides, whatever the case is: to promote."""
+    return Draw("half", shape, {"low": low, "high": high}, differentiable=False)
+
+
+def definite(*shape: int | str) -> Draw:
+    """Symmetric matrices along the last two axes, of eigenvalues from one on."""
+    return Draw("definite", shape)
+
+
+def triangular(*shape: int | str, upper: bool = False) -> Draw:
+    """Cholesky factors, lower or upper ones, of what `definite` draws."""
+    return Draw("triangular", shape, {"upper": upper})
 
 
 def booleans(*shape: int | str) -> Draw:

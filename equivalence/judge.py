@@ -182,28 +182,26 @@ def judge(
 ) -> Judgement:
     """Compare a candidate's trace with what is expected of it.
 
-    Structure comes first: a tensor missing on either side, another shape or another dtype is an
-    error of its own. A tensor in which zeros would pass makes the case ill-posed: a sample must
-    tell them from what is right. coarse: the compute mode rounds more than the dtype does, so
-    that what is amplified much is lost in it whatever the sample; such tensors are counted, and
-    only where there is no other is the case ill-posed.
+    Structure comes first: a tensor missing on either side, another shape or another dtype differs
+    whatever the sample. Without such, a tensor in which zeros would pass makes the case ill-posed:
+    a sample must tell them from what is right. coarse: the compute mode rounds more than the
+    dtype does, so that what is amplified much is lost in it whatever the sample; such tensors are
+    counted, and only where there is no other is the case ill-posed.
     Raises ValueError when there is nothing to compare.
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
+    problems = _structure(expected, candidate)
     verdicts = [
-        _tensor(name, known, candidate.get(name), unit_roundoff, budget)
-        for name, known in expected.items()
-    ]
-    verdicts += [
-        TensorVerdict(name, budget, problem="only the candidate has it")
-        for name in candidate
-        if name not in expected
+        TensorVerdict(name, budget, problem=problems[name])
+        if name in problems
+        else _tensor(name, expected[name], candidate[name], unit_roundoff, budget)
+        for name in {**expected, **problems}
     ]
     telling = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
     blind = [v for v in telling if v.reach >= 1.0]
-    ill_posed = _ill_posed(expected, budget)
-    if blind and ill_posed is None and (not coarse or len(blind) == len(telling)):
+    ill_posed = None if problems else _ill_posed(expected, budget)
+    if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(telling)):
         ill_posed = _zeros_pass(blind[0])
     names = tuple(verdict.name for verdict in blind)
     return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names)
@@ -229,16 +227,24 @@ def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
     )
 
 
+def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, str]:
+    """Tensor -> what no value of it could make right."""
+    problems = {}
+    for name, known in expected.items():
+        got = candidate.get(name)
+        if got is None:
+            problems[name] = "the candidate does not have it"
+        elif got.shape != known.shape:
+            problems[name] = f"shape {got.shape}, expected {known.shape}"
+        elif str(got.dtype) != known.dtype:
+            problems[name] = f"dtype {got.dtype}, expected {known.dtype}"
+    return problems | {n: "only the candidate has it" for n in candidate if n not in expected}
+
+
 def _tensor(
-    name: str, known: Expected, got: np.ndarray | None, unit_roundoff: float, budget: float
+    name: str, known: Expected, got: np.ndarray, unit_roundoff: float, budget: float
 ) -> TensorVerdict:
     truth = known.truth
-    if got is None:
-        return TensorVerdict(name, budget, problem="the candidate does not have it")
-    if got.shape != known.shape:
-        return TensorVerdict(name, budget, problem=f"shape {got.shape}, expected {known.shape}")
-    if str(got.dtype) != known.dtype:
-        return TensorVerdict(name, budget, problem=f"dtype {got.dtype}, expected {known.dtype}")
     if truth.dtype.kind == "c":
         return TensorVerdict(name, budget, problem="complex tensors cannot be compared yet")
     if truth.dtype.kind != "f":

@@ -82,14 +82,20 @@ class Sample:
         return np.asarray(values, self.dtype if values.dtype.kind == "f" else values.dtype)
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
-        """The inputs in order; floating ones in the case's dtype, labels int32.
+        """The inputs in order; floating ones in the case's dtype but for `narrow`, labels int32.
 
         step: of a training, from 1; each has a batch of its own.
         """
-        return [
-            self._round(draw.array(self.stream("input", i, *_later(step)), shape))
+        drawn = [
+            draw.array(self.stream("input", i, *_later(step)), shape)
             for i, (draw, shape) in enumerate(self.draws)
         ]
+        return [x if i in self.narrow else self._round(x) for i, x in enumerate(drawn)]
+
+    @property
+    def narrow(self) -> list[int]:
+        """Positions of the inputs that are float16 whatever the case is."""
+        return [i for i, (draw, _) in enumerate(self.draws) if draw.kind == "half"]
 
     @property
     def differentiable(self) -> list[int]:

@@ -257,12 +257,17 @@ class TorchNetwork:
                     tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
 
     def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
-        precision = getattr(torch, dtype)
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
         wider = {torch.int32: torch.int64}  # labels and indices
-        return [
-            x.to(self.device, precision if x.is_floating_point() else wider.get(x.dtype, x.dtype))
+        precisions = [
+            getattr(torch, dtype) if x.is_floating_point() else wider.get(x.dtype, x.dtype)
             for x in inputs
+        ]
+        if dtype != "float64":
+            for i in sample.narrow:
+                precisions[i] = torch.float16
+        return [
+            x.to(self.device, precision) for x, precision in zip(inputs, precisions, strict=True)
         ]
 
     def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:

@@ -15,6 +15,9 @@ from tests.engine.arrays import U, gaussian, single, verdict, whole_numbers
 # --- What is equal, and what is not --------------------------------------------------------------
 
 
+OF_ONE = np.ones(3, np.float32)
+
+
 def test_a_rounded_truth_is_within_one_rounding():
     rng = np.random.Generator(np.random.SFC64(0))
     truth = rng.standard_normal(1000)
@@ -297,6 +300,29 @@ def test_a_reference_that_fails_its_own_test_makes_the_case_ill_posed(own):
     assert not found.differing
     assert "17 roundings from the truth at output.1 (budget 16)" in found.ill_posed
     assert judge(expected, candidate, U, 17.0).equal
+
+
+@pytest.mark.parametrize(
+    ("candidate", "problem"),
+    [
+        ({}, "the candidate does not have it"),
+        ({"output.0": np.zeros(4, np.float32)}, "shape (4,), expected (3,)"),
+        ({"output.0": np.zeros(3, np.float16)}, "dtype float16, expected float32"),
+        ({"output.0": OF_ONE, "output.1": OF_ONE}, "only the candidate has it"),
+    ],
+)
+@pytest.mark.parametrize(
+    "lost", [{"own_error": 17.0}, {"spread": 1e9, "spread_peak": 1e9}], ids=str
+)
+def test_what_no_value_makes_right_differs_however_ill_posed_the_case(candidate, problem, lost):
+    expected = {"output.0": Expected(np.ones(3), "float32", **lost)}
+    right = judge(expected, {"output.0": OF_ONE}, U, BUDGET)
+    assert right.ill_posed is not None
+
+    found = judge(expected, candidate, U, BUDGET)
+
+    assert found.ill_posed is None
+    assert problem in [verdict.problem for verdict in found.differing]
 
 
 def test_judging_takes_a_few_chunks_of_memory_and_copies_nothing():

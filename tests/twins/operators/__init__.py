@@ -7,6 +7,7 @@ from equivalence.operators import Operator
 
 FAMILIES = (
     "elementwise",
+    "promotion",
     "activations",
     "reductions",
     "functional",
@@ -16,6 +17,7 @@ FAMILIES = (
     "parts",
     "indexing",
     "linear",
+    "factors",
     "casts",
     "creation",
 )

@@ -185,7 +185,7 @@ OPERATORS = (
         _histogram,
         to(
             "ops.histc",
-            without={"float16": "counts are float32", "empty": "counts of nothing are not written"},
+            without={"float16": "counts are float32", "empty": "unwritten counts of nothing"},
         ),
     ),
 )

@@ -192,9 +192,21 @@ def _normalized(draw, without):
     return [normal(*sizes)], {**told, "eps": draw(st.sampled_from([1e-12, 0.5]))}
 
 
+def _distances(draw, without):
+    sizes = shape(draw, without | {"empty"}, 2, 2)  # torch's gradient of no rows crashes
+    return [normal(*sizes)], {"p": draw(st.sampled_from([1.0, 2.0, 3.0]))}
+
+
+def _renormed(draw, without):
+    sizes = shape(draw, without, 2)
+    told = {"p": draw(st.integers(1, 3)), "maxnorm": draw(st.sampled_from([0.5, 3.0]))}
+    return [normal(*sizes)], {"dim": axis(draw, len(sizes)), **told}
+
+
 OWN = "ms_models.indexing:"
 
-NOTHING = {"empty": "a product of nothing is not written"}
+NOTHING = {"empty": "unwritten products of nothing"}
+NO_NORM = {"empty": "unwritten norms of nothing"}
 THIN = {"thin_stack": "the gradient mixes up the axes of a stack and of one row or column"}
 WIDER = {"wider_stack": "the gradient of the lower stack is refused"}
 OUTER = {
@@ -268,7 +280,7 @@ OPERATORS = (
     Operator(
         "torch.linalg.norm",
         reduction(normal, several=False, ord=[None, 1, 2, 3]),
-        to("ops.norm", without={"empty": "a norm of nothing is not written"}),
+        to("ops.norm", without=NO_NORM),
     ),
     Operator(
         "torch.linalg.vector_norm",
@@ -277,7 +289,7 @@ OPERATORS = (
             "ops.vector_norm",
             dim="axis",
             keepdim="keepdims",
-            without={"empty": "a norm of nothing is not written"},
+            without=NO_NORM,
         ),
     ),
     Operator(
@@ -287,6 +299,8 @@ OPERATORS = (
         dtypes=SINGLE,
     ),
     Operator("torch.cdist", _cdist, to("ops.cdist"), to("mint.cdist"), dtypes=SINGLE),
+    Operator("torch.pdist", _distances, to("ops.pdist"), dtypes=SINGLE),
+    Operator("torch.renorm", _renormed, to("ops.renorm", dim="axis", without={"empty": "crashes"})),
     Operator(
         "torch.nn.functional.cosine_similarity",
         _similar,

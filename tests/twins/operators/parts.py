@@ -7,7 +7,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from equivalence.draws import normal, ties
-from equivalence.operators import Operator, to
+from equivalence.operators import LIMITS, Operator, to
 from equivalence.spaces import REAL, along, axis, shape, values
 from tests.twins.operators.spaces_shapes import (
     MOST_PARTS,
@@ -73,6 +73,12 @@ def _vectors(number: int | None, *kinds):
     return space
 
 
+def _few(draw, without):
+    count = draw(st.integers(0, 6))
+    told = {"r": draw(st.integers(1, 3)), "with_replacement": draw(st.booleans())}
+    return [values(draw, without, *MOVED)(count)], told
+
+
 def _grid(draw, without):
     made, _ = _vectors(None, *MOVED)(draw, without)
     return made[:3], {"indexing": draw(st.sampled_from(["ij", "xy"]))}
@@ -103,8 +109,12 @@ def _scattered_slices(draw, without):
     return [kind(*sizes), kind(*part)], {"dim": dim, "start": start, "end": end, "step": step}
 
 
+LIMITS["too_few"] = lambda example: (
+    example.inputs[0].shape[0]
+    < (1 if example.arguments["with_replacement"] else example.arguments["r"])
+)
+
 OWN = "ms_models.indexing:"
-EMPTY = {"empty": NOTHING_LEFT}
 UNSLICED = {"empty": "the gradient of a slice of nothing is refused"}
 ONE_PART = {"empty_axis": "of an axis of size zero comes one part"}
 CUT = {"sections": "indices_or_sections", "indices": "indices_or_sections"}
@@ -119,7 +129,7 @@ OPERATORS = (
         to("mint.concat"),
         packed=True,
     ),
-    Operator("torch.stack", stacked(), to("ops.stack", dim="axis", without=EMPTY), packed=True),
+    Operator("torch.stack", stacked(), to("ops.stack", dim="axis", without=UNWRITTEN), packed=True),
     Operator("torch.hstack", side_by_side(1, 0), to("ops.hstack"), to("mint.hstack"), packed=True),
     Operator("torch.vstack", side_by_side(0), to("ops.vstack"), packed=True),
     Operator("torch.dstack", side_by_side(2), to("ops.dstack"), to("mint.dstack"), packed=True),
@@ -140,14 +150,19 @@ OPERATORS = (
         shaped(_cut_along(1), low=1),
         to(
             "ops.hsplit",
-            without={"vector": "wants two axes", "empty": NOTHING_LEFT},
+            without={"vector": "wants two axes", **UNWRITTEN},
             **CUT,
         ),
     ),
     Operator(
+        "torch.dsplit",
+        shaped(_cut_along(2), low=3),
+        to("ops.dsplit", without=UNWRITTEN, **CUT),
+    ),
+    Operator(
         "torch.vsplit",
         shaped(_cut_along(0), low=2),
-        to("ops.vsplit", without={"empty": NOTHING_LEFT}, **CUT),
+        to("ops.vsplit", without=UNWRITTEN, **CUT),
     ),
     Operator(
         "torch.chunk",
@@ -191,8 +206,8 @@ OPERATORS = (
     Operator(
         "torch.meshgrid",
         _grid,
-        to("ops.meshgrid", without=EMPTY, defaults={"indexing": ("ij", "xy")}),
-        to("mint.meshgrid", without=EMPTY),
+        to("ops.meshgrid", without=UNWRITTEN, defaults={"indexing": ("ij", "xy")}),
+        to("mint.meshgrid", without=UNWRITTEN),
     ),
     Operator("torch.outer", filled(_vectors(2, normal, ties)), to("ops.outer")),
     Operator("torch.ger", filled(_vectors(2, normal, ties)), to("ops.ger")),
@@ -202,8 +217,13 @@ OPERATORS = (
         _vectors(None, *MOVED),
         to(
             "ops.cartesian_prod",
-            without={"one_input": "a single vector gets a second axis", **EMPTY},
+            without={"one_input": "a single vector gets a second axis", **UNWRITTEN},
         ),
+    ),
+    Operator(
+        "torch.combinations",
+        _few,
+        to("ops.combinations", without={"too_few": "have one axis"}),
     ),
     Operator("torch.select_scatter", _scattered_slice, to("ops.select_scatter", dim="axis")),
     Operator("torch.slice_scatter", _scattered_slices, to("ops.slice_scatter", dim="axis")),

@@ -76,6 +76,11 @@ LIMITS["numbers"] = lambda example: example.inputs[0].kind != "booleans"
 LIMITS["gradient"] = lambda example: any(draw.differentiable for draw in example.inputs)
 LIMITS["wide"] = lambda example: example.dtype == "float16" or example.inputs[0].kind == "logits"
 LIMITS["several"] = lambda example: isinstance(example.arguments.get("dim"), tuple)
+LIMITS["several_from_the_end"] = lambda example: (
+    LIMITS["several"](example)
+    and min(example.arguments["dim"]) < 0
+    and not example.arguments["keepdim"]
+)
 LIMITS["from_the_end"] = lambda example: example.arguments["dim"] < 0
 LIMITS["everything"] = lambda example: "dim" not in example.arguments
 
@@ -111,6 +116,20 @@ OPERATORS = (
         "torch.nansum",
         reduced(),
         to("ops.nansum", without=EMPTY, **KEEPDIMS),
+    ),
+    Operator(
+        "torch.trapz",
+        along(*REAL, dx=[1.0, 0.25]),
+        to("ops.trapz", without={"empty": "the gradient is refused"}),
+    ),
+    Operator(
+        "torch.nanmean",
+        reduced(),
+        to(
+            "ops.nanmean",
+            without={"several_from_the_end": "the gradient is refused", **EMPTY},
+            **KEEPDIMS,
+        ),
     ),
     Operator(
         "torch.mean",

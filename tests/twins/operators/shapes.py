@@ -115,6 +115,18 @@ def _two_of_them(draw, sizes):
     return {"offset": draw(st.integers(-3, 3)), "dim1": one, "dim2": two}
 
 
+def _scattered_diagonal(draw, without):
+    sizes = shape(draw, without | {"empty"}, 2, 2)
+    kind = values(draw, without, *MOVED)
+    offset = draw(st.integers(1 - sizes[0], sizes[1] - 1))
+    length = min(sizes[0] + min(offset, 0), sizes[1] - max(offset, 0))
+    return [kind(*sizes), kind(length)], {"offset": offset}
+
+
+def _differences(draw, sizes):
+    return {"n": draw(st.integers(1, 2)), "dim": axis(draw, len(sizes))}
+
+
 def _embedded(draw, sizes):
     one, two = two_axes(draw, len(sizes) + 1)
     return {"offset": draw(st.integers(-3, 3)), "dim1": one, "dim2": two}
@@ -129,6 +141,12 @@ def _crossed(draw, without):
 
 
 NO_BOOLEANS = "booleans are refused"
+LIMITS["differences_again"] = lambda example: example.arguments["n"] > 1
+LIMITS["no_difference"] = lambda example: (
+    0 in example.inputs[0].shape
+    or example.inputs[0].shape[example.arguments["dim"]] <= example.arguments["n"]
+)
+
 UNCOMPILED = {"graph": "has no kernel"}
 FLIPPED = {"empty": "crashes now and then: a division by zero"}
 TILED = {"empty": "an axis of size zero is refused now and then"}
@@ -265,7 +283,7 @@ OPERATORS = (
     Operator(
         "torch.diagonal",
         shaped(_two_of_them, low=2),
-        to("ops.diagonal", without={"empty": NOTHING_LEFT, "off_the_matrix": NOTHING_LEFT}),
+        to("ops.diagonal", without={**UNWRITTEN, "off_the_matrix": NOTHING_LEFT}),
     ),
     Operator(
         "torch.diag_embed",
@@ -276,6 +294,28 @@ OPERATORS = (
         "torch.diagflat",
         unary(*MOVED, high=2, offset=st.integers(-3, 3)),
         to("ops.diagflat", without={"booleans": NO_BOOLEANS}),
+    ),
+    Operator(
+        "torch.diag",
+        unary(*MOVED, low=1, high=1),
+        to("ops.diag", without={"booleans": NO_BOOLEANS}),
+    ),
+    Operator(
+        "torch.diagonal_scatter",
+        _scattered_diagonal,
+        to("ops.diagonal_scatter", without={"booleans": NO_BOOLEANS}),
+    ),
+    Operator(
+        "torch.diff",
+        shaped(_differences, *REAL, low=1),
+        to(
+            "ops.diff",
+            dim="axis",
+            without={
+                "no_difference": "is refused",
+                "differences_again": "differences of differences are refused",
+            },
+        ),
     ),
     Operator("torch.zeros_like", unary(*MOVED), to("ops.zeros_like")),
     Operator("torch.ones_like", unary(*MOVED), to("ops.ones_like")),

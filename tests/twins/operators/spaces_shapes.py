@@ -14,8 +14,8 @@ from equivalence.spaces import REAL, Values, arguments, axis, shape, values
 MOVED = (*REAL, whole, booleans)
 """Elements that are moved and nothing else."""
 
-NOTHING_LEFT = "the gradient of no element is not written"
-UNWRITTEN = {"empty": "unwritten gradient of no element"}
+NOTHING_LEFT = "unwritten gradient of no element"
+UNWRITTEN = {"empty": NOTHING_LEFT}
 
 
 def _nothing_left(example: Example) -> bool:
