@@ -127,6 +127,10 @@ def _nonfinite(rng, shape):
     return np.where(rng.integers(0, 2, shape), odd, rng.standard_normal(shape))
 
 
+def _gaps(rng, shape):
+    return np.where(rng.integers(0, 4, shape), rng.standard_normal(shape), np.nan)
+
+
 def _distinct(rng, shape):
     size = int(np.prod(shape))
     if size > DISTINCT:
@@ -173,6 +177,7 @@ KINDS = {
     "ties": _ties,
     "distinct": _distinct,
     "nonfinite": _nonfinite,
+    "gaps": _gaps,
     "whole": _whole,
     "half": _half,
     "definite": _definite,
@@ -224,6 +229,11 @@ def ties(*shape: int | str, largest: int = 3, step: float = 1.0) -> Draw:
 def nonfinite(*shape: int | str) -> Draw:
     """NaN and infinities of either sign among N(0, 1), without a gradient."""
     return Draw("nonfinite", shape, differentiable=False)
+
+
+def gaps(*shape: int | str) -> Draw:
+    """N(0, 1), but NaN, for a missing value, in every fourth place or so."""
+    return Draw("gaps", shape)
 
 
 def distinct(*shape: int | str) -> Draw:

@@ -9,12 +9,16 @@ from equivalence.draws import (
     DISTINCT,
     Draw,
     binary,
+    definite,
     distinct,
     distribution,
+    gaps,
+    half,
     integers,
     logits,
     normal,
     quiet_channels,
+    triangular,
     uniform,
 )
 from equivalence.errors import DeclarationError
@@ -121,6 +125,34 @@ def test_the_rows_of_a_distribution_are_positive_and_sum_to_one(seed, classes):
     assert np.all(rows > 0.0)
     # Each quotient and each partial sum is rounded once.
     assert np.all(np.abs(rows.sum(-1) - 1.0) <= 2 * classes * 2.0**-53)
+
+
+def test_gaps_are_nan_and_nothing_else_is_odd():
+    values = drawn(gaps(), (1000,))
+    assert 0.2 < np.isnan(values).mean() < 0.3
+    assert not np.isinf(values).any()
+
+
+def test_halves_are_whole_numbers_in_float16():
+    values = drawn(half(low=-1, high=4), (1000,))
+    assert values.dtype == np.float16
+    assert sorted(set(values.tolist())) == [-1, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_definite_matrices_are_symmetric_and_far_from_singular(dtype):
+    matrices = drawn(definite(), (20, 5, 5)).astype(dtype)
+    assert np.array_equal(matrices, np.swapaxes(matrices, -1, -2))
+    assert np.linalg.eigvalsh(matrices).min() > 0.999
+
+
+@pytest.mark.parametrize(("upper", "cut"), [(False, np.tril), (True, np.triu)])
+def test_triangular_matrices_are_factors_of_definite_ones(upper, cut):
+    factors, matrices = drawn(triangular(upper=upper), (3, 5, 5)), drawn(definite(), (3, 5, 5))
+    assert np.array_equal(factors, cut(factors))
+    others = np.swapaxes(factors, -1, -2)
+    product = others @ factors if upper else factors @ others
+    assert np.allclose(product, matrices, rtol=1e-12)
 
 
 # --- Data ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.draws import distribution, integers, normal, uniform
+from equivalence.draws import distribution, half, integers, normal, uniform
 from equivalence.precision import UNIT_ROUNDOFF
 from equivalence.sample import Perturbed, Sample, resolve_inputs, seed_of, stream
 
@@ -179,6 +179,14 @@ def test_numbers_are_rounded_to_the_dtype_of_the_case_and_labels_stay(dtype):
         assert one.weight(name, (4,)).dtype == dtype
     assert one.weight("fc.weight", (4, 5)).dtype == dtype
     assert one.cotangent(0, (3,)).dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_what_is_drawn_in_half_precision_stays_so_and_is_never_perturbed(dtype):
+    one = sample(draws=[normal(2), half(3)], dtype=dtype)
+    assert one.narrow == [1]
+    assert [str(values.dtype) for values in one.inputs()] == [dtype, "float16"]
+    assert np.array_equal(Perturbed(one, 0, U).inputs()[1], one.inputs()[1])
 
 
 def test_scalars_are_arrays_without_dimensions():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence.draws import integers, normal
+from equivalence.draws import half, integers, normal
 from equivalence.torch_adapter import TorchNetwork, flatten
 from equivalence.weights import Slot
 from tests.engine.small import PT, sample
@@ -105,6 +105,12 @@ def test_nothing_of_a_run_is_left_in_the_next():
 def test_every_tensor_of_a_run_has_its_precision(dtype):
     recorded = batch_norm().run(sample(normal(2, 3, 4, 5)), "train", dtype)
     assert {str(values.dtype) for values in recorded.values()} == {dtype}
+
+
+@pytest.mark.parametrize(("dtype", "seen"), [("float32", "float16"), ("float64", "float64")])
+def test_what_is_half_precision_beside_others_is_so_but_in_the_truth(dtype, seen):
+    recorded = TorchNetwork("torch.nn:Identity", {}).run(sample(half(3)), "train", dtype)
+    assert recorded["output.0"].dtype == seen
 
 
 def test_gradients_are_those_along_the_cotangent():

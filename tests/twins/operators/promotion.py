@@ -38,13 +38,16 @@ def _operator(name: str, space: Space, *counterparts: Counterpart) -> Operator:
     )
 
 
+NEAR_ONE = functools.partial(normal, scale=1e-4, shift=1.0)
+"""Equal to one in float16."""
+
 LIFTED = {"outranked": "is float32", **TO_NOTHING}
 
 ANY = _mixed(normal, ties)
 DIVIDED = _mixed(normal, low=1)
 RAISED = _mixed(POSITIVE, low=1)
 FLOORED = _mixed(constant(normal), low=1)
-TIED = _mixed(ties, low=-3)
+TIED = _mixed(ties, NEAR_ONE, low=-1)
 
 OPERATORS = (
     _operator("add", ANY, *same("add", without=LIFTED)),

@@ -114,7 +114,7 @@ OPERATORS = (
     ),
     Operator(
         "torch.nansum",
-        reduced(),
+        reduced(draws.gaps, *REAL),
         to("ops.nansum", without=EMPTY, **KEEPDIMS),
     ),
     Operator(
@@ -124,7 +124,7 @@ OPERATORS = (
     ),
     Operator(
         "torch.nanmean",
-        reduced(),
+        reduced(draws.gaps, normal),
         to(
             "ops.nanmean",
             without={"several_from_the_end": "the gradient is refused", **EMPTY},
