@@ -19,6 +19,7 @@ ALIASES = {
     "torch.arctan": "torch.atan",
     "torch.arctan2": "torch.atan2",
     "torch.arctanh": "torch.atanh",
+    "torch.cholesky": "torch.linalg.cholesky",
     "torch.clip": "torch.clamp",
     "torch.concat": "torch.cat",
     "torch.concatenate": "torch.cat",
@@ -59,10 +60,12 @@ ALIASES = {
     "torch.nn.UpsamplingNearest2d": "torch.nn.functional.interpolate",
     "torch.nn.ZeroPad2d": "torch.nn.functional.pad",
     "torch.not_equal": "torch.ne",
+    "torch.pinverse": "torch.linalg.pinv",
     "torch.row_stack": "torch.vstack",
     "torch.slogdet": "torch.linalg.slogdet",
     "torch.special.expit": "torch.sigmoid",
     "torch.swapdims": "torch.transpose",
+    "torch.trapezoid": "torch.trapz",
 }
 """Another name -> the operator, where capitals and underscores are not all that differs."""
 

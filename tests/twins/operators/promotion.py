@@ -10,13 +10,13 @@ from equivalence.spaces import POSITIVE, Values, broadcast, values
 from tests.twins.operators.elementwise import NO_EMPTY, TO_NOTHING, constant, same
 
 
-def _outranked(example: Example) -> bool:
+def _half_beside_scalar(example: Example) -> bool:
     """Whether PyTorch's result is float16, since the float32 operand is 0-d, and it alone."""
     ranks = {draw.kind == "half": len(draw.shape) for draw in example.inputs[-2:]}
     return ranks[False] == 0 < ranks[True]
 
 
-LIMITS["outranked"] = _outranked
+LIMITS["half_beside_scalar"] = _half_beside_scalar
 
 
 def _mixed(*kinds: Values, low: int = -8, chosen: bool = False) -> Space:
@@ -41,7 +41,7 @@ def _operator(name: str, space: Space, *counterparts: Counterpart) -> Operator:
 NEAR_ONE = functools.partial(normal, scale=1e-4, shift=1.0)
 """Equal to one in float16."""
 
-LIFTED = {"outranked": "is float32", **TO_NOTHING}
+LIFTED = {"half_beside_scalar": "the result is float32", **TO_NOTHING}
 
 ANY = _mixed(normal, ties)
 DIVIDED = _mixed(normal, low=1)
