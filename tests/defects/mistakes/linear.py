@@ -117,6 +117,11 @@ def nanmean_of_zeros(x, dim=None, keepdim=False):
     return ops.mean(ops.where(ops.isnan(x), ops.zeros_like(x), x), dim, keepdim)
 
 
+@mistake("fmax", "ops.fmax", "a missing value is larger than any")
+def fmax_as_maximum(x, y):
+    return ops.where(ops.isnan(x), x, ops.where(ops.isnan(y), y, ops.fmax(x, y)))
+
+
 @mistake("trapz", "ops.trapz", "rectangles for trapezoids")
 def trapz_by_rectangles(x, dim, dx):
     return ops.sum(x, dim) * dx

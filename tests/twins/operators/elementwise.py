@@ -121,12 +121,13 @@ def together(*inputs: Sequence[Values], **given: Any) -> Space:
     return space
 
 
-def alike(*kinds: Values) -> Space:
+def alike(*kinds: Values, **given: Any) -> Space:
     """Two inputs of one kind that broadcast together."""
 
     def space(draw, without):
         kind = values(draw, without, *kinds)
-        return [kind(*sizes) for sizes in shapes(draw, without, 2)], {}
+        made = [kind(*sizes) for sizes in shapes(draw, without, 2)]
+        return made, arguments(draw, given)
 
     return space
 
@@ -305,7 +306,7 @@ BOUNDS = (
     ),
     Operator("torch.minimum", alike(*NUMBERS), *same("minimum", without=NO_EMPTY)),
     Operator("torch.maximum", alike(*NUMBERS), *same("maximum", without=NO_EMPTY)),
-    Operator("torch.fmax", alike(*NUMBERS), to("ops.fmax", without=NO_EMPTY)),
+    Operator("torch.fmax", alike(*NUMBERS, draws.gaps), to("ops.fmax", without=NO_EMPTY)),
     Operator(
         "torch.where", together((booleans,), NUMBERS, MIXED), *same("where", without=TO_NOTHING)
     ),
@@ -343,7 +344,7 @@ COMPARISONS = (
     ),
     Operator(
         "torch.isclose",
-        together((WIDE,), (WIDE,), rtol=[1e-5, 0.4], atol=[1e-8, 1.0]),
+        alike(WIDE, draws.gaps, rtol=[1e-5, 0.4], atol=[1e-8, 1.0], equal_nan=[False, True]),
         *same("isclose"),
     ),
     Operator("torch.isnan", unary(nonfinite, normal), *same("isnan")),
