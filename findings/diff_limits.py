@@ -27,8 +27,7 @@ for call in calls:
     try:
         got.append(call().asnumpy().tolist())
     except (RuntimeError, ValueError) as error:
-        got.append(f"{type(error).__name__}: {str(error).splitlines()[0]}")
+        got.append(type(error).__name__)
 print("expected", *expected)
-print("got     ", got[0])
-print("        ", got[1])
+print("got     ", *got)
 sys.exit(0 if got == expected else 1)

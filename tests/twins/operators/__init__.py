@@ -7,6 +7,7 @@ from equivalence.operators import Operator
 
 FAMILIES = (
     "elementwise",
+    "comparisons",
     "promotion",
     "activations",
     "reductions",
