@@ -148,8 +148,8 @@ OPERATORS = (
     Operator(
         "torch.prod",
         reduced(normal, ties, NEAR_ONE, whole, several=False),
-        to("ops.prod", without=NOTHING, **KEEP_DIMS),
-        to("mint.prod", without=NOTHING),
+        to("ops.prod", without=EMPTY, **KEEP_DIMS),
+        to("mint.prod", without=EMPTY),
     ),
     *(
         Operator(
