@@ -50,12 +50,11 @@ def widened(example: Example) -> bool:
 
 
 def _widened_below_one(example: Example) -> bool:
-    """Whether an input lacks the first axis, of size one, and is widened along one that it has."""
+    """Whether an input lacks an axis of size one, and is widened along one that it has."""
     shapes = [draw.shape for draw in example.inputs]
     full = np.broadcast_shapes(*shapes)
     return any(
-        len(each) < len(full)
-        and full[0] == 1
+        1 in full[: len(full) - len(each)]
         and any(own == 1 < side for own, side in zip(each[::-1], full[::-1], strict=False))
         for each in shapes
     )
