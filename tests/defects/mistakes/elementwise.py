@@ -219,8 +219,13 @@ def ge_strictly(x, other):
 
 
 @mistake("isclose", "ops.isclose", "the absolute tolerance only")
-def isclose_absolutely(x, other, rtol, atol):  # noqa: ARG001
-    return ops.abs(x - other) <= atol
+def isclose_absolutely(x, other, rtol, atol, equal_nan):  # noqa: ARG001
+    return ops.isclose(x, other, 0.0, atol, equal_nan)
+
+
+@mistake("isclose", "mint.isclose", "missing values are never equal")
+def isclose_without_nan(x, other, rtol, atol, equal_nan):  # noqa: ARG001
+    return ops.isclose(x, other, rtol, atol)
 
 
 @mistake("logical_xor", "ops.logical_xor", "or")
