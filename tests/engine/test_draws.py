@@ -152,6 +152,7 @@ def test_triangular_matrices_are_factors_of_definite_ones(upper, cut):
     assert np.array_equal(factors, cut(factors))
     others = np.swapaxes(factors, -1, -2)
     product = others @ factors if upper else factors @ others
+    # Factors and products of float64 are rounded, a few units in 16 digits.
     assert np.allclose(product, matrices, rtol=1e-12)
 
 

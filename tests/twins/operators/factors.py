@@ -6,8 +6,9 @@ from equivalence.draws import definite, normal, triangular
 from equivalence.operators import LIMITS, Operator, to
 from equivalence.spaces import Values, arguments, shape, values
 from tests.twins.operators.elementwise import constant
-from tests.twins.operators.linear import NOT_ONE
+from tests.twins.operators.linear import NOT_ONE, square
 from tests.twins.operators.reductions import GRADIENT
+from tests.twins.operators.spaces_shapes import filled
 
 LIMITS["lower_gradient"] = lambda example: (
     not example.arguments["upper"] and example.inputs[0].differentiable
@@ -16,17 +17,6 @@ LIMITS["stack"] = lambda example: len(example.inputs[0].shape) > 2
 LIMITS["stack_of_stacks"] = lambda example: len(example.inputs[0].shape) > 3
 
 UPPER = {"upper": [False, True]}
-
-
-def _square(*kinds: Values, most: int = 2, **given):
-    """A matrix with as many rows as columns, or a batch of them, of so many axes at most."""
-
-    def space(draw, without):
-        size = draw(st.integers(1, 6))
-        batch = shape(draw, without | {"empty"}, 0, most)
-        return [values(draw, without, *kinds)(*batch, size, size)], arguments(draw, given)
-
-    return space
 
 
 def _rectangular(*kinds: Values, **given):
@@ -44,14 +34,14 @@ def _system(**given):
     """Matrices and right-hand sides."""
 
     def space(draw, without):
-        (matrix,), told = _square(definite, **given)(draw, without)
+        (matrix,), told = filled(square(definite, **given))(draw, without)
         return [matrix, normal(*matrix.shape[:-1], draw(st.integers(1, 4)))], told
 
     return space
 
 
 def _factor(draw, without):
-    (matrix,), told = _square(definite, **UPPER)(draw, without)
+    (matrix,), told = filled(square(definite, **UPPER))(draw, without)
     factor = triangular(*matrix.shape, **told)
     return [factor.constant() if draw(st.booleans()) else factor], told
 
@@ -71,7 +61,7 @@ def _operator(name, space, *counterparts):
 OPERATORS = (
     _operator(
         "torch.linalg.cholesky",
-        _square(definite, constant(definite), **UPPER),
+        filled(square(definite, constant(definite), **UPPER)),
         to("ops.cholesky", without=GRADIENT),
     ),
     _operator(
@@ -102,10 +92,10 @@ OPERATORS = (
         _rectangular(normal),
         to("ops.pinv", without={"thin_stack": "the gradient of a stack of one column is refused"}),
     ),
-    _operator("torch.logdet", _square(definite), to("ops.logdet", without=NOT_ONE)),
+    _operator("torch.logdet", filled(square(definite)), to("ops.logdet", without=NOT_ONE)),
     _operator(
         "torch.linalg.eigvalsh",
-        _square(definite),
+        filled(square(definite)),
         to(
             "scipy.linalg.eigh",
             through=OWN + "eigvalsh",

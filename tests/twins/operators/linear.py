@@ -136,7 +136,7 @@ def _inner(draw, without):
     return [kind(*shape(draw, without, 0, 2), last) for _ in range(2)], {}
 
 
-def _square(*kinds: Values, **given):
+def square(*kinds: Values, **given):
     """A matrix, or a batch of them, that is far from singular."""
 
     def space(draw, without):
@@ -191,11 +191,6 @@ def _normalized(draw, without):
     # One number becomes its sign, whose gradient is rounding alone.
     hypothesis.assume(sizes[told["dim"]] > 1)
     return [normal(*sizes)], {**told, "eps": draw(st.sampled_from([1e-12, 0.5]))}
-
-
-def _distances(draw, without):
-    sizes = shape(draw, without | {"empty"}, 2, 2)  # torch's gradient of no rows crashes
-    return [normal(*sizes)], {"p": draw(st.sampled_from([1.0, 2.0, 3.0]))}
 
 
 def _renormed(draw, without):
@@ -264,17 +259,17 @@ OPERATORS = (
         name="attention",
     ),
     Operator("torch.trace", unary(*FACTORS, low=2, high=2), to("ops.trace")),
-    Operator("torch.linalg.inv", _square(), to("ops.inverse", without=NOT_ONE), dtypes=SINGLE),
+    Operator("torch.linalg.inv", square(), to("ops.inverse", without=NOT_ONE), dtypes=SINGLE),
     Operator(
         "torch.linalg.det",
-        _square(normal, constant(normal)),
+        square(normal, constant(normal)),
         to("ops.det", without={**NOT_ONE, "gradient": "loses digits near a singular matrix"}),
         dtypes=SINGLE,
     ),
-    Operator("torch.linalg.slogdet", _square(), to("ops.slogdet", without=NOT_ONE), dtypes=SINGLE),
+    Operator("torch.linalg.slogdet", square(), to("ops.slogdet", without=NOT_ONE), dtypes=SINGLE),
     Operator(
         "torch.linalg.matrix_power",
-        _square(n=[0, 1, 2, 3, -1]),
+        square(n=[0, 1, 2, 3, -1]),
         to("ops.matrix_power"),
         dtypes=SINGLE,
     ),
@@ -305,7 +300,12 @@ OPERATORS = (
         dtypes=SINGLE,
     ),
     Operator("torch.cdist", _cdist, to("ops.cdist"), to("mint.cdist"), dtypes=SINGLE),
-    Operator("torch.pdist", _distances, to("ops.pdist"), dtypes=SINGLE),
+    Operator(
+        "torch.pdist",
+        filled(unary(normal, low=2, high=2, p=[1.0, 2.0, 3.0])),  # torch crashes without rows
+        to("ops.pdist"),
+        dtypes=SINGLE,
+    ),
     Operator("torch.renorm", _renormed, to("ops.renorm", dim="axis", without={"empty": "crashes"})),
     Operator(
         "torch.nn.functional.cosine_similarity",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from equivalence import draws
 from equivalence.draws import booleans, normal, ties, uniform, whole
-from equivalence.operators import LIMITS, Example, Operator, Space, to
+from equivalence.operators import LIMITS, Operator, Space, to
 from equivalence.spaces import REAL, Values, along, arguments, axes, axis, shape, values
 from tests.twins.operators.elementwise import (
     COARSER,
@@ -66,15 +66,6 @@ def reduced(
     return space
 
 
-def _nothing(example: Example) -> bool:
-    """Whether sums of no elements are asked for."""
-    sizes = example.inputs[0].shape
-    dim = example.arguments.get("dim", tuple(range(len(sizes))))
-    gone = {each % len(sizes) for each in ((dim,) if isinstance(dim, int) else dim)}
-    return 0 in sizes and 0 not in [side for i, side in enumerate(sizes) if i not in gone]
-
-
-LIMITS["nothing"] = _nothing
 LIMITS["numbers"] = lambda example: example.inputs[0].kind != "booleans"
 LIMITS["gradient"] = lambda example: any(draw.differentiable for draw in example.inputs)
 LIMITS["wide"] = lambda example: example.dtype == "float16" or example.inputs[0].kind == "logits"
@@ -93,7 +84,6 @@ KEEPDIMS = {"dim": "axis", "keepdim": "keepdims"}
 VARIANCE = {"correction": "ddof", **KEEPDIMS}
 BIASED = {"correction": (1, 0)}
 
-NOTHING = {"nothing": "unwritten results of nothing"}
 EMPTY = {"empty": "unwritten results; the gradient is refused now and then"}
 INDEX = {"everything": "gives an index, too"}
 EQUAL = {
