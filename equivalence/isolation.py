@@ -41,11 +41,18 @@ def _torch(torch) -> dict[str, Setting]:
         ),
         "torch dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
         "torch threads": Setting(torch.get_num_threads, torch.set_num_threads),
+        # MindSpore's norm leaves it on in the thread that calls it: for NumPy and torch, too.
+        "flush to zero": Setting(_flushes_to_zero, torch.set_flush_denormal),
         "torch gradients": Setting(torch.is_grad_enabled, torch.set_grad_enabled),
         "torch determinism": _where_changed(
             torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
         ),
     }
+
+
+def _flushes_to_zero() -> bool:
+    """Whether this thread takes what is below the smallest normal number for zero."""
+    return bool(np.float32(1e-38) * np.float32(0.1) == 0)
 
 
 def _mindspore(ms) -> dict[str, Setting]:

@@ -3,13 +3,14 @@
 A tensor T of the candidate is right when it is what the reference itself would give if each of
 its inputs and weights had been rounded a few times more:
 
-    error(T) = ||candidate - truth|| / (sensitivity(T) + u ||truth||)    in roundings
+    error(T) = ||candidate - truth|| / (sensitivity(T) + u ||truth|| + 2^-126)    in roundings
 
-with `u` the unit roundoff of the compute mode and sensitivity(T) the largest change of the truth
-under perturbations of its inputs and weights by a factor (1 +- u): a normwise backward error
-(Higham, Accuracy and Stability of Numerical Algorithms, section 1.5) whose condition number is
-measured instead of bounded. It is taken in the Euclidean norm and again in the maximum norm, so
-that one wrong element in a million cannot hide; both must stay within the budget.
+with `u` the unit roundoff of the compute mode, 2^-126 the smallest normal number of float32, and
+sensitivity(T) the largest change of the truth under perturbations of its inputs and weights by a
+factor (1 +- u): a normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms,
+section 1.5) whose condition number is measured instead of bounded. It
+is taken in the Euclidean norm and again in the maximum norm, so that one wrong element in a
+million cannot hide; both must stay within the budget.
 """
 
 import math
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equivalence.norms import Distance, distance
+from equivalence.precision import UNDERFLOW
 from equivalence.trace import Trace, jumps
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class Expected:
 
     def rounding(self, unit_roundoff: float) -> float:
         """What counts as one rounding of the whole tensor, by the Euclidean norm."""
-        return self.spread + unit_roundoff * float(np.linalg.norm(self.truth))
+        return _rounding(self.spread, float(np.linalg.norm(self.truth)), unit_roundoff)
 
     @property
     def own_needed(self) -> float:
@@ -166,11 +168,17 @@ class Judgement:
 
 
 def roundings(part: float, spread: float, size: float, unit_roundoff: float) -> float:
-    """A difference in units of (spread + u * size); exact agreement is 0 whatever the unit."""
+    """A difference in units of one rounding; exact agreement is 0 whatever the unit."""
     if part == 0.0:
         return 0.0
-    unit = spread + unit_roundoff * size
+    unit = _rounding(spread, size, unit_roundoff)
     return part / unit if 0.0 < unit < math.inf else math.inf
+
+
+def _rounding(spread: float, size: float, unit_roundoff: float) -> float:
+    """What counts as one rounding of a tensor; of zeros that nothing moves, nothing does."""
+    moved = spread + unit_roundoff * size
+    return moved + UNDERFLOW if moved else 0.0
 
 
 def judge(
@@ -286,8 +294,11 @@ def _tensor(
         conditioning=known.spread / floor if floor else math.nan,
         own_error=known.own_needed,
         relative=apart.norm / apart.scale if apart.scale else math.nan,
-        reach=budget * min(_share(known.spread, apart.scale), _share(known.spread_peak, apart.peak))
-        + budget * unit_roundoff,
+        reach=budget
+        * min(
+            _share(known.spread, apart.scale, unit_roundoff),
+            _share(known.spread_peak, apart.peak, unit_roundoff),
+        ),
         index=index,
         got=float(got[index]) if shown else math.nan,
         want=float(truth[index]) if shown else math.nan,
@@ -295,9 +306,9 @@ def _tensor(
     )
 
 
-def _share(spread: float, size: float) -> float:
-    """A sensitivity relative to a norm of the truth; of a truth of zero, nothing to reach."""
-    return spread / size if size else 0.0
+def _share(spread: float, size: float, unit_roundoff: float) -> float:
+    """One rounding relative to a norm of the truth; of a truth of zero, nothing to reach."""
+    return _rounding(spread, size, unit_roundoff) / size if size else 0.0
 
 
 def in_roundings(apart: Distance, known: Expected, unit_roundoff: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Unit roundoffs, and the one budget."""
+"""Unit roundoffs, where numbers end, and the one budget."""
 
 BUDGET = 16.0
 """Roundings that a tensor of a right candidate may be away from the truth."""
@@ -14,6 +14,10 @@ UNIT_ROUNDOFF = {
     "float16": 2.0**-11,
     "bfloat16": 2.0**-8,
 }
+
+UNDERFLOW = 2.0**-126
+"""The smallest normal number of float32: what is smaller may count as zero, as MindSpore's threads
+and many accelerators have it."""
 
 # Operators that honestly need another budget: twin name -> (budget, reason with measurement).
 REVIEWED_BUDGETS: dict[str, tuple[float, str]] = {}

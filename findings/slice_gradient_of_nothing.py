@@ -1,6 +1,7 @@
 """The gradient of a slice of an empty tensor is refused, and with it that of splits.
 
-Whichever axis is empty. `ops.split` with one size for all parts has the gradient.
+Whichever axis is empty. `ops.split` with one size for all parts has the gradient, and so has
+`ops.chunk` in equal parts.
 """
 
 import sys
@@ -14,6 +15,7 @@ API = "mindspore.ops.split"
 calls = {
     "x[1:3]": lambda x: x[1:3],
     "narrow": lambda x: ms.ops.narrow(x, 0, 1, 2),
+    "chunk": lambda x: ms.ops.chunk(x, 4)[0],
     "split": lambda x: ms.ops.split(x, (4, 2))[0],
     "tensor_split": lambda x: ms.ops.tensor_split(x, (2, 3))[0],
 }

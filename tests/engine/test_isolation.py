@@ -47,6 +47,7 @@ CHANGES = {
     "torch generator": lambda: torch.manual_seed(7),
     "torch dtype": lambda: torch.set_default_dtype(torch.float64),
     "torch threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+    "flush to zero": lambda: torch.set_flush_denormal(True),
     "torch gradients": lambda: torch.set_grad_enabled(False),
     "torch determinism": lambda: torch.use_deterministic_algorithms(True),
     "mindspore mode": lambda: ms.set_context(mode=1 - ms.get_context("mode")),

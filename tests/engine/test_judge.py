@@ -178,6 +178,21 @@ def test_roundings_without_a_unit_are_infinite_unless_nothing_differs():
     assert roundings(math.inf, math.inf, 1.0, U) == math.inf
 
 
+def test_what_underflows_may_be_flushed_to_zero():
+    truth = np.array([2e-38, 1e-35])
+    assert verdict(truth, single([0.0, 1e-35])).equal
+    assert not verdict(truth * 16, single([0.0, 1.6e-34])).equal
+
+
+def test_a_tensor_that_underflows_tells_nothing():
+    found = verdict(np.array([-3e-41, 1e-39]), single([0.0, 0.0]))
+    assert "zeros would pass" in found.ill_posed
+
+
+def test_of_zeros_nothing_underflows():
+    assert verdict(np.zeros(2), single([0.0, 1e-40])).verdicts[0].error == math.inf
+
+
 # --- Dtypes, shapes and layouts ------------------------------------------------------------------
 
 

@@ -205,14 +205,15 @@ def pointwise_loss(
 
 
 def classified(
-    scores: Values, ranks: tuple[int, ...] = (0, 1, 2), weighted: bool = True, **given: Any
+    *scores: Values, ranks: tuple[int, ...] = (0, 1, 2), weighted: bool = True, **given: Any
 ) -> Space:
     """Scores N,C,... and labels N,...; perhaps a weight for each class."""
 
     def space(draw, without):
         rows, classes = draw(st.integers(1, 6)), draw(st.integers(1, 5))
         sides = [draw(st.integers(1, 3)) for _ in range(draw(st.sampled_from(ranks)))]
-        made = [scores(rows, classes, *sides), integers(rows, *sides, high=classes)]
+        kind = values(draw, without, *scores)
+        made = [kind(rows, classes, *sides), integers(rows, *sides, high=classes)]
         if weighted and "weighted" not in without and draw(st.booleans()):
             made.append(uniform(classes, low=0.5, high=1.5).constant())
         return made, arguments(draw, {"reduction": REDUCTION, **given})
