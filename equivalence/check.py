@@ -162,8 +162,8 @@ def compare(
         judgement = judge(
             _finer(known, case, unit_roundoff), recorded, unit_roundoff, budget, coarse
         )
-    if case.alone and judgement.perhaps_branches:
-        judgement = _at_a_kink(known, case, unit_roundoff, judgement)
+    if case.alone and judgement.ill_posed is None and judgement.differing:
+        judgement = _unless_by_chance(known, case, unit_roundoff, judgement)
     if case.twin.computes and judgement.equal and judgement.needed < FINER:
         judgement = replace(judgement, ill_posed=_too_exact(case, judgement))
     made = Comparison(known, candidate, partners, recorded, judgement)
@@ -192,21 +192,28 @@ def _finer(known: Reference, case: Case, unit_roundoff: float) -> Truth:
     return known.finer
 
 
-def _at_a_kink(
+def _unless_by_chance(
     known: Reference, case: Case, unit_roundoff: float, judgement: Judgement
 ) -> Judgement:
-    """The judgement of an operator; ill-posed where all that differs are gradients that jump.
+    """The judgement of an operator; ill-posed where rounding decides what differs.
 
-    Samples of an operator are not moved off its kinks, and between both sides rounding decides.
+    Samples of an operator are not moved off its kinks, between both sides of which rounding
+    decides. And few elements may hide what the reference, too, loses where terms cancel.
     """
     from equivalence import truth
 
+    if any(verdict.problem for verdict in judgement.differing):
+        return judgement
     with blaming("reference", case):
         network = build_reference(case)
         asked = known.sample, case.phase, unit_roundoff, judgement.differing
-        jumps = truth.jump(known.expected, network, *asked)
-    why = "its gradients jump within the budget, and by as much as they differ"
-    return replace(judgement, ill_posed=why) if jumps else judgement
+        if judgement.perhaps_branches and truth.jump(known.expected, network, *asked):
+            why = "its gradients jump within the budget, and by as much as they differ"
+        elif truth.lucky(known.expected, network, *asked):
+            why = "for inputs nearby the reference is as far from the truth"
+        else:
+            return judgement
+    return replace(judgement, ill_posed=why)
 
 
 def _too_exact(case: Case, judgement: Judgement) -> str:

@@ -135,7 +135,7 @@ class Perturbed:
 
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         self.sample, self.probe = sample, probe
-        self.differentiable = sample.differentiable
+        self.differentiable, self.narrow = sample.differentiable, sample.narrow
         self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[_BITS]
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
@@ -166,6 +166,13 @@ class Perturbed:
     def updated(self, update: int, index: int, values: np.ndarray) -> np.ndarray:
         """Weight number `index` after an update: it is stored, and so rounded, once more."""
         return self._perturb(values, "update", update, index)
+
+
+class Neighbour(Perturbed):
+    """A sample nearby, whose every value is one of the case's dtype again."""
+
+    def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
+        return super()._perturb(values, *parts).astype(values.dtype)
 
 
 def _later(step: int) -> tuple[object, ...]:

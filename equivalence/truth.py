@@ -15,7 +15,7 @@ from equivalence.kinks import KinkWatch
 from equivalence.known import CLOSE, Flip, Truth
 from equivalence.precision import BUDGET
 from equivalence.rounding import RoundEachResult
-from equivalence.sample import Perturbed, Sample, seed_of
+from equivalence.sample import Neighbour, Perturbed, Sample, seed_of
 from equivalence.torch_adapter import TorchNetwork, TorchTraining, Watch
 from equivalence.trace import Trace
 
@@ -34,6 +34,13 @@ FINE = 16
 
 JUMP = 2.0
 """How much farther than in proportion a gradient moves that jumps."""
+
+NEIGHBOURS, NEARBY = 8, 2.0**-7
+"""Samples by which luck of the reference is told from accuracy, and how far they are in proportion:
+so far that everything is rounded anew, and so near that terms cancel alike."""
+
+CHANCE = 4.0
+"""How much farther off than the reference nearby a candidate may be by chance."""
 
 LOST = 4.0
 """Roundings of a tensor that one rounding of every result makes where terms cancel."""
@@ -171,6 +178,29 @@ def jump(
         if moved <= JUMP * BUDGET * unit or verdict.error * unit > JUMP * moved:
             return False  # also where there is no unit, since nothing is moved by anything
     return True
+
+
+def lucky(
+    expected: Truth,
+    network: TorchNetwork,
+    sample: Sample,
+    phase: str,
+    unit_roundoff: float,
+    verdicts: Sequence[TensorVerdict],
+) -> bool:
+    """Whether the reference, nearby, is over the budget, too, in each of these tensors.
+
+    And by about as much. Where terms of few elements cancel (the gradient of a softmax near one
+    and zero), whether their rounding shows is chance. Takes 16 runs.
+    """
+    worst = {verdict.name: 0.0 for verdict in verdicts}
+    for number in range(NEIGHBOURS):
+        beside = Neighbour(sample, number, NEARBY)
+        truths, own = (network.run(beside, phase, dtype) for dtype in ("float64", sample.dtype))
+        for name in worst:
+            known = replace(expected[name], truth=truths[name])
+            worst[name] = max(worst[name], *_own_errors(known, own[name], unit_roundoff))
+    return all(worst[v.name] > BUDGET and v.needed <= CHANCE * worst[v.name] for v in verdicts)
 
 
 def _settled(

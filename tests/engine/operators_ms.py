@@ -40,3 +40,11 @@ def wrong_beyond_three(x):
     """Values are right, the gradient is two everywhere."""
     steep = 2.0 * x - 3.0
     return steep + ops.stop_gradient(ops.maximum(x, steep) - steep)
+
+
+def off_by_a_thirtieth(x):
+    return x**3 + 1 / 30
+
+
+def off_by_a_half(x):
+    return x**3 + 0.5

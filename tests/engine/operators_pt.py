@@ -18,3 +18,12 @@ def twice(x, factor=2.0):
 
 def steeper_beyond_three(x):
     return torch.maximum(x, 2.0 * x - 3.0)
+
+
+def cube(x):
+    return x**3
+
+
+def cube_beside_a_million(x):
+    """Rounded to a sixteenth in float32: whole numbers are not moved."""
+    return (x**3 + 2.0**20) - 2.0**20

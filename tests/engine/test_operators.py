@@ -217,13 +217,17 @@ def test_a_limit_that_is_taken_cannot_be_declared_again():
         LIMITS["empty"] = bool
 
 
-def beyond_three(candidate, low, high):
-    """The judgement of a function with a kink at three, of four numbers."""
+def judged(reference, candidate, low, high):
+    """The judgement of two functions of four numbers."""
     counterpart = to("ops.relu", through=f"tests.engine.operators_ms:{candidate}")
-    reference = "tests.engine.operators_pt.steeper_beyond_three"
-    operator = Operator(reference, unary(), counterpart)
-    example = operator.example(f"steeper_beyond_three(uniform(4, low={low}, high={high}))")
+    operator = Operator(f"tests.engine.operators_pt.{reference}", unary(), counterpart)
+    example = operator.example(f"{reference}(uniform(4, low={low}, high={high}))")
     return operator_case(operator, counterpart, example, "pynative", "cpu").check(0).judgement
+
+
+def beyond_three(candidate, low, high):
+    """The judgement of a function with a kink at three."""
+    return judged("steeper_beyond_three", candidate, low, high)
 
 
 NEAR = 3 + 2**-21, 3 + 2**-20
@@ -248,4 +252,21 @@ def test_a_gradient_that_differs_by_more_than_it_jumps_is_wrong(monkeypatch):
     monkeypatch.setattr(truth, "JUMP", 0.5)
     judgement = beyond_three("steeper_beyond_nearly_three", *NEAR)
     assert judgement.differing
+    assert judgement.ill_posed is None
+
+
+def test_what_the_reference_loses_for_inputs_nearby_a_candidate_may_lose():
+    judgement = judged("cube_beside_a_million", "off_by_a_thirtieth", 3.0, 3.0)
+    assert [verdict.name for verdict in judgement.differing] == ["output.0"]
+    assert judgement.ill_posed == "for inputs nearby the reference is as far from the truth"
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate"),
+    [("cube", "off_by_a_thirtieth"), ("cube_beside_a_million", "off_by_a_half")],
+    ids=["accurate", "less"],
+)
+def test_what_the_reference_does_not_lose_nearby_is_wrong(reference, candidate):
+    judgement = judged(reference, candidate, 3.0, 3.0)
+    assert [verdict.name for verdict in judgement.differing] == ["output.0"]
     assert judgement.ill_posed is None

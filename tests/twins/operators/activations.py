@@ -34,6 +34,10 @@ ROUNDED = {"large_half": "the gradient is that of a rounded output"}
 ROUNDED_SHOWN = {
     "the gradient loses digits below -2": "elu[float16](logits(1, largest=12.0), alpha=1.0)"
 }
+SQUARED = {"large_half": "the gradient is zero beyond 255"}
+SQUARED_SHOWN = {
+    "a gradient beyond 255 is zero": "softsign[float16](uniform(1, low=300.0, high=400.0))"
+}
 AT_SIX = {"ties": "at six the gradient is one"}
 AT_ZERO = {"ties": "at zero the gradient is between the two"}
 AT_THREE = {"ties": "at three the gradient is 1.5, at minus three -0.5"}
@@ -185,7 +189,11 @@ OPERATORS = (
         unary(normal, ties, SATURATED, FAR, near(-0.346), beta=[1, 0.5], threshold=[20, 5]),
         to("ops.softplus", without=COARSER),
     ),
-    Operator(f"{F}.softsign", unary(), to("ops.softsign"), to("nn.Softsign")),
+    Operator(
+        f"{F}.softsign",
+        unary(),
+        *counterparts("ops.softsign", "nn.Softsign", without=SQUARED, differs=SQUARED_SHOWN),
+    ),
     Operator(
         f"{F}.logsigmoid",
         unary(*REAL, FAR_BELOW),
