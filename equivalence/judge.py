@@ -8,9 +8,9 @@ its inputs and weights had been rounded a few times more:
 with `u` the unit roundoff of the compute mode, 2^-126 the smallest normal number of float32, and
 sensitivity(T) the largest change of the truth under perturbations of its inputs and weights by a
 factor (1 +- u): a normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms,
-section 1.5) whose condition number is measured instead of bounded. It
-is taken in the Euclidean norm and again in the maximum norm, so that one wrong element in a
-million cannot hide; both must stay within the budget.
+section 1.5) whose condition number is measured instead of bounded. It is taken in the Euclidean
+norm and again in the maximum norm, so that one wrong element in a million cannot hide; both must
+stay within the budget.
 """
 
 import math

@@ -17,10 +17,10 @@ from equivalence.draws import (
 from equivalence.operators import Operator, to
 from equivalence.spaces import SIDE, arguments, shape, values
 from tests.twins.operators.elementwise import COARSE
+from tests.twins.operators.reductions import ALIKE
 from tests.twins.operators.spaces_functional import REDUCTION, classified, pointwise_loss
 
 SCORES = functools.partial(logits, largest=10.0)
-HIGH_SCORES = functools.partial(uniform, low=30.0, high=31.0)
 PROBABILITIES = functools.partial(uniform, low=0.02, high=0.98)
 LOG_PROBABILITIES = functools.partial(uniform, low=-4.0, high=-0.05)
 NEAR_LN2 = functools.partial(uniform, low=0.6, high=0.8)
@@ -177,7 +177,7 @@ OPERATORS = (
     ),
     Operator(
         F + "cross_entropy",
-        classified(SCORES, HIGH_SCORES, ignore_index=[-100, 1], label_smoothing=[0.0, 0.1]),
+        classified(SCORES, ALIKE, ignore_index=[-100, 1], label_smoothing=[0.0, 0.1]),
         to("ops.cross_entropy", without=ROUNDED_SCORES, differs=ROUNDED_SHOWN),
         to("nn.CrossEntropyLoss", without=ROUNDED_SCORES | BUILT, differs=ROUNDED_SHOWN),
     ),

@@ -47,7 +47,6 @@ LIMITS["nothing_left"] = _nothing_left
 LIMITS["strided_axis"] = _strided_axis
 LIMITS["off_the_matrix"] = _off_the_matrix
 LIMITS["every_axis"] = lambda example: "dim" not in example.arguments
-LIMITS["empty_axis"] = lambda example: example.inputs[0].shape[example.arguments["dim"]] == 0
 LIMITS["one_input"] = lambda example: len(example.inputs) == 1
 
 
