@@ -1,7 +1,11 @@
 """Prepares the process before NumPy, PyTorch or MindSpore is imported, then loads the engine."""
 
-from equivalence import environment
+from equivalence.host import environment
 
 environment.prepare()
 
-pytest_plugins = ["equivalence.record_plugin", "equivalence.device_plugin", "equivalence.plugin"]
+pytest_plugins = [
+    "equivalence.plugin.records",
+    "equivalence.plugin.devices",
+    "equivalence.plugin.options",
+]

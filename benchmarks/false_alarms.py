@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from equivalence import environment  # noqa: E402
+from equivalence.host import environment  # noqa: E402
 
 environment.prepare()  # in every worker too: each imports this module first
 
@@ -27,9 +27,9 @@ from benchmarks import workers  # noqa: E402
 from benchmarks.distribution import Tally, draw  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
 from benchmarks.searched import Searched  # noqa: E402
-from equivalence import twin as twins  # noqa: E402
-from equivalence.precision import BUDGET  # noqa: E402
-from equivalence.twin import DTYPES, Case  # noqa: E402
+from equivalence.declare import twin as twins  # noqa: E402
+from equivalence.declare.twin import DTYPES, Case  # noqa: E402
+from equivalence.judge.precision import BUDGET  # noqa: E402
 
 BLOCK = 25
 """Seeds of one unit of work, for which a candidate is compiled once."""
@@ -60,7 +60,7 @@ def outcomes(
     Seed by seed, so that the cases share a truth; a candidate is built for the first seed and
     run again for the others. `at` is told of every comparison before it begins.
     """
-    from equivalence.check import Outcome, check, compare
+    from equivalence.twins.check import Outcome, check, compare
 
     if isinstance(of_sample[0], Searched):
         yield from of_sample[0].outcomes(seeds, at)
@@ -87,7 +87,7 @@ def measure(
     of_sample: Sequence[Case], seeds: Sequence[int], at: Callable[[str], object] = lambda _: None
 ) -> Record:
     """The record of a unit: the cases of one sample with a block of seeds."""
-    from equivalence.isolation import isolated
+    from equivalence.host.isolation import isolated
 
     started, record, differences = time.perf_counter(), blank(of_sample, seeds), []
     tallies: dict[str, Tally] = {}

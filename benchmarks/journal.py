@@ -16,11 +16,12 @@ MODELS = ("ms_models", "pt_reference", "tests/twins", "tests/twins/operators")
 
 @functools.cache
 def deciding() -> list[Path]:
-    """The sources that a verdict depends on: all models, and what `equivalence.check` imports.
+    """The sources that a verdict depends on: all models, and what a comparison imports.
 
     Looked for once, which takes most of a second: another import is another source, too.
     """
-    found = {ROOT / f"equivalence/{name}.py" for name in ("check", "exploring", "isolation")}
+    begin = ("twins/check", "operators/explore", "host/isolation")
+    found = {ROOT / f"equivalence/{name}.py" for name in begin}
     waiting = list(found)
     while waiting:
         names = set()

@@ -11,14 +11,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from equivalence import environment
+from equivalence.host import environment
 
 environment.prepare()
 
 import numpy as np  # noqa: E402
 
-from equivalence.judge import Expected, Judgement, judge  # noqa: E402
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF  # noqa: E402
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF  # noqa: E402
+from equivalence.judge.verdict import Expected, Judgement, judge  # noqa: E402
 
 ELEMENTS = 100 << 20  # 400 MiB of float32
 REPEATS = 3

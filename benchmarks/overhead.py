@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from equivalence import environment  # noqa: E402
+from equivalence.host import environment  # noqa: E402
 
 environment.prepare()
 
@@ -54,24 +54,27 @@ FRAMEWORKS = ("imports", "PyTorch", "MindSpore")
 
 def places() -> Iterator[tuple[object, str, str]]:
     """What is timed: (owner, name of a function of it, label)."""
-    from equivalence import judge, mindspore_adapter, record, sample, torch_adapter
+    from equivalence import sample
+    from equivalence.judge import verdict
+    from equivalence.record import truths
+    from equivalence.sides import mindspore_network, torch_network
 
     for adapter, networks, framework in (
-        (torch_adapter, ("TorchNetwork", "TorchTraining"), "PyTorch"),
-        (mindspore_adapter, ("MindSporeNetwork",), "MindSpore"),
+        (torch_network, ("TorchNetwork", "TorchTraining"), "PyTorch"),
+        (mindspore_network, ("MindSporeNetwork",), "MindSpore"),
     ):
         yield adapter, "build", f"{framework}: build"
         for network in (getattr(adapter, name) for name in networks):
             yield network, "run", f"{framework}: run"
         yield getattr(adapter, networks[0]), "_load", f"{framework}: load weights"
-    yield torch_adapter.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
-    yield mindspore_adapter.Pullback, "__call__", "MindSpore: run, compile"
+    yield torch_network.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
+    yield mindspore_network.Pullback, "__call__", "MindSpore: run, compile"
     for owner in (sample.Sample, sample.Perturbed):
         for draw in ("inputs", "weight", "cotangent"):
             yield owner, draw, "suite: draw samples"
-    yield mindspore_adapter.np, "array_equal", "suite: verify loaded weights"
-    yield record.Library, "reference", "suite: read records"
-    yield judge, "distance", "suite: norms"
+    yield mindspore_network.np, "array_equal", "suite: verify loaded weights"
+    yield truths.Library, "reference", "suite: read records"
+    yield verdict, "distance", "suite: norms"
 
 
 def main(arguments: list[str]) -> int:

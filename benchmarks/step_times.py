@@ -24,17 +24,19 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from equivalence import environment  # noqa: E402
+from equivalence.host import environment  # noqa: E402
 
 environment.prepare()
 
 import numpy as np  # noqa: E402
 
-from equivalence import devices, files, weights  # noqa: E402
-from equivalence.draws import normal  # noqa: E402
+from equivalence import files  # noqa: E402
+from equivalence.declare.draws import normal  # noqa: E402
+from equivalence.declare.twin import EXECUTIONS, Case, Twin, cases  # noqa: E402
 from equivalence.errors import EquivalenceError  # noqa: E402
-from equivalence.isolation import isolated  # noqa: E402
-from equivalence.twin import EXECUTIONS, Case, Twin, cases  # noqa: E402
+from equivalence.host import devices  # noqa: E402
+from equivalence.host.isolation import isolated  # noqa: E402
+from equivalence.sides import weights  # noqa: E402
 
 WARM_UP = 2
 """Rounds that are run and left out."""
@@ -181,7 +183,7 @@ def _cases(twin: Twin, device: str) -> list[Case]:
 
 def builders(of_step: Sequence[Case]) -> dict[str, Callable[[], Callable[[], object]]]:
     """What makes each side of a step ready: PyTorch, and MindSpore in every execution mode."""
-    from equivalence import check
+    from equivalence.twins import check
 
     sample = check.draw(of_step[0], 0)
     reference = check.build_reference(of_step[0])
@@ -196,7 +198,7 @@ def builders(of_step: Sequence[Case]) -> dict[str, Callable[[], Callable[[], obj
 def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
     import torch
 
-    from equivalence.torch_adapter import flatten
+    from equivalence.sides.torch_network import flatten
 
     network._load(sample, "train", "float32")
     inputs = network._inputs(sample, "float32")

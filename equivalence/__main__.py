@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import environment
-from equivalence.devices import DEVICES
 from equivalence.errors import EquivalenceError
+from equivalence.host import environment
+from equivalence.host.devices import DEVICES
 
 USAGE_ERROR, INTERRUPTED = 2, 130
 
@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    from equivalence.convert import convert
+    from equivalence.convert.convert import convert
 
     made = convert(
         options.source,
@@ -66,21 +66,22 @@ def _findings(options: argparse.Namespace) -> int:
 
 
 def _coverage(options: argparse.Namespace) -> int:
-    from equivalence.coverage import command
+    from equivalence.coverage.command import command
 
     return command(options.target, dict(options.arguments))
 
 
 def _accept(options: argparse.Namespace) -> int:
-    from equivalence import coverage, measured
+    from equivalence.coverage import command as coverage
+    from equivalence.report import accepted
 
-    figures = measured.collect(measured.records_of(options.results, options.device))
-    measured.demand_all(figures, coverage.counterparts(), coverage.gate(options.device))
-    path = options.destination = measured.path_of(options.device)
+    figures = accepted.collect(accepted.records_of(options.results, options.device))
+    accepted.demand_all(figures, coverage.counterparts(), coverage.gate(options.device))
+    path = options.destination = accepted.path_of(options.device)
     if path.exists():
-        print(measured.changed(figures, measured.read(path)))
-    measured.write(figures, path)
-    print(f"{path}: {measured.summary(figures)}")
+        print(accepted.changed(figures, accepted.read(path)))
+    accepted.write(figures, path)
+    print(f"{path}: {accepted.summary(figures)}")
     return 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from equivalence.draws import Draw, quiet_channels
+from equivalence.declare.draws import Draw, quiet_channels
 
 # The eight bits of every byte, shape (256, 8).
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from equivalence.judge import Expected, Judgement, judge
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.ranking import TopK, top_k
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Expected, Judgement, judge
 from equivalence.sample import Sample, stream
 from pt_reference.inference import evaluate
+from tests.ranking import TopK, top_k
 
 U = UNIT_ROUNDOFF["float32"]
 PROBES = 5

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.distributed import cases
+from equivalence.distributed.compare import cases
 from tests.distributed import declared
 
 CASES = [

@@ -6,7 +6,7 @@ import pytest
 from mindspore import nn
 
 from equivalence.__main__ import main
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
 from ms_models.inference import Evaluation, evaluate
 from ms_models.resnet import ResNet
 

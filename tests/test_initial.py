@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.initial import cases
+from equivalence.initials.compare import cases
 from tests.initials import INITIALS
 
 CASES = [

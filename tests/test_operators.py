@@ -4,13 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence.defaults import differences
-from equivalence.devices import places
+from equivalence.coverage.defaults import differences
+from equivalence.declare.operator import LIMITS as BEYOND
+from equivalence.declare.operator import to
 from equivalence.errors import SignatureError
-from equivalence.exploring import FEW, MANY, Exploration, beyond, differs, explorations, untold
-from equivalence.isolation import isolated
-from equivalence.operators import LIMITS as BEYOND
-from equivalence.operators import to
+from equivalence.host.devices import places
+from equivalence.host.isolation import isolated
+from equivalence.operators.explore import (
+    FEW,
+    MANY,
+    Exploration,
+    beyond,
+    differs,
+    explorations,
+    untold,
+)
 from tests.twins.operators import operators
 
 EXPLORATIONS = [

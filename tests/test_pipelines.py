@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.pipelines import cases
+from equivalence.pipelines.compare import cases
 from tests.pipelines import declared
 
 CASES = [

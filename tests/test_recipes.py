@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence.devices import places
-from equivalence.isolation import isolated
+from equivalence.host.devices import places
+from equivalence.host.isolation import isolated
 from tests.recipes import RECIPES
 
 STAGES = [

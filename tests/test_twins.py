@@ -2,8 +2,8 @@
 
 import pytest
 
-from equivalence.devices import places
-from equivalence.twin import cases
+from equivalence.declare.twin import cases
+from equivalence.host.devices import places
 from tests.twins import declared
 
 CASES = [

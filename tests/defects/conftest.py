@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.devices import places
-from equivalence.isolation import isolated
+from equivalence.host.devices import places
+from equivalence.host.isolation import isolated
 from tests.defects import catalogue
 from tests.defects.matrix import NAMED_RIGHT, Matrix
 

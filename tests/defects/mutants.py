@@ -5,12 +5,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from equivalence import pipelines
-from equivalence.build import build
-from equivalence.devices import places
+from equivalence.declare.twin import Case, Twin, cases
 from equivalence.errors import DeclarationError
-from equivalence.pipelines import Pipeline, PipelineCase
-from equivalence.twin import Case, Twin, cases
+from equivalence.host.devices import places
+from equivalence.pipelines import compare as pipelines
+from equivalence.pipelines.compare import Pipeline, PipelineCase
+from equivalence.targets import build
 from tests import pipelines as declared_pipelines
 from tests.defects import catalogue
 from tests.defects.defect import AXES, Defect

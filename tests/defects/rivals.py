@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from equivalence import trace
-from equivalence.judge import Judgement
-from equivalence.trace import Trace
+from equivalence.judge import tensors
+from equivalence.judge.tensors import Trace
+from equivalence.judge.verdict import Judgement
 
 Rule = Callable[[np.ndarray, np.ndarray, np.ndarray], bool]
 """(candidate, PyTorch's own, truth in float64) -> whether the candidate is accepted."""
@@ -108,4 +108,4 @@ def _outputs(recorded: Trace) -> Trace:
 def _like(name: str, got: np.ndarray, own: np.ndarray) -> np.ndarray:
     """`got`, and of a weight in the precision that PyTorch's own has it in."""
     single = got.dtype == np.float32 and own.dtype == np.float16
-    return got.astype(np.float16) if single and trace.of_weight(name) else got
+    return got.astype(np.float16) if single and tensors.of_weight(name) else got

@@ -9,14 +9,16 @@ from collections import Counter
 
 import pytest
 
-from equivalence import diagnosis, pipeline_diagnosis, pipelines
-from equivalence.check import Comparison, build_reference, check, compare, reference
-from equivalence.devices import places
+from equivalence.declare.twin import Case
+from equivalence.diagnosis import diagnose as diagnosis
 from equivalence.errors import EquivalenceError
-from equivalence.norms import distance
-from equivalence.pipelines import Compared, PipelineCase
-from equivalence.trace import Trace
-from equivalence.twin import Case
+from equivalence.host.devices import places
+from equivalence.judge.norms import distance
+from equivalence.judge.tensors import Trace
+from equivalence.pipelines import compare as pipelines
+from equivalence.pipelines import diagnose as pipeline_diagnosis
+from equivalence.pipelines.compare import Compared, PipelineCase
+from equivalence.twins.check import Comparison, build_reference, check, compare, reference
 from tests.defects import FAMILIES, catalogue, rivals
 from tests.defects.defect import Defect
 from tests.defects.matrix import Row, encode

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence.distributed import DataParallelCase, cases, compare
-from equivalence.distributed_causes import brief
+from equivalence.distributed.compare import DataParallelCase, cases, compare
+from equivalence.distributed.diagnose import brief
 from equivalence.errors import EquivalenceError
 from tests.defects.defect import Defect
 from tests.defects.distributed import DEFECTS, HERE

@@ -6,8 +6,8 @@ import functools
 import pytest
 
 from equivalence.errors import EquivalenceError
-from equivalence.initial import InitialCase, cases, compare
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
+from equivalence.initials.compare import InitialCase, cases, compare
 from tests.defects.defect import Defect
 from tests.defects.initial import DEFECTS
 from tests.initials import INITIALS

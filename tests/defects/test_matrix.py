@@ -6,9 +6,9 @@ import math
 import pytest
 from mindspore import nn
 
-from equivalence.build import build
-from equivalence.check import build_candidate
 from equivalence.errors import DeclarationError
+from equivalence.targets import build
+from equivalence.twins.check import build_candidate
 from tests import defects
 from tests.defects import mutants
 from tests.defects.defect import Defect

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.check import check
+from equivalence.declare.operator import Example
 from equivalence.errors import EquivalenceError
-from equivalence.exploring import FEW, MANY, Exploration, drawn, explore
-from equivalence.isolation import isolated
-from equivalence.operators import Example
+from equivalence.host.isolation import isolated
+from equivalence.operators.explore import FEW, MANY, Exploration, drawn, explore
+from equivalence.twins.check import check
 from tests.defects.mistakes import mistakes
 from tests.twins.operators import operators
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from equivalence.check import Outcome, check
-from equivalence.twin import cases
+from equivalence.declare.twin import cases
+from equivalence.twins.check import Outcome, check
 from tests.defects.mutants import _twins
 from tests.twins.precision import BARE
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from equivalence import record
-from equivalence.check import compare
+from equivalence.declare.twin import Case
 from equivalence.errors import EquivalenceError
-from equivalence.twin import Case
+from equivalence.record import truths
+from equivalence.twins.check import compare
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 
@@ -15,7 +15,7 @@ def _params() -> list:
     groups: dict[str, list] = {}
     for defect in catalogue():
         case = right_case(defect)
-        if isinstance(case, Case) and record.recordable(case) and not case.twin.raises:
+        if isinstance(case, Case) and truths.recordable(case) and not case.twin.raises:
             name = f"{case.sample_name}-{defect.name}-{case.execution}"
             groups.setdefault(case.sample_name, []).append(pytest.param(defect, case, id=name))
     return [param for group in groups.values() for param in group]
@@ -25,13 +25,13 @@ def _params() -> list:
 def library(tmp_path_factory):
     """Records what is compared, and judges by it."""
     folder = tmp_path_factory.mktemp("recorded")
-    return record.Library(folder / "truth", record.WRITE, folder / "parts")
+    return truths.Library(folder / "truth", truths.WRITE, folder / "parts")
 
 
 @pytest.mark.parametrize(("defect", "case"), _params())
 def test_a_record_refuses_it(defect, case, library, pytestconfig):
     seed = pytestconfig.getoption("seed")
-    with record.using(library):
+    with truths.using(library):
         right = compare(case, seed)
         refused = None
         try:

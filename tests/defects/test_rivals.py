@@ -2,8 +2,8 @@
 
 import pytest
 
-from equivalence.check import build_reference, compare
-from equivalence.twin import cases
+from equivalence.declare.twin import cases
+from equivalence.twins.check import build_reference, compare
 from tests.defects import rivals
 from tests.defects.matrix import Correct, encode
 from tests.twins import declared

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from equivalence.judge import Expected, judge
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Expected, judge
 from tests.defects import rivals
 
 ONES = np.ones(1000, np.float32)

@@ -1,7 +1,7 @@
 """Twins that the gate does not have, for mistakes that none of its own can show."""
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 RIGHT = "tests.defects.operator_candidates:"
 

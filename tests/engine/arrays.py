@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from equivalence.judge import Expected, judge
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Expected, judge
 
 U = UNIT_ROUNDOFF["float32"]
 

@@ -19,7 +19,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 @pytest.fixture
 def project_of(pytester, monkeypatch):
     """Makes a project with this one's conftest.py and pytest.ini, of the modules it is given."""
-    from equivalence import check
+    from equivalence.twins import check
 
     monkeypatch.setattr(check, "_known", [])
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from mindspore import mint
 
-from equivalence import checkpoints
-from equivalence.convert import convert
+from equivalence.convert import checkpoints
+from equivalence.convert.convert import convert
 from equivalence.errors import CheckpointError, EquivalenceError
 
 HERE = "tests.engine.conversions"

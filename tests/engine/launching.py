@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from equivalence.launch import Rank, say
-from equivalence.rank import telling
+from equivalence.distributed.launch import Rank, say
+from equivalence.distributed.rank import telling
 
 
 def main(ranks: int, program: list[str]) -> int:

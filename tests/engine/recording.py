@@ -4,11 +4,12 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from equivalence import check, record, record_candidate, record_files
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError
-from equivalence.isolation import isolated
-from equivalence.record import Library
+from equivalence.host.isolation import isolated
+from equivalence.record import candidates, store, truths
+from equivalence.record.truths import Library
+from equivalence.twins import check
 from tests.engine import small
 
 LINEAR = {"in_features": 40, "out_features": 24}
@@ -27,10 +28,10 @@ def sized():
 
 def judged(case, folder: Path, mode: str, seed: int = 0):
     """The outcome of a case by the records in a folder; what is recorded waits beside it."""
-    library = None if mode == record.IGNORE else Library(folder, mode, folder / "../parts")
+    library = None if mode == truths.IGNORE else Library(folder, mode, folder / "../parts")
     check._known.clear()
     try:
-        with isolated(), record.using(library):
+        with isolated(), truths.using(library):
             return check.check(case, seed)
     finally:
         check._known.clear()
@@ -39,15 +40,15 @@ def judged(case, folder: Path, mode: str, seed: int = 0):
 def recorded(folder: Path, *cases, seed: int = 0) -> int:
     """Record cases and put them into the folder; how many samples."""
     for case in cases:
-        assert judged(case, folder, record.WRITE, seed).record == record.WRITTEN
-    return record_files.pack((folder / "../parts").rglob("*.safetensors"), folder)
+        assert judged(case, folder, truths.WRITE, seed).record == truths.WRITTEN
+    return store.pack((folder / "../parts").rglob("*.safetensors"), folder)
 
 
 def run_by(runs, case, seed: int = 0):
     """The outcome of a case whose candidate is kept by, or read from, those runs."""
     check._known.clear()
     try:
-        with isolated(), record_candidate.using(runs):
+        with isolated(), candidates.using(runs):
             return check.check(case, seed)
     finally:
         check._known.clear()
@@ -58,11 +59,11 @@ def kept(folder: Path, *cases, seed: int = 0) -> int:
     with tempfile.TemporaryDirectory() as parts:
         for case in cases:
             with contextlib.suppress(EquivalenceError):
-                run_by(record_candidate.Writer(Path(parts)), case, seed)
+                run_by(candidates.Writer(Path(parts)), case, seed)
         found = Path(parts).rglob("*.safetensors")
-        return record_files.pack(found, folder, record_files.CANDIDATE)
+        return store.pack(found, folder, store.CANDIDATE)
 
 
 def replayed(case, folder: Path, seed: int = 0):
     """The outcome of a case by the run that the folder holds."""
-    return run_by(record_candidate.Reader(folder), case, seed)
+    return run_by(candidates.Reader(folder), case, seed)

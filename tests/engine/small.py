@@ -2,10 +2,10 @@
 
 import torch
 
-from equivalence.draws import Draw
-from equivalence.kinks import KinkWatch
+from equivalence.declare.draws import Draw
+from equivalence.declare.twin import Case, Twin
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.twin import Case, Twin
+from equivalence.sides.kinks import KinkWatch
 
 PT = "tests.engine.networks_pt:"
 MS = "tests.engine.networks_ms:"

@@ -7,15 +7,17 @@ import pytest
 import torch.nn.functional as F
 from torch import nn
 
-from equivalence import check as module
-from equivalence import flips, kinks, truth
-from equivalence.check import check, reference
-from equivalence.draws import normal
-from equivalence.flips import Branches
-from equivalence.isolation import isolated
-from equivalence.kinks import MANY
-from equivalence.precision import BUDGET
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.declare.draws import normal
+from equivalence.host.isolation import isolated
+from equivalence.judge.precision import BUDGET
+from equivalence.sides import kinks
+from equivalence.sides.kinks import MANY
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
+from equivalence.truth import flips
+from equivalence.truth.flips import Branches
+from equivalence.twins import check as module
+from equivalence.twins.check import check, reference
 from tests.engine import networks_ms
 from tests.engine.small import MS, case
 
@@ -210,7 +212,7 @@ DEFECTS = {
 @pytest.mark.parametrize("flipped", [True, False])
 @pytest.mark.usefixtures("unsettled")
 def test_no_flip_excuses_a_defect(monkeypatch, defect, flipped):
-    from equivalence.mindspore_adapter import MindSporeNetwork
+    from equivalence.sides.mindspore_network import MindSporeNetwork
 
     name, spoil = DEFECTS[defect]
     run = MindSporeNetwork.run

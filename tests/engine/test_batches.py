@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equivalence import check
-from equivalence.batches import Batches
+from equivalence.declare.batches import Batches
+from equivalence.declare.twin import Case, Twin, cases
 from equivalence.errors import DeclarationError
-from equivalence.pipelines import Pipeline
+from equivalence.pipelines.compare import Pipeline
 from equivalence.sample import Perturbed
-from equivalence.twin import Case, Twin, cases
+from equivalence.twins import check
 
 SIDE = "tests.engine.test_batches:pipeline"
 PIPELINE = Pipeline(

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from equivalence.build import build, resolve
 from equivalence.errors import DeclarationError
+from equivalence.targets import build, resolve
 
 MODULE = """
 import collections

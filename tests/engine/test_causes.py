@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from equivalence import causes
-from equivalence.diagnosis import diagnose
-from equivalence.draws import normal
-from equivalence.isolation import isolated
+from equivalence.declare.draws import normal
+from equivalence.diagnosis import causes
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.host.isolation import isolated
 from tests.engine.small import case
 
 PT, MS = "tests.engine.trees_pt:", "tests.engine.trees_ms:"

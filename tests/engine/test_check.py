@@ -5,10 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equivalence import check as module
-from equivalence import errors, flips, precision, truth
-from equivalence.check import check
-from equivalence.draws import integers, normal
+from equivalence import errors
+from equivalence.declare.draws import integers, normal
 from equivalence.errors import (
     DeclarationError,
     EquivalenceError,
@@ -16,9 +14,14 @@ from equivalence.errors import (
     SideError,
     WeightError,
 )
-from equivalence.flips import Flip
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
+from equivalence.judge import precision
 from equivalence.sample import resolve_inputs
+from equivalence.truth import compute as truth
+from equivalence.truth import flips
+from equivalence.truth.flips import Flip
+from equivalence.twins import check as module
+from equivalence.twins.check import check
 from tests.engine.small import MS, PT, case
 
 SQUARE = {"in_features": 6, "out_features": 6}
@@ -222,7 +225,7 @@ def test_what_differs_in_outputs_is_never_explained(explaining, candidate):
 
 
 def test_a_gradient_that_is_not_finite_is_never_explained(explaining, monkeypatch):
-    from equivalence.mindspore_adapter import MindSporeNetwork
+    from equivalence.sides.mindspore_network import MindSporeNetwork
 
     run = MindSporeNetwork.run
 

@@ -9,8 +9,9 @@ import pytest
 import safetensors.torch
 import torch
 
-from equivalence import checkpoint_formats, checkpoint_torch, checkpoints
-from equivalence.checkpoint_formats import (
+from equivalence.convert import checkpoints, formats, torch_files
+from equivalence.convert.checkpoints import read, write
+from equivalence.convert.formats import (
     DTYPES,
     MINDSPORE,
     PYTORCH,
@@ -18,7 +19,6 @@ from equivalence.checkpoint_formats import (
     Weight,
     numpy_dtype,
 )
-from equivalence.checkpoints import read, write
 from equivalence.errors import CheckpointError
 
 FILES = [
@@ -30,9 +30,9 @@ FILES = [
 ]
 
 WRITERS = [
-    (checkpoint_torch, "write_torch"),
-    (checkpoint_formats, "write_ckpt"),
-    (checkpoint_formats, "write_safetensors"),
+    (torch_files, "write_torch"),
+    (formats, "write_ckpt"),
+    (formats, "write_safetensors"),
 ]
 
 
@@ -423,11 +423,11 @@ def test_what_reads_back_otherwise_is_not_kept(tmp_path, monkeypatch, name, fram
 def test_the_sum_is_over_names_and_values():
     weights = some()
     expected = b"".join(n.encode() + weights[n].values.tobytes() for n in ("a.bias", "b.weight"))
-    assert checkpoint_formats._checksum(weights) == binascii.crc32(expected)
+    assert formats._checksum(weights) == binascii.crc32(expected)
 
 
 def test_an_optimiser_that_reads_back_otherwise_is_not_kept(tmp_path, monkeypatch):
-    right = checkpoint_torch.write_torch
+    right = torch_files.write_torch
     state = {0: {"momentum_buffer": drawn("float32", 8, 5)}}
     wanted = TorchOptimizer(state, [{"lr": 0.1, "params": [0]}])
 
@@ -437,7 +437,7 @@ def test_an_optimiser_that_reads_back_otherwise_is_not_kept(tmp_path, monkeypatc
 
     write(tmp_path / "right.pth", PYTORCH, some(), {}, wanted)
     assert wanted.same(read(tmp_path / "right.pth", PYTORCH).optimizer)
-    monkeypatch.setattr(checkpoint_torch, "write_torch", write_wrong)
+    monkeypatch.setattr(torch_files, "write_torch", write_wrong)
     with pytest.raises(CheckpointError, match=r"was not written: the optimiser reads back"):
         write(tmp_path / "n.pth", PYTORCH, some(), {}, wanted)
     assert [path.name for path in tmp_path.iterdir()] == ["right.pth"]

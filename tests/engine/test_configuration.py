@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from equivalence.configuration import (
+from equivalence.sides.settings import (
     OWN,
     arguments,
     by_rule,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import measured
+from equivalence.report import accepted
 from tests.engine import test_plugin
 from tests.engine.test_plugin import ROOT, TWINS, id_of, results, run, text_of
 
@@ -94,7 +94,7 @@ def test_the_report_says_in_one_line_why_nothing_can_be_compared(project):
 
 
 @pytest.fixture
-def accepted(project):
+def accepting(project):
     """Accepts the last results of the project, with errors that are so many times as large."""
 
     def accept(times):
@@ -102,21 +102,21 @@ def accepted(project):
         for record in records:
             record["error"] *= times
             record["worst"] *= times
-        path = measured.path_of("cpu", Path(project.path, "fixtures"))
+        path = accepted.path_of("cpu", Path(project.path, "fixtures"))
         path.parent.mkdir(exist_ok=True)
-        measured.write(measured.collect(records), path)
+        accepted.write(accepted.collect(records), path)
 
     return accept
 
 
-def test_a_run_warns_of_what_has_grown_and_is_green_all_the_same(project, accepted, monkeypatch):
+def test_a_run_warns_of_what_has_grown_and_is_green_all_the_same(project, accepting, monkeypatch):
     chosen = ("-k", "right and cpu and pynative")
     run(project, *chosen)
-    accepted(1.0)
+    accepting(1.0)
     same = run(project, *chosen)
     assert "grown since" not in text_of(same)
-    accepted(1e-6)
-    monkeypatch.setattr(measured, "FLOOR", 1e-3)
+    accepting(1e-6)
+    monkeypatch.setattr(accepted, "FLOOR", 1e-3)
     grown = run(project, *chosen)
     assert grown.ret == 0
     grown.stdout.fnmatch_lines([f"grown since it was accepted: * of {id_of('right')}: * roundings"])

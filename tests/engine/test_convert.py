@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence import checkpoints
-from equivalence.checkpoint_formats import MINDSPORE, PYTORCH
-from equivalence.convert import convert
+from equivalence.convert import checkpoints
+from equivalence.convert.convert import convert
+from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from ms_models.resnet import resnet
 from pt_reference.resnet import resnet as torch_resnet

@@ -10,9 +10,9 @@ import pytest
 import torch
 from mindspore import nn
 
-from equivalence.convert import convert
+from equivalence.convert.convert import convert
 from equivalence.errors import CheckpointError, WeightError
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
 from ms_models.inference import evaluate
 from tests import evaluations
 from tests.engine.conversions import refused, saved

@@ -7,9 +7,9 @@ import safetensors.numpy
 import torch
 from mindspore import mint, nn
 
-from equivalence import checkpoints
-from equivalence.checkpoint_formats import MINDSPORE, PYTORCH
-from equivalence.convert import convert
+from equivalence.convert import checkpoints
+from equivalence.convert.convert import convert
+from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from tests.engine.conversions import TorchNet, equal, names, randomised, refused, saved, stored
 

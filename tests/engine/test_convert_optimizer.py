@@ -5,8 +5,8 @@ import pytest
 import torch
 from mindspore import nn
 
-from equivalence.checkpoint_formats import MINDSPORE
-from equivalence.convert import convert
+from equivalence.convert.convert import convert
+from equivalence.convert.formats import MINDSPORE
 from tests.engine import training_ms, training_pt
 from tests.engine.conversions import names, refused
 from tests.engine.trainings import FOR_MINDSPORE, FOR_PYTORCH, MS, PT, batches, optimizer_of, saved

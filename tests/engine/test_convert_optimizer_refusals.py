@@ -6,9 +6,9 @@ import torch
 from mindspore import mint, nn
 from mindspore.experimental import optim
 
-from equivalence import checkpoints
-from equivalence.checkpoint_formats import MINDSPORE, PYTORCH
-from equivalence.convert import convert
+from equivalence.convert import checkpoints
+from equivalence.convert.convert import convert
+from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from tests.engine import training_ms, training_pt
 from tests.engine.conversions import names, refused

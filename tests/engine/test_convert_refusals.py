@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from equivalence.checkpoint_formats import MINDSPORE, PYTORCH
-from equivalence.convert import convert
+from equivalence.convert.convert import convert
+from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import CheckpointError, DeclarationError
 from tests.engine.conversions import HERE, TorchNet, names, refused, saved, stored
 

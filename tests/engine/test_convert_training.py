@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence import checkpoints
-from equivalence.checkpoint_formats import MINDSPORE, Weight
-from equivalence.convert import convert
-from equivalence.isolation import isolated
-from equivalence.judge import Expected, judge
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.convert import checkpoints
+from equivalence.convert.convert import convert
+from equivalence.convert.formats import MINDSPORE, Weight
+from equivalence.host.isolation import isolated
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Expected, judge
 from equivalence.sample import stream
-from equivalence.weights import reference_name
+from equivalence.sides.weights import reference_name
 from tests.engine import training_ms, training_pt
 
 HERE = "tests.engine."

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from torch import nn
 
-from equivalence import coverage, defaults
 from equivalence.__main__ import main
-from equivalence.coverage import Known, Layer
+from equivalence.coverage import command as coverage
+from equivalence.coverage import defaults
+from equivalence.coverage.command import Known, Layer
+from equivalence.coverage.torch_names import look_up
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import along, unary
 from equivalence.errors import CoverageError
-from equivalence.operators import Operator, to
-from equivalence.spaces import along, unary
-from equivalence.torch_names import look_up
 from tests.engine.test_main import python
 from tests.twins import apis
 from tests.twins.operators import operators

@@ -11,10 +11,10 @@ from PIL import Image
 
 import ms_models.data
 import pt_reference.data
-from equivalence import image_files
-from equivalence.isolation import isolated
-from equivalence.pipeline_diagnosis import diagnose
-from equivalence.pipelines import cases
+from equivalence.host.isolation import isolated
+from equivalence.pipelines.compare import cases
+from equivalence.pipelines.diagnose import diagnose
+from tests import image_files
 from tests.pipelines import DIFFERENT
 
 transforms = pt_reference.data.transforms  # torchvision, importable since then

@@ -2,12 +2,12 @@
 
 import pytest
 
-from equivalence.declaration import stem
-from equivalence.draws import normal
+from equivalence.declare.declaration import stem
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError
-from equivalence.initial import Initial
-from equivalence.pipelines import Pipeline
-from equivalence.twin import Twin
+from equivalence.initials.compare import Initial
+from equivalence.pipelines.compare import Pipeline
 
 KINDS = {
     "twin": (Twin, {"inputs": [normal(2)]}),

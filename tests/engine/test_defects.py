@@ -6,11 +6,11 @@ import mindspore as ms
 import pytest
 from mindspore import nn
 
-from equivalence.check import check
-from equivalence.draws import binary, logits, normal
+from equivalence.declare.draws import binary, logits, normal
+from equivalence.declare.twin import cases
 from equivalence.errors import DeclarationError, WeightError
-from equivalence.isolation import isolated
-from equivalence.twin import cases
+from equivalence.host.isolation import isolated
+from equivalence.twins.check import check
 from tests.engine.small import MS, PT, case
 from tests.twins import declared
 

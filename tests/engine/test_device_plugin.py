@@ -7,11 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from equivalence import check, device_plugin, devices
-from equivalence.device_plugin import CARDS, Cards
-from equivalence.devices import Found
-from equivalence.draws import normal
-from equivalence.isolation import isolated
+from equivalence.declare.draws import normal
+from equivalence.host import devices
+from equivalence.host.devices import Found
+from equivalence.host.isolation import isolated
+from equivalence.plugin import devices as device_plugin
+from equivalence.plugin.devices import CARDS, Cards
+from equivalence.twins import check
 from tests.engine.small import MS, case
 from tests.engine.test_plugin import results, run, text_of
 
@@ -21,9 +23,9 @@ ROOT = Path(__file__).parents[2]
 
 TWINS = """
 import pytest
-from equivalence.devices import places
-from equivalence.draws import normal
-from equivalence.twin import Twin, cases
+from equivalence.host.devices import places
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, cases
 
 TWINS = [
     Twin(
@@ -238,7 +240,7 @@ def test_card(number, worker_id):
 """
 
 PRESENT = """
-from equivalence import devices
+from equivalence.host import devices
 devices.found = lambda device: devices.Found({"cpu": 1, "gpu": 0, "ascend": 2}[device], "none")
 """
 

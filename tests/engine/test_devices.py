@@ -8,11 +8,11 @@ import pytest
 from mindspore.device_context.ascend import op_precision as ascend
 from mindspore.device_context.gpu import op_precision as gpu
 
-from equivalence import devices
-from equivalence.devices import DEVICES, EVERY_PLACE, Found, Place, place
+from equivalence.declare.twin import DTYPES
 from equivalence.errors import EquivalenceError
-from equivalence.precision import UNIT_ROUNDOFF
-from equivalence.twin import DTYPES
+from equivalence.host import devices
+from equivalence.host.devices import DEVICES, EVERY_PLACE, Found, Place, place
+from equivalence.judge.precision import UNIT_ROUNDOFF
 
 
 @pytest.mark.parametrize("name", EVERY_PLACE)

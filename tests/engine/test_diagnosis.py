@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from equivalence import diagnosis
-from equivalence.diagnosis import diagnose
-from equivalence.draws import binary, logits, normal
-from equivalence.isolation import isolated
-from equivalence.twin import EXECUTIONS
+from equivalence.declare.draws import binary, logits, normal
+from equivalence.declare.twin import EXECUTIONS
+from equivalence.diagnosis import diagnose as diagnosis
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.host.isolation import isolated
 from tests.engine.small import case
 
 PT, MS = "tests.engine.trees_pt:", "tests.engine.trees_ms:"

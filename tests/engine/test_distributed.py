@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from torch.utils.data import DistributedSampler
 
-from equivalence import distributed
-from equivalence.distributed import DataParallel, Sharded, cases, compare, reference
-from equivalence.distributed_causes import brief, full
-from equivalence.draws import integers, normal
+from equivalence.declare.draws import integers, normal
+from equivalence.distributed import compare as distributed
+from equivalence.distributed.compare import DataParallel, Sharded, cases, compare, reference
+from equivalence.distributed.diagnose import brief, full
+from equivalence.distributed.launch import Rank
+from equivalence.distributed.rank import Job, RankSample, of_rank
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
-from equivalence.isolation import isolated
-from equivalence.launch import Rank
-from equivalence.rank import Job, RankSample, of_rank
+from equivalence.host.isolation import isolated
 from tests.engine.training_on_ranks import whole_batch_gradients
 
 HERE = "tests.engine.training_on_ranks:"

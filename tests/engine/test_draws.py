@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.draws import (
+from equivalence.declare.draws import (
     DISTINCT,
     Draw,
     binary,

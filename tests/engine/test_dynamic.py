@@ -6,15 +6,16 @@ from mindspore import nn, ops
 from mindspore.graph.api import _CellGraphExecutor
 
 from benchmarks.false_alarms import outcomes
-from equivalence import check as check_module
-from equivalence import explanation, report
-from equivalence.check import check
-from equivalence.diagnosis import diagnose
-from equivalence.draws import given, integers, normal
+from equivalence.declare.draws import given, integers, normal
+from equivalence.declare.twin import Twin, cases, sample_of
+from equivalence.diagnosis import text as explanation
+from equivalence.diagnosis.diagnose import diagnose
 from equivalence.errors import DeclarationError, SideError
-from equivalence.isolation import isolated
-from equivalence.mindspore_adapter import MindSporeNetwork
-from equivalence.twin import Twin, cases, sample_of
+from equivalence.host.isolation import isolated
+from equivalence.report import text as report
+from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.twins import check as check_module
+from equivalence.twins.check import check
 
 HERE = "tests.engine.test_dynamic:"
 ROWS = (normal("N", "H"),)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import environment
+from equivalence.host import environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,7 @@ class Watch:
     def find_spec(self, name, path=None, target=None):
         if name in ("numpy", "torch", "mindspore"):
             import os
-            from equivalence.environment import SETTINGS
+            from equivalence.host.environment import SETTINGS
             assert set(SETTINGS) <= set(os.environ), f"{name} before the settings"
             print("watched", name)
 sys.meta_path.insert(0, Watch())
@@ -59,7 +59,8 @@ def test_the_settings_stand_before_any_framework_is_imported():
 
 def test_the_plugin_itself_imports_no_framework():
     code = (
-        "import conftest, equivalence.plugin, sys; print({'torch', 'mindspore'} & {*sys.modules})"
+        "import conftest, equivalence.plugin.options, sys; "
+        "print({'torch', 'mindspore'} & {*sys.modules})"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

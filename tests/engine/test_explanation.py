@@ -2,9 +2,9 @@
 
 import math
 
-from equivalence import explanation
-from equivalence.diagnosis import Diagnosis, LayerError
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
+from equivalence.diagnosis import text as explanation
+from equivalence.diagnosis.diagnose import Diagnosis, LayerError
 from tests.engine.small import MS, case
 
 CASE = case("torch.nn:Linear", MS + "Affine", normal(3, 4))

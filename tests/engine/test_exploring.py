@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence import exploring
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import along, unary
 from equivalence.errors import DeclarationError, EquivalenceError
-from equivalence.exploring import (
+from equivalence.operators import explore as exploring
+from equivalence.operators.explore import (
     FEW,
     MANY,
     Exploration,
@@ -16,8 +18,6 @@ from equivalence.exploring import (
     explore,
     untold,
 )
-from equivalence.operators import Operator, to
-from equivalence.spaces import along, unary
 
 HERE = "tests.engine.operators_ms:"
 

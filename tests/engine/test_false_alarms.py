@@ -8,11 +8,11 @@ import pytest
 from benchmarks import false_alarms, workers
 from benchmarks.distribution import Tally
 from benchmarks.false_alarms import measure, outcomes, plan, study, why
-from equivalence import check as check_module
-from equivalence.check import check
-from equivalence.draws import normal
-from equivalence.isolation import isolated
-from equivalence.twin import Twin, cases
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, cases
+from equivalence.host.isolation import isolated
+from equivalence.twins import check as check_module
+from equivalence.twins.check import check
 from tests.engine.networks_ms import Affine
 from tests.engine.small import MS, PT
 

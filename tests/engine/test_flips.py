@@ -9,12 +9,13 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from torch import nn
 
-from equivalence import flips, truth
-from equivalence.draws import normal
-from equivalence.flips import Branches, Flip, explain, locate, whole_flips
-from equivalence.norms import distance
-from equivalence.precision import BUDGET
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.declare.draws import normal
+from equivalence.judge.norms import distance
+from equivalence.judge.precision import BUDGET
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
+from equivalence.truth import flips
+from equivalence.truth.flips import Branches, Flip, explain, locate, whole_flips
 from tests.engine.small import sample
 from tests.engine.test_kinks import poolings
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence import trace
-from equivalence.draws import normal
-from equivalence.judge import Expected, judge
-from equivalence.norms import distance
-from equivalence.precision import BUDGET
+from equivalence.declare.draws import normal
+from equivalence.judge import tensors
+from equivalence.judge.norms import distance
+from equivalence.judge.precision import BUDGET
+from equivalence.judge.verdict import Expected, judge
 from equivalence.sample import Perturbed, Sample
 from tests.engine.arrays import U, gaussian, single, verdict, whole_numbers
 
@@ -253,11 +253,11 @@ def test_a_reversed_momentum_shows_in_the_buffer_alone():
     old, new, out = gaussian(8), gaussian(8, seed=1), gaussian(2, 8, seed=2)
     expected = {
         "output.0": Expected(out, "float32"),
-        trace.buffer("bn.running_mean"): Expected(0.9 * old + 0.1 * new, "float32"),
+        tensors.buffer("bn.running_mean"): Expected(0.9 * old + 0.1 * new, "float32"),
     }
     candidate = {
         "output.0": single(out),
-        trace.buffer("bn.running_mean"): single(0.1 * old + 0.9 * new),
+        tensors.buffer("bn.running_mean"): single(0.1 * old + 0.9 * new),
     }
     (found,) = judge(expected, candidate, U, BUDGET).differing
     assert found.name == "buffer:bn.running_mean"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from equivalence import image_files
+from tests import image_files
 
 RECORD = 3 * image_files.SIDE**2
 

@@ -6,12 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from equivalence import initial_text, report
-from equivalence.check import Outcome
+from equivalence.declare.twin import grid
 from equivalence.errors import DeclarationError, IllPosedError, SideError, WeightError
-from equivalence.initial import Compared, Initial, InitialCase, cases
-from equivalence.initial_tests import FALSE_ALARM, examine
-from equivalence.initial_values import (
+from equivalence.host.isolation import isolated
+from equivalence.initials import text as initial_text
+from equivalence.initials.compare import Compared, Initial, InitialCase, cases
+from equivalence.initials.evidence import FALSE_ALARM, examine
+from equivalence.initials.values import (
     ENOUGH,
     FEWEST,
     MOST,
@@ -21,9 +22,9 @@ from equivalence.initial_values import (
     positions,
     reference_values,
 )
-from equivalence.isolation import isolated
-from equivalence.twin import grid
-from equivalence.weights import Slot
+from equivalence.report import text as report
+from equivalence.sides.weights import Slot
+from equivalence.twins.check import Outcome
 
 HERE = "tests.engine.test_initial:"
 CONV = {"in_channels": 24, "out_channels": 64, "kernel_size": 3, "bias": True}
@@ -102,7 +103,7 @@ def test_the_budget_is_shared_by_all_tests():
 
 def test_right_weights_are_not_refused_at_a_looser_level(monkeypatch):
     """With a false-alarm rate of 1 in 10, about 1 case in 10 may be refused, and hardly more."""
-    monkeypatch.setattr("equivalence.initial_tests.FALSE_ALARM", 0.1)
+    monkeypatch.setattr("equivalence.initials.evidence.FALSE_ALARM", 0.1)
     refused, rounds = 0, 100
     for seed in range(rounds):
         generator = np.random.default_rng(seed)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence import isolation
-from equivalence.check import check
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
 from equivalence.errors import SideError
-from equivalence.isolation import isolated, settings
+from equivalence.host import isolation
+from equivalence.host.isolation import isolated, settings
+from equivalence.twins.check import check
 from tests.engine.small import MS, PT, case
 
 

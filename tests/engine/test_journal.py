@@ -68,7 +68,7 @@ def test_two_studies_do_not_write_one_journal(path):
 
 USED = """
 import sys
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
 from tests.engine.test_false_alarms import of, measure
 assert not measure(of(), [0])["alarms"]
 print(*sorted(m for m in sys.modules if m.startswith("equivalence.")))
@@ -80,13 +80,13 @@ def test_the_sources_that_count_are_those_that_a_comparison_loads():
     loaded = subprocess.run(run, cwd=journal.ROOT, capture_output=True, text=True, check=True)
     names = {path.relative_to(journal.ROOT).as_posix() for path in journal.deciding()}
     assert {f"{module.replace('.', '/')}.py" for module in loaded.stdout.split()} <= names
-    assert {"equivalence/judge.py", "ms_models/conv.py", "tests/twins/conv.py"} <= names
-    assert not {"equivalence/plugin.py", "equivalence/report.py"} & names
+    assert {"equivalence/judge/verdict.py", "ms_models/conv.py", "tests/twins/conv.py"} <= names
+    assert not {"equivalence/plugin/options.py", "equivalence/report/text.py"} & names
 
 
 def test_a_change_of_a_source_that_counts_is_another_measurement(tmp_path, monkeypatch):
-    source = tmp_path / "equivalence/judge.py"
-    source.parent.mkdir()
+    source = tmp_path / "equivalence/judge/verdict.py"
+    source.parent.mkdir(parents=True)
     source.write_text("BUDGET = 16")
     monkeypatch.setattr(journal, "ROOT", tmp_path)
     monkeypatch.setattr(journal, "deciding", lambda: [source])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from equivalence.judge import Expected, Judgement, TensorVerdict, judge, roundings
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Expected, Judgement, TensorVerdict, judge, roundings
 from tests.engine.arrays import U, gaussian, single, verdict, whole_numbers
 
 # --- What is equal, and what is not --------------------------------------------------------------

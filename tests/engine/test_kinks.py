@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from equivalence import kinks
-from equivalence.kinks import MANY, SAFE, KinkWatch, Settler, few
+from equivalence.sides import kinks
+from equivalence.sides.kinks import MANY, SAFE, KinkWatch, Settler, few
 from tests.engine.small import watched
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import launch
+from equivalence.distributed import launch
+from equivalence.distributed.launch import Launcher, Run
 from equivalence.errors import SideError
-from equivalence.launch import Launcher, Run
 
 HERE = "tests.engine.launching"
 SMALL = Launcher("numpy", "NUMBER", lambda ranks, *_: [HERE, str(ranks)])
@@ -120,8 +120,8 @@ def test_a_launcher_that_is_not_installed_is_told(run, monkeypatch):
 WAITS = """
 import sys
 from pathlib import Path
-from equivalence import launch
-from equivalence.launch import Run
+from equivalence.distributed import launch
+from equivalence.distributed.launch import Run
 from tests.engine.test_launch import HERE, SMALL
 launch.LAUNCHERS["small"] = SMALL
 Run("a case", "small", 2, Path(sys.argv[1]), 60.0)([HERE, "rank", "hangs"])

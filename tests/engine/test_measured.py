@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from equivalence import coverage, measured
 from equivalence.__main__ import main
+from equivalence.coverage import command as coverage
 from equivalence.errors import CoverageError
+from equivalence.report import accepted
 from tests import gate
 
 
@@ -47,7 +48,7 @@ def test_operators_are_gathered_by_counterpart_and_twins_by_case_and_kind(result
         line("d", 3.0, unit="levels", tensor="image"),
         line("e", 99.0, differs="known", equal=False),
     )
-    found = measured.collect(measured.records_of(path, "cpu"))
+    found = accepted.collect(accepted.records_of(path, "cpu"))
     figures = {"examples": 2, "tensors": 3, "worst": 3.14}
     assert found["operators"] == {"torch.exp": {"ops.exp": figures}}
     kinds = {"output": 2.0, "gradient": 0.25, "update": 4.0}
@@ -55,11 +56,11 @@ def test_operators_are_gathered_by_counterpart_and_twins_by_case_and_kind(result
     assert found["versions"]["torch"] == torch.__version__.partition("+")[0]
     assert found["seed"] == 0
     told = "1 operators, 1 counterparts, 2 examples; 1 twins, 3 cases"
-    assert measured.summary(found) == told
-    assert measured.worst_of(found, "t") == 4.0
-    assert measured.worst_of(found, "u") is None
-    measured.write(found, tmp_path / "measured.json")
-    assert measured.read(tmp_path / "measured.json") == found
+    assert accepted.summary(found) == told
+    assert accepted.worst_of(found, "t") == 4.0
+    assert accepted.worst_of(found, "u") is None
+    accepted.write(found, tmp_path / "measured.json")
+    assert accepted.read(tmp_path / "measured.json") == found
     assert sorted(p.name for p in tmp_path.iterdir()) == ["measured.json", "results.jsonl"]
 
 
@@ -67,7 +68,7 @@ def test_the_file_has_a_line_for_each_case_in_order(tmp_path):
     path = tmp_path / "measured.json"
     texts = []
     for records in ([line("b"), line("a")], [line("a"), line("b")]):
-        measured.write(measured.collect(records), path)
+        accepted.write(accepted.collect(records), path)
         texts.append(path.read_text())
     assert texts[0] == texts[1]
     assert '   "a": {"output": 1.0},\n   "b": {"output": 1.0}\n' in texts[0]
@@ -75,10 +76,10 @@ def test_the_file_has_a_line_for_each_case_in_order(tmp_path):
 
 def test_lines_of_other_devices_are_left_out(results):
     path = results(line("c"), line("d", device="ascend"))
-    (found,) = measured.records_of(path, "ascend")
+    (found,) = accepted.records_of(path, "ascend")
     assert found["case"] == "d"
     with pytest.raises(CoverageError, match="has no comparison on gpu; make gate DEVICE=gpu"):
-        measured.records_of(path, "gpu")
+        accepted.records_of(path, "gpu")
 
 
 @pytest.mark.parametrize(
@@ -92,46 +93,46 @@ def test_lines_of_other_devices_are_left_out(results):
 )
 def test_a_run_that_was_not_green_is_not_kept(results, record, message):
     with pytest.raises(CoverageError, match=message):
-        measured.records_of(results(line("b"), record), "cpu")
+        accepted.records_of(results(line("b"), record), "cpu")
 
 
 def test_results_that_are_damaged_are_refused(tmp_path):
     path = tmp_path / "results.jsonl"
     path.write_text('{"case": "c"')
     with pytest.raises(CoverageError, match="is damaged"):
-        measured.records_of(path, "cpu")
+        accepted.records_of(path, "cpu")
 
 
 def test_a_run_of_a_part_is_not_kept():
-    found = measured.collect([operator_line(), line("c")])
+    found = accepted.collect([operator_line(), line("c")])
     pair = ("torch.exp", "ops.exp")
-    measured.demand_all(found, [pair], ["c"])
+    accepted.demand_all(found, [pair], ["c"])
     for counterparts, cases, missing in (
         ([pair, ("torch.exp", "mint.exp")], ["c"], "torch.exp by mint.exp"),
         ([pair], ["c", "d"], "d"),
     ):
         with pytest.raises(CoverageError, match=f"1 comparisons .* first of them {missing};"):
-            measured.demand_all(found, counterparts, cases)
+            accepted.demand_all(found, counterparts, cases)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"versions": 1, "operators": {}, "twins": {}}'])
 def test_figures_that_are_damaged_are_refused(tmp_path, text):
     (tmp_path / "measured.json").write_text(text)
     with pytest.raises(CoverageError, match="is damaged"):
-        measured.read(tmp_path / "measured.json")
+        accepted.read(tmp_path / "measured.json")
 
 
 def test_figures_or_results_that_are_missing_are_refused(tmp_path):
     with pytest.raises(CoverageError, match="cannot be read: No such file"):
-        measured.read(tmp_path / "measured.json")
+        accepted.read(tmp_path / "measured.json")
     with pytest.raises(CoverageError, match="cannot be read: No such file"):
-        measured.records_of(tmp_path / "results.jsonl", "cpu")
+        accepted.records_of(tmp_path / "results.jsonl", "cpu")
 
 
 @pytest.fixture
 def accepting(tmp_path, monkeypatch):
     """The command, for a gate of one operator and the case c, that keeps its file in a folder."""
-    monkeypatch.setattr(measured, "path_of", lambda device: tmp_path / f"measured-{device}.json")
+    monkeypatch.setattr(accepted, "path_of", lambda device: tmp_path / f"measured-{device}.json")
     monkeypatch.setattr(coverage, "counterparts", lambda: [("torch.exp", "ops.exp")])
     monkeypatch.setattr(coverage, "gate", lambda device: [f"c-{device}"])
     return lambda path, *more: main(["accept", str(path), *more])
@@ -145,7 +146,7 @@ def test_the_command_keeps_the_figures_and_says_what_is_new_and_gone(results, ac
     path = results(operator_line(), line("c-cpu"))
     assert accepting(path) == 0
     assert capsys.readouterr().out.startswith("0 cases are new, 2 are gone\n")
-    kept = measured.read(path.parent / "measured-cpu.json")
+    kept = accepted.read(path.parent / "measured-cpu.json")
     assert kept["twins"] == {"t": {"c-cpu": {"output": 1.0}}}
 
 
@@ -176,7 +177,7 @@ def test_the_gate_has_cases_of_every_kind_on_the_cpu_and_of_twins_elsewhere():
 
 
 def test_what_is_committed_was_accepted_of_the_seed_that_the_gate_runs():
-    committed = measured.read(measured.path_of("cpu"))
+    committed = accepted.read(accepted.path_of("cpu"))
     assert committed["seed"] == 0
     assert len(committed["twins"]) > 100
     assert len(committed["operators"]) > 100
@@ -186,7 +187,7 @@ def test_what_is_committed_was_accepted_of_the_seed_that_the_gate_runs():
 
 
 def news(now, before=(), **more):
-    return measured.compared(now, measured.collect(before), **more)
+    return accepted.compared(now, accepted.collect(before), **more)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +225,8 @@ def test_of_an_operator_the_example_is_told():
 
 
 def test_the_most_grown_come_first_and_the_rest_is_counted():
-    before = [line(f"c{i}", 0.1) for i in range(measured.TOLD + 2)]
-    now = [line(f"c{i}", 2.0 + i) for i in range(measured.TOLD + 2)]
+    before = [line(f"c{i}", 0.1) for i in range(accepted.TOLD + 2)]
+    now = [line(f"c{i}", 2.0 + i) for i in range(accepted.TOLD + 2)]
     *told, rest = news(now, before)
     assert ["of c4" in told[0], "of c3" in told[1], "of c2" in told[2]] == [True] * 3
     assert rest == "... and 2 more errors that grew"
@@ -251,14 +252,14 @@ def test_a_known_difference_grows_in_peace():
 def test_each_device_is_compared_with_its_own(tmp_path):
     for device in ("cpu", "ascend"):
         error = {"cpu": 0.1, "ascend": 4.0}[device]
-        accepted = measured.collect([line("c", error, device=device)])
-        measured.write(accepted, measured.path_of(device, tmp_path))
+        collected = accepted.collect([line("c", error, device=device)])
+        accepted.write(collected, accepted.path_of(device, tmp_path))
     now = [line("c", 5.0, device=device) for device in ("cpu", "gpu", "ascend")]
-    (told,) = measured.news(now, tmp_path)
+    (told,) = accepted.news(now, tmp_path)
     assert "0.1 -> 5 roundings" in told
 
 
 def test_accepted_results_that_are_damaged_are_told_and_fail_nothing(tmp_path):
     Path(tmp_path, "measured-cpu.json").write_text("{")
-    (told,) = measured.news([line("c")], tmp_path)
+    (told,) = accepted.news([line("c")], tmp_path)
     assert "is damaged" in told

@@ -4,12 +4,13 @@ import mindspore as ms
 import numpy as np
 import pytest
 
-from equivalence import devices, weights
-from equivalence.draws import integers, normal
+from equivalence.declare.draws import integers, normal
 from equivalence.errors import WeightError
-from equivalence.isolation import isolated
-from equivalence.mindspore_adapter import MindSporeNetwork, flatten
-from equivalence.weights import Slot
+from equivalence.host import devices
+from equivalence.host.isolation import isolated
+from equivalence.sides import weights
+from equivalence.sides.mindspore_network import MindSporeNetwork, flatten
+from equivalence.sides.weights import Slot
 from tests.engine.small import MS, sample
 
 MAPS = normal(2, 3, 4, 5)

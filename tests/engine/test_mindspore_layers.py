@@ -8,9 +8,9 @@ from mindspore import mint
 from mindspore import nn as msnn
 from torch import nn
 
-from equivalence.configuration import OWN, differences
-from equivalence.mindspore_layers import settings
-from equivalence.torch_layers import settings as torch_settings
+from equivalence.sides.mindspore_settings import settings
+from equivalence.sides.settings import OWN, differences
+from equivalence.sides.torch_settings import settings as torch_settings
 
 
 def told(reference, candidate):

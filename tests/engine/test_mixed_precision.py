@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence.check import case_unit_roundoff, compare
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError
-from equivalence.isolation import isolated
-from equivalence.twin import Twin, cases
+from equivalence.host.isolation import isolated
+from equivalence.twins.check import case_unit_roundoff, compare
 from pt_reference.precision import Autocast
 
 INPUTS = [normal(2, 7, 16)]

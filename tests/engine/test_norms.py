@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence import norms
-from equivalence.norms import CHUNK, Distance, distance
+from equivalence.judge import norms
+from equivalence.judge.norms import CHUNK, Distance, distance
 from tests.engine.arrays import pairs, restrided
 
 CHUNKS = st.integers(1, 9) | st.just(CHUNK)

@@ -2,12 +2,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equivalence import draws, truth
-from equivalence.check import check, reference
-from equivalence.draws import booleans, integers, normal, ties
+from equivalence.declare import draws
+from equivalence.declare.draws import booleans, integers, normal, ties
+from equivalence.declare.operator import LIMITS, Example, Operator, operator_case, to
+from equivalence.declare.spaces import along, examples, unary
 from equivalence.errors import DeclarationError
-from equivalence.operators import LIMITS, Example, Operator, operator_case, to
-from equivalence.spaces import along, examples, unary
+from equivalence.truth import compute as truth
+from equivalence.twins.check import check, reference
 
 SOFTMAX = Operator("torch.softmax", along(), to("ops.softmax", dim="axis"), to("mint.softmax"))
 RELU = Operator("torch.relu", unary(), to("ops.relu"))
@@ -158,7 +159,7 @@ def test_the_gradient_at_a_tie_must_be_the_reference_s():
 
 
 def test_counterparts_share_the_reference_of_an_example(monkeypatch):
-    from equivalence import check as module
+    from equivalence.twins import check as module
 
     monkeypatch.setattr(module, "_known", [])
     assert reference(case(which=0), 0) is reference(case(which=1), 0)
@@ -167,7 +168,7 @@ def test_counterparts_share_the_reference_of_an_example(monkeypatch):
 
 
 def test_few_references_are_kept(monkeypatch):
-    from equivalence import check as module
+    from equivalence.twins import check as module
 
     monkeypatch.setattr(module, "_known", [])
     monkeypatch.setattr(module, "SMALL", 2)

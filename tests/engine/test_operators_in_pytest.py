@@ -2,8 +2,8 @@
 
 import pytest
 
-from equivalence.check import check
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
+from equivalence.twins.check import check
 from tests.engine.test_exploring import RIGHT, search
 from tests.engine.test_plugin import by_case, project, results, run, text_of  # noqa: F401
 
@@ -11,7 +11,7 @@ pytest_plugins = ["pytester"]
 
 SUITE = """
 import pytest
-from equivalence.exploring import FEW
+from equivalence.operators.explore import FEW
 from tests.engine.test_exploring import RIGHT, operator, search
 
 SEARCHES = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.pattern import describe
+from equivalence.diagnosis.pattern import describe
 
 ROUNDING = 2.0**-24
 SHAPE = (3, 8, 10, 12)

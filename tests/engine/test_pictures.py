@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from equivalence.pictures import (
+from equivalence.pipelines.pictures import (
     UNSCALED,
     alike,
     channels_last,

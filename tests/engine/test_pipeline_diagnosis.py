@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.pipeline_diagnosis import diagnose
+from equivalence.pipelines.diagnose import diagnose
 from tests.engine.test_pipelines import case
 
 

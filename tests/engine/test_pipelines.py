@@ -5,14 +5,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from equivalence import pipelines, report
+from equivalence.declare.twin import sample_of
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
-from equivalence.pipelines import Pipeline, PipelineCase, cases, compare
-from equivalence.twin import sample_of
+from equivalence.pipelines import compare as pipelines
+from equivalence.pipelines.compare import Pipeline, PipelineCase, cases, compare
+from equivalence.report import text as report
 from tests.engine.test_separation import FRAMEWORKS, ROOT, loaded_by, offenders
 
 HERE = "tests.engine.pipelines_np:"
-MODULES = ("pipelines", "pipeline_diagnosis", "pictures", "image_files")
+MODULES = ("pipelines.compare", "pipelines.diagnose", "pipelines.pictures")
 
 
 def pipeline(candidate="right", reference="reference", files="files", configs=({},), **options):
@@ -70,7 +71,7 @@ def test_a_key_in_capitals_is_for_the_files():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_engine_of_pipelines_imports_no_framework(module):
-    assert offenders([ROOT / "equivalence" / f"{module}.py"], FRAMEWORKS) == {}
+    assert offenders([ROOT / "equivalence" / f"{module.replace('.', '/')}.py"], FRAMEWORKS) == {}
 
 
 def test_importing_pipelines_and_their_declarations_loads_no_framework():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
 from tests.engine.test_plugin import by_case, project, results, run, text_of  # noqa: F401
 
 pytest_plugins = ["pytester"]

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import check, diagnosis, plugin
-from equivalence.devices import Found
-from equivalence.draws import normal
-from equivalence.isolation import isolated
-from equivalence.plugin import named_devices
+from equivalence.declare.draws import normal
+from equivalence.diagnosis import diagnose as diagnosis
+from equivalence.host.devices import Found
+from equivalence.host.isolation import isolated
+from equivalence.plugin import options as plugin
+from equivalence.plugin.options import named_devices
+from equivalence.twins import check
 from tests.engine.small import MS, case
 
 pytest_plugins = ["pytester"]
@@ -21,9 +23,9 @@ ROOT = Path(__file__).parents[2]
 
 TWINS = """
 import pytest
-from equivalence.devices import DEVICES
-from equivalence.draws import normal
-from equivalence.twin import Twin, cases
+from equivalence.host.devices import DEVICES
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, cases
 
 SQUARE = {"in_features": 4, "out_features": 4}
 

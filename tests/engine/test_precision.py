@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from equivalence import precision
+from equivalence.judge import precision
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

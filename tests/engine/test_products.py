@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from equivalence.draws import normal
-from equivalence.products import PRODUCTS, multiplies
-from equivalence.torch_adapter import Function, TorchNetwork, TorchTraining
+from equivalence.declare.draws import normal
+from equivalence.sides.torch_network import Function, TorchNetwork, TorchTraining
+from equivalence.truth.products import PRODUCTS, multiplies
 from tests.engine.small import sample
 
 

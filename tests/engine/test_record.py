@@ -8,22 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equivalence import (
-    check,
-    environment,
-    record,
-    record_codec,
-    record_files,
-    record_fingerprint,
-    report,
-)
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
-from equivalence.judge import Expected
-from equivalence.known import Flip, Reference, Truth
+from equivalence.host import environment
+from equivalence.judge.truth import Flip, Reference, Truth
+from equivalence.judge.verdict import Expected
+from equivalence.record import codec, fingerprint, store, truths
+from equivalence.report import text as report
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.undecided import Undecided
-from equivalence.weights import Slot
+from equivalence.sides.weights import Slot
+from equivalence.truth.undecided import Undecided
+from equivalence.twins import check
 from tests.engine import small
 from tests.engine.recording import affine, judged, recorded, sized
 
@@ -40,10 +35,10 @@ def folder(tmp_path):
 
 def test_whole_tensors_are_judged_as_by_the_reference(folder, monkeypatch):
     case = affine(rows=3, config={"in_features": 40, "out_features": 4})
-    plain = judged(case, folder, record.IGNORE)
+    plain = judged(case, folder, truths.IGNORE)
     assert recorded(folder, case) == 1
     monkeypatch.setattr(check, "build_reference", None)
-    by_record = judged(case, folder, record.REQUIRE)
+    by_record = judged(case, folder, truths.REQUIRE)
     assert (plain.record, by_record.record) == (None, "used")
     assert plain.judgement == by_record.judgement
     assert not any(verdict.sketched for verdict in by_record.judgement.verdicts)
@@ -65,7 +60,7 @@ def test_whole_tensors_are_judged_as_by_the_reference(folder, monkeypatch):
 def test_sketched_tensors_get_the_verdict_of_whole_ones(folder, candidate, wrong):
     case = affine(f"tests.engine.{candidate}")
     recorded(folder, affine())
-    plain, by_record = (judged(case, folder, mode) for mode in (record.IGNORE, record.REQUIRE))
+    plain, by_record = (judged(case, folder, mode) for mode in (truths.IGNORE, truths.REQUIRE))
     for outcome in (plain, by_record):
         assert {verdict.name for verdict in outcome.judgement.differing} == wrong
     sketched = {v.name for v in by_record.judgement.verdicts if v.sketched or v.problem}
@@ -86,8 +81,8 @@ def test_large_integers_are_equal_or_not(folder):
         )
 
     recorded(folder, case(0), case(1))
-    assert judged(case(0), folder, record.REQUIRE).passed
-    (verdict,) = judged(case(1), folder, record.REQUIRE).judgement.differing
+    assert judged(case(0), folder, truths.REQUIRE).passed
+    (verdict,) = judged(case(1), folder, truths.REQUIRE).judgement.differing
     assert verdict.name == "output.1"
     assert "some of its 600 integers differ" in verdict.problem
 
@@ -101,15 +96,15 @@ def test_twins_that_must_raise_are_recorded_too(folder, monkeypatch):
     )
     recorded(folder, case)
     monkeypatch.setattr(check, "build_reference", None)
-    assert judged(case, folder, record.REQUIRE).record == "used"
+    assert judged(case, folder, truths.REQUIRE).record == "used"
     silent = replace(case, twin=replace(case.twin, candidate="mindspore.nn:Identity"))
     with pytest.raises(EquivalenceError, match="the candidate did not raise ValueError"):
-        judged(silent, folder, record.REQUIRE)
+        judged(silent, folder, truths.REQUIRE)
 
 
 def test_every_size_of_a_twin_has_a_record(folder, monkeypatch):
     assert recorded(folder, sized()) == 2
-    both = judged(sized(), folder, record.REQUIRE)
+    both = judged(sized(), folder, truths.REQUIRE)
     assert both.passed
     assert both.record == "used"
     assert {v.name for v in both.judgement.verdicts if v.sketched} == {
@@ -118,17 +113,17 @@ def test_every_size_of_a_twin_has_a_record(folder, monkeypatch):
         "gradient:input[0] at ROWS=30",
         "gradient:weight at ROWS=30",
     }
-    fingerprint = record_fingerprint.fingerprint
+    unchanged = fingerprint.fingerprint
 
     def changed(one, *rest):
-        return "another" if one.size == {"ROWS": 3} else fingerprint(one, *rest)
+        return "another" if one.size == {"ROWS": 3} else unchanged(one, *rest)
 
-    monkeypatch.setattr(record_fingerprint, "fingerprint", changed)
-    assert judged(sized(), folder, record.USE).record == "stale"
+    monkeypatch.setattr(fingerprint, "fingerprint", changed)
+    assert judged(sized(), folder, truths.USE).record == "stale"
 
 
 def test_a_run_that_records_is_judged_by_what_it_records(folder):
-    outcome = judged(affine(MS + "StaleWeight"), folder, record.WRITE)
+    outcome = judged(affine(MS + "StaleWeight"), folder, truths.WRITE)
     assert not outcome.passed
     assert any(verdict.sketched for verdict in outcome.judgement.verdicts)
 
@@ -136,8 +131,8 @@ def test_a_run_that_records_is_judged_by_what_it_records(folder):
 def test_close_calls_are_judged_by_recorded_finer_sensitivities(folder, monkeypatch):
     recorded(folder, affine())
     monkeypatch.setattr(check, "build_reference", None)
-    library = record.Library(folder, record.REQUIRE)
-    with record.using(library):
+    library = truths.Library(folder, truths.REQUIRE)
+    with truths.using(library):
         known = check.reference(affine(), 0)
     check._known.clear()
     for name, coarse in known.expected.items():
@@ -152,7 +147,7 @@ def test_close_calls_are_judged_by_recorded_finer_sensitivities(folder, monkeypa
 
 def test_a_failure_by_a_sketch_says_so_and_the_summary_counts_records(folder):
     recorded(folder, affine())
-    outcome = judged(affine(MS + "StaleWeight"), folder, record.USE)
+    outcome = judged(affine(MS + "StaleWeight"), folder, truths.USE)
     text = report.failure(outcome, "pytest this")
     assert [line.strip() for line in text.splitlines()].count("(sketch)") == 3
     lines = [json.loads(line) for line in report.lines(outcome)]
@@ -171,15 +166,15 @@ def test_gradients_that_may_have_flipped_are_told_where_torch_is_missing(
 ):
     recorded(folder, affine())
     monkeypatch.setattr(check.environment, "installed", lambda _: False)
-    read = record.Library.reference
+    read = truths.Library.reference
 
     def with_near(*arguments):
         known = read(*arguments)
         known.expected.near = (Flip("r", 0, "relu", (1,), 1e-9, 0, 1, 0),) * near
         return known
 
-    monkeypatch.setattr(record.Library, "reference", with_near)
-    outcome = judged(affine(MS + "DetachedBias"), folder, record.USE)
+    monkeypatch.setattr(truths.Library, "reference", with_near)
+    outcome = judged(affine(MS + "DetachedBias"), folder, truths.USE)
     assert not outcome.passed
     if told is None:
         assert outcome.note is None
@@ -210,12 +205,12 @@ def test_everything_that_a_reference_knows_is_read_back():
     expected.undecided = {"output.0": Undecided(np.array([0]), -taken, taken, taken, ())}
     slots = {"conv.weight": Slot((6, 4), "parameter"), "conv.bias": Slot((6,), "parameter")}
     known = Reference(drawn, slots, ["drop"], expected)
-    arrays, rest = record_codec.encode(known)
-    content = record_files.packed("s", {"k": (arrays, rest | {"declared": []})})
-    arrays, rest = record_files.unpacked(None, content, "s")["k"]
+    arrays, rest = codec.encode(known)
+    content = store.packed("s", {"k": (arrays, rest | {"declared": []})})
+    arrays, rest = store.unpacked(None, content, "s")["k"]
     fresh = Sample("s", 3, resolve_inputs([normal(2, 5)], {}), "float32")
-    read = record_codec.decode(arrays, rest, fresh)
-    assert record_fingerprint.digest_of(read, 1) == record_fingerprint.digest_of(known, 1)
+    read = codec.decode(arrays, rest, fresh)
+    assert fingerprint.digest_of(read, 1) == fingerprint.digest_of(known, 1)
     for name, slot in slots.items():
         assert np.array_equal(fresh.weight(name, slot.shape), drawn.weight(name, slot.shape))
     assert np.array_equal(fresh.inputs()[0], drawn.inputs()[0])
@@ -243,9 +238,9 @@ def test_the_same_records_give_the_same_bytes(folder, tmp_path):
 
 
 def test_without_a_record_the_reference_is_run_or_the_case_refused(folder):
-    assert judged(affine(), folder, record.USE).record is None
+    assert judged(affine(), folder, truths.USE).record is None
     with pytest.raises(RecordError) as refused:
-        judged(affine(), folder, record.REQUIRE)
+        judged(affine(), folder, truths.REQUIRE)
     assert str(refused.value) == (
         f"{affine().name}: there is no record of it with seed 0; run `make record` where torch is "
         "installed, or leave out --record=require"
@@ -254,11 +249,11 @@ def test_without_a_record_the_reference_is_run_or_the_case_refused(folder):
 
 def test_another_seed_or_unit_roundoff_has_no_record(folder, monkeypatch):
     recorded(folder, affine())
-    assert judged(affine(), folder, record.USE, seed=1).record is None
+    assert judged(affine(), folder, truths.USE, seed=1).record is None
     with pytest.raises(RecordError, match="there is no record of it with seed 1"):
-        judged(affine(), folder, record.REQUIRE, seed=1)
+        judged(affine(), folder, truths.REQUIRE, seed=1)
     monkeypatch.setattr(check, "case_unit_roundoff", lambda *_: 2.0**-11)
-    assert judged(affine(), folder, record.USE).record is None
+    assert judged(affine(), folder, truths.USE).record is None
 
 
 CHANGES = {
@@ -276,14 +271,14 @@ def test_a_changed_declaration_makes_it_stale(folder, changes):
     case = replace(case, twin=replace(case.twin, **changes))
     why = "its record is stale: its declaration or the source of its reference has changed since"
     with pytest.raises(RecordError, match=why):
-        judged(case, folder, record.REQUIRE)
+        judged(case, folder, truths.REQUIRE)
 
 
 def test_a_stale_record_is_not_used_but_counted(folder):
     recorded(folder, affine())
     case = affine()
     case = replace(case, twin=replace(case.twin, inputs=[normal(30, 40, scale=2.0)]))
-    outcome = judged(case, folder, record.USE)
+    outcome = judged(case, folder, truths.USE)
     assert outcome.passed
     assert outcome.record == "stale"
     assert not any(verdict.sketched for verdict in outcome.judgement.verdicts)
@@ -304,8 +299,8 @@ def test_other_numbers_for_the_candidate_make_it_stale(folder, monkeypatch, what
 
     monkeypatch.setattr(Sample, what, other)
     with pytest.raises(RecordError, match="other inputs or weights are drawn here than with"):
-        judged(affine(), folder, record.REQUIRE)
-    outcome = judged(affine(), folder, record.USE)
+        judged(affine(), folder, truths.REQUIRE)
+    outcome = judged(affine(), folder, truths.USE)
     assert outcome.passed
     assert outcome.record == "stale"
 
@@ -327,8 +322,8 @@ def test_a_changed_source_of_the_reference_changes_the_fingerprint(tmp_path, mon
         (package / name).write_text(text)
 
     def found():
-        record_fingerprint.sources.cache_clear()
-        return record_fingerprint.sources("some_reference.net:Net")
+        fingerprint.sources.cache_clear()
+        return fingerprint.sources("some_reference.net:Net")
 
     first = found()
     for name in texts:
@@ -346,14 +341,14 @@ def test_a_torchvision_network_is_stale_under_another_torchvision_but_not_withou
         (None, None),
         ("0.2", "recorded with torchvision 0.1, and 0.2 is installed"),
     ):
-        monkeypatch.setattr(record_fingerprint, "version", lambda _, here=here: here)
-        assert record_fingerprint.other_version(case, made) == why
-        assert record_fingerprint.other_version(affine(), made) is None
+        monkeypatch.setattr(fingerprint, "version", lambda _, here=here: here)
+        assert fingerprint.other_version(case, made) == why
+        assert fingerprint.other_version(affine(), made) is None
 
 
 def test_without_torch_and_record_a_case_says_so(folder, monkeypatch):
     monkeypatch.setattr(check.environment, "installed", lambda _: False)
-    for mode in (record.USE, record.IGNORE):
+    for mode in (truths.USE, truths.IGNORE):
         with pytest.raises(TorchMissingError, match="its reference needs torch, which is not"):
             judged(affine(), folder, mode)
 

@@ -8,13 +8,15 @@ import mindspore as ms
 import numpy as np
 import pytest
 
-from equivalence import check, record_candidate, record_files, record_fingerprint, report
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Case
 from equivalence.errors import EquivalenceError, RecordError, SideError, WeightError
-from equivalence.mindspore_adapter import MindSporeNetwork
-from equivalence.record_files import CANDIDATE
+from equivalence.record import candidates, fingerprint, store
+from equivalence.record.store import CANDIDATE
+from equivalence.report import text as report
 from equivalence.sample import Sample
-from equivalence.twin import Case
+from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.twins import check
 from tests.engine import small
 from tests.engine.recording import affine, kept, recorded, replayed, run_by, sized
 
@@ -100,7 +102,7 @@ def test_a_recorded_run_is_judged_as_the_run_itself(folder, no_candidate, case):
 def test_a_run_that_keeps_is_judged_as_ever(folder):
     for candidate in ("Affine", "StaleWeight"):
         case = affine(MS + candidate)
-        outcome = run_by(record_candidate.Writer(folder / "parts"), case)
+        outcome = run_by(candidates.Writer(folder / "parts"), case)
         assert told(outcome) == told(run_by(None, case))
         assert outcome.made_with is None
 
@@ -212,13 +214,13 @@ def test_a_changed_declaration_makes_it_stale(one, changes):
         replayed(changed(**changes), one)
     assert str(refused.value) == (
         f"{affine().name}: its run in {file} is stale, its declaration or the source of its "
-        f"candidate has changed since: {record_candidate.AGAIN}"
+        f"candidate has changed since: {candidates.AGAIN}"
     )
 
 
 def test_a_changed_source_of_the_candidate_makes_it_stale(one, monkeypatch):
     """How changes of sources are found, `test_record.py` shows."""
-    monkeypatch.setattr(record_fingerprint, "sources", lambda target: f"changed {target}")
+    monkeypatch.setattr(fingerprint, "sources", lambda target: f"changed {target}")
     with pytest.raises(RecordError, match="the source of its candidate has changed since"):
         replayed(affine(), one)
 
@@ -241,7 +243,7 @@ def test_other_numbers_are_refused(one, monkeypatch, what):
     (file,) = one.glob("*.safetensors")
     assert str(refused.value) == (
         f"{affine().name}: its run in {file} was given other inputs or weights than are drawn "
-        f"here (there with NumPy {np.__version__}): {record_candidate.AGAIN}"
+        f"here (there with NumPy {np.__version__}): {candidates.AGAIN}"
     )
 
 
@@ -251,15 +253,15 @@ def test_what_was_not_run_is_refused(one, case):
     with pytest.raises(RecordError) as refused:
         replayed(case, one, seed)
     assert str(refused.value) == (
-        f"{case.name}: {one} has no run of it with seed {seed}: {record_candidate.AGAIN} and "
+        f"{case.name}: {one} has no run of it with seed {seed}: {candidates.AGAIN} and "
         f"`SEED={seed}`"
     )
 
 
 def test_the_name_of_an_engine_error_is_all_that_a_record_can_choose():
-    assert type(record_candidate._raised("SideError", "x")) is SideError
-    assert type(record_candidate._raised("os", "x")).__mro__[1] is Exception
-    assert str(record_candidate._raised("ValueError", "what")) == "what"
+    assert type(candidates._raised("SideError", "x")) is SideError
+    assert type(candidates._raised("os", "x")).__mro__[1] is Exception
+    assert str(candidates._raised("ValueError", "what")) == "what"
 
 
 # Damage.
@@ -282,10 +284,10 @@ def replaced(file, new: bytes) -> None:
 
 
 def repacked(file, change, case=None) -> None:
-    records = record_files.unpacked(file, file.read_bytes(), affine().name, CANDIDATE)
+    records = store.unpacked(file, file.read_bytes(), affine().name, CANDIDATE)
     ((arrays, rest),) = records.values()
     change(arrays, rest)
-    replaced(file, record_files.packed((case or affine()).name, records, CANDIDATE))
+    replaced(file, store.packed((case or affine()).name, records, CANDIDATE))
 
 
 def manifest(file, text: str) -> None:
@@ -302,7 +304,7 @@ DAMAGE = {
         "{file} holds records of 'small-in_features40-out_features24-train-float32-graph-cpu', not",
     ),
     "truth": (
-        lambda f: replaced(f, record_files.packed("small", {})),
+        lambda f: replaced(f, store.packed("small", {})),
         "{file} has format 2, and this version reads 'candidate 1'",
     ),
     "array": (lambda f: repacked(f, lambda a, _: a.pop("output.0")), "{file} lacks what 'small-"),

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import check, record, record_codec, record_files, record_fingerprint
-from equivalence.devices import EVERY_PLACE
-from equivalence.twin import cases
-from equivalence.units import case_unit_roundoff, seen_multiplying
+from equivalence.declare.twin import cases
+from equivalence.host.devices import EVERY_PLACE
+from equivalence.record import codec, fingerprint, store, truths
+from equivalence.twins import check
+from equivalence.twins.units import case_unit_roundoff, seen_multiplying
 from tests.twins import declared
 
-FOLDER = Path(__file__).parents[2] / record.FOLDER
+FOLDER = Path(__file__).parents[2] / truths.FOLDER
 CURE = "run `make record DEVICE=...` for cpu, gpu and ascend, ARGS='-k TWIN' for a part"
 
 
@@ -21,14 +22,14 @@ def wanted():
     Where a record tells whether the reference multiplies, it is believed.
     """
     found = {}
-    with record.using(record.Library(FOLDER, record.USE)):
+    with truths.using(truths.Library(FOLDER, truths.USE)):
         for twin in declared():
             every = (case for place in EVERY_PLACE for case in cases(twin, place))
             if twin.level == "gate":
                 found[twin.name] = {
-                    record_fingerprint.key(one, 0, case_unit_roundoff(one, 0)): one
+                    fingerprint.key(one, 0, case_unit_roundoff(one, 0)): one
                     for case in every
-                    if record.recordable(case)
+                    if truths.recordable(case)
                     for one in case.sizes
                 }
     return {name: samples for name, samples in found.items() if samples}
@@ -37,7 +38,7 @@ def wanted():
 @pytest.fixture(scope="module")
 def committed():
     """What there is: by twin, the samples in the manifest."""
-    return {name: each["samples"] for name, each in record_files.manifest(FOLDER).items()}
+    return {name: each["samples"] for name, each in store.manifest(FOLDER).items()}
 
 
 def test_every_record_that_the_gate_needs_is_there_and_no_other(wanted, committed):
@@ -66,7 +67,7 @@ def _stale(wanted, committed):
         for key, case in samples.items()
         if key in committed.get(twin, {})
         and committed[twin][key]["fingerprint"]
-        != record_fingerprint.fingerprint(case, 0, unit_roundoff_of(key))
+        != fingerprint.fingerprint(case, 0, unit_roundoff_of(key))
     ]
 
 
@@ -77,13 +78,13 @@ def unit_roundoff_of(key):
 
 def test_the_numbers_that_were_recorded_are_drawn_again(wanted):
     """Of each twin's first sample: a draw that changes does so in every one."""
-    entries = record_files.manifest(FOLDER)
+    entries = store.manifest(FOLDER)
     other = []
     for twin, samples in wanted.items():
-        records = record_files.read(FOLDER, twin, entries[twin])
+        records = store.read(FOLDER, twin, entries[twin])
         key, case = next((key, case) for key, case in samples.items() if key in records)
-        known = record_codec.decode(*records[key], check.draw(case, 0))
-        if record_fingerprint.digest_of(known, case.twin.steps) != records[key][1]["digest"]:
+        known = codec.decode(*records[key], check.draw(case, 0))
+        if fingerprint.digest_of(known, case.twin.steps) != records[key][1]["digest"]:
             other.append(key)
     assert not other, f"other inputs or weights are drawn now: {other}; {CURE}"
 
@@ -107,7 +108,7 @@ def _told_wrongly(wanted, committed):
 
 
 def test_a_changed_twin_shows(wanted, committed, monkeypatch):
-    monkeypatch.setattr(record_fingerprint, "sources", lambda target: f"changed {target}")
+    monkeypatch.setattr(fingerprint, "sources", lambda target: f"changed {target}")
     assert len(_stale(wanted, committed)) == sum(map(len, wanted.values()))
 
 

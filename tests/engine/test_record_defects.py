@@ -2,8 +2,9 @@
 
 import pytest
 
-from equivalence import check, record
-from equivalence.isolation import isolated
+from equivalence.host.isolation import isolated
+from equivalence.record import truths
+from equivalence.twins import check
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 
@@ -29,9 +30,9 @@ DEFECTS = {defect.name: defect for defect in catalogue() if defect.name in NAMES
 def test_a_defect_is_refused_by_a_record(name, tmp_path):
     defect = DEFECTS[name]
     case = right_case(defect)
-    library = record.Library(tmp_path / "truth", record.WRITE, tmp_path / "parts")
+    library = truths.Library(tmp_path / "truth", truths.WRITE, tmp_path / "parts")
     check._known.clear()
-    with isolated(), record.using(library):
+    with isolated(), truths.using(library):
         right = check.compare(case, 0)
         wrong = check.compare(with_defect(case, defect), 0)
     check._known.clear()

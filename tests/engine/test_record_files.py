@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import record, record_files
 from equivalence.errors import RecordError
+from equivalence.record import store, truths
 from tests.engine.recording import affine, judged, recorded
 
 ROOT = Path(__file__).parents[2]
@@ -60,9 +60,9 @@ def replaced(folder, new: bytes) -> None:
 
 
 def repacked(folder, change, twin="small") -> None:
-    records = record_files.unpacked(file_of(folder), file_of(folder).read_bytes(), "small")
+    records = store.unpacked(file_of(folder), file_of(folder).read_bytes(), "small")
     change(records)
-    replaced(folder, record_files.packed(twin, records))
+    replaced(folder, store.packed(twin, records))
 
 
 def flip(path) -> None:
@@ -118,34 +118,34 @@ def test_damage_is_one_sentence_that_names_the_file_and_the_cure(folder, damage,
     file = file_of(folder)
     sentence = sentence.format(file=file, folder=folder, size=file.stat().st_size)
     damage(folder)
-    for mode in (record.USE, record.REQUIRE):
+    for mode in (truths.USE, truths.REQUIRE):
         with pytest.raises(RecordError) as refused:
             judged(affine(), folder, mode)
         (line,) = str(refused.value).splitlines()
         assert line.startswith(sentence)
         assert "run `make record` where torch is installed" in line
     # Neither stands in the way where records are not read.
-    assert judged(affine(), folder, record.IGNORE).passed
+    assert judged(affine(), folder, truths.IGNORE).passed
     assert recorded(folder, affine()) == 1
-    assert judged(affine(), folder, record.REQUIRE).passed
+    assert judged(affine(), folder, truths.REQUIRE).passed
 
 
 def test_what_is_recorded_waits_until_it_is_put_into_the_folder(folder, content):
     other = affine(rows=31, config={"in_features": 40, "out_features": 25})
-    judged(other, folder, record.WRITE)
+    judged(other, folder, truths.WRITE)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == content
     (part,) = (folder / "../parts").rglob("*.safetensors")
-    assert record_files.pack([part], folder) == 1
-    assert judged(affine(), folder, record.USE).record is None  # not declared with the other
-    assert judged(other, folder, record.REQUIRE).record == "used"
+    assert store.pack([part], folder) == 1
+    assert judged(affine(), folder, truths.USE).record is None  # not declared with the other
+    assert judged(other, folder, truths.REQUIRE).record == "used"
 
 
 @pytest.mark.parametrize("at", ["small", "manifest"])
 def test_a_run_that_breaks_off_while_it_packs_leaves_the_records_of_before(
     folder, content, monkeypatch, at
 ):
-    judged(affine(rows=31), folder, record.WRITE)
-    written = record_files.written
+    judged(affine(rows=31), folder, truths.WRITE)
+    written = store.written
 
     def broken(path, new):
         if path.name.startswith(at):
@@ -153,14 +153,14 @@ def test_a_run_that_breaks_off_while_it_packs_leaves_the_records_of_before(
             raise KeyboardInterrupt
         written(path, new)
 
-    monkeypatch.setattr(record_files, "written", broken)
+    monkeypatch.setattr(store, "written", broken)
     with pytest.raises(KeyboardInterrupt):
-        record_files.pack((folder / "../parts").rglob("*.safetensors"), folder)
+        store.pack((folder / "../parts").rglob("*.safetensors"), folder)
     assert {name: (folder / name).read_bytes() for name in content} == content
-    assert judged(affine(), folder, record.REQUIRE).record == "used"
+    assert judged(affine(), folder, truths.REQUIRE).record == "used"
     monkeypatch.undo()
     # What it left is gone after the next one.
-    assert record_files.pack((folder / "../parts").rglob("*.safetensors"), folder) == 1
+    assert store.pack((folder / "../parts").rglob("*.safetensors"), folder) == 1
     assert len([*folder.iterdir()]) == 2
 
 
@@ -185,7 +185,7 @@ def test_of_a_reference_that_no_longer_multiplies_one_record_is_left(folder):
 def test_seeds_are_recorded_side_by_side(folder):
     recorded(folder, affine(), seed=5)
     for seed in (0, 5):
-        assert judged(affine(), folder, record.REQUIRE, seed).record == "used"
+        assert judged(affine(), folder, truths.REQUIRE, seed).record == "used"
 
 
 def test_the_manifest_tells_what_each_record_was_made_with(folder):
@@ -199,10 +199,10 @@ def test_the_manifest_tells_what_each_record_was_made_with(folder):
 
 
 def test_the_committed_records_are_whole_and_small():
-    folder = ROOT / record.FOLDER
-    found = record_files.manifest(folder)
+    folder = ROOT / truths.FOLDER
+    found = store.manifest(folder)
     for twin, entry in found.items():
-        assert record_files.read(folder, twin, entry).keys() == entry["samples"].keys()
+        assert store.read(folder, twin, entry).keys() == entry["samples"].keys()
     files = [path for path in folder.glob("*") if path.name != "manifest.json"]
     assert {path.name for path in files} == {entry["file"] for entry in found.values()}
     assert sum(path.stat().st_size for path in folder.glob("*")) < MEGABYTES * 1e6

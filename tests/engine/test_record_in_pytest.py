@@ -7,8 +7,9 @@ from pathlib import Path
 import mindspore as ms
 import pytest
 
-from equivalence import devices, record, record_files
-from equivalence.twin import cases
+from equivalence.declare.twin import cases
+from equivalence.host import devices
+from equivalence.record import store, truths
 from tests.engine.recording import kept as keep
 
 pytest_plugins = ["pytester"]
@@ -17,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 
 TWINS = """
 import pytest
-from equivalence.draws import normal
-from equivalence.twin import Twin, cases, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, cases, grid
 
 
 def twin(name, candidate):
@@ -67,7 +68,7 @@ def run(project, *arguments):
 
 def kept(project):
     """The samples on record, by twin."""
-    found = record_files.manifest(Path(project.path, record.FOLDER))
+    found = store.manifest(Path(project.path, truths.FOLDER))
     return {twin: entry["samples"] for twin, entry in found.items()}
 
 
@@ -90,7 +91,7 @@ def test_two_workers_record_and_a_process_without_torch_reads_it(project):
         "wrong": 4,
     }
     assert not [*Path(project.path, "reports").glob("recording*")]
-    folder = Path(project.path, record.FOLDER)
+    folder = Path(project.path, truths.FOLDER)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     without = ("-p", "tests.engine.without_torch")

@@ -9,13 +9,13 @@ import pytest
 from mindspore import ops
 from mindspore.graph import _parse
 
-from equivalence import devices
-from equivalence.check import build_candidate, check, compare
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
 from equivalence.errors import DeclarationError, EquivalenceError
-from equivalence.isolation import isolated
-from equivalence.mindspore_adapter import MindSporeNetwork
-from equivalence.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
+from equivalence.host import devices
+from equivalence.host.isolation import isolated
+from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
+from equivalence.twins.check import build_candidate, check, compare
 from tests.engine.small import case, sample
 
 HERE = "tests.engine.products_ms:"
@@ -281,7 +281,7 @@ def test_a_rehearsed_case_differs_from_the_plain_one_and_passes_by_its_own_unit(
 
 
 def test_judged_by_the_unit_of_float32_a_rehearsed_case_would_fail(monkeypatch):
-    from equivalence import check as module
+    from equivalence.twins import check as module
 
     monkeypatch.setattr(module, "case_unit_roundoff", lambda *_: 2.0**-24)
     with isolated():

@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from equivalence import report
-from equivalence.check import Outcome
-from equivalence.draws import normal
-from equivalence.flips import Flip
-from equivalence.judge import Expected, Judgement, TensorVerdict, judge
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.twin import Case, Twin
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Case, Twin
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Expected, Judgement, TensorVerdict, judge
+from equivalence.report import text as report
+from equivalence.truth.flips import Flip
+from equivalence.twins.check import Outcome
 
 REPEAT = "pytest 'tests/test_twins.py::test_twin[linear-train-float32-pynative-cpu]' --seed 7"
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 from torch import nn
 
-from equivalence import truth
-from equivalence.check import check
-from equivalence.draws import normal
-from equivalence.judge import judge
-from equivalence.rounding import RoundEachResult
+from equivalence.declare.draws import normal
+from equivalence.judge.verdict import judge
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
+from equivalence.truth.rounding import RoundEachResult
+from equivalence.twins.check import check
 from tests.engine.small import case, sample
 
 U = 2.0**-24

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.draws import distribution, half, integers, normal, uniform
-from equivalence.precision import UNIT_ROUNDOFF
+from equivalence.declare.draws import distribution, half, integers, normal, uniform
+from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sample import Perturbed, Sample, resolve_inputs, seed_of, stream
 
 U = UNIT_ROUNDOFF["float32"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.scheduler import BySample
+from equivalence.plugin.scheduler import BySample
 
 
 class Worker:

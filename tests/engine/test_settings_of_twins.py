@@ -6,11 +6,11 @@ from torch import nn
 
 import ms_models.resnet
 import pt_reference.resnet
-from equivalence.build import build
-from equivalence.configuration import differences
-from equivalence.mindspore_layers import settings
-from equivalence.torch_layers import settings as torch_settings
-from equivalence.weights import reference_name
+from equivalence.sides.mindspore_settings import settings
+from equivalence.sides.settings import differences
+from equivalence.sides.torch_settings import settings as torch_settings
+from equivalence.sides.weights import reference_name
+from equivalence.targets import build
 from tests import twins
 
 # The candidate's padding rule gives the reference's padding for some sizes only, or its zeros

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from equivalence import kinks, truth
-from equivalence.draws import normal
-from equivalence.kinks import MANY, KinkWatch, Settler, few
+from equivalence.declare.draws import normal
 from equivalence.sample import Perturbed
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.sides import kinks
+from equivalence.sides.kinks import MANY, KinkWatch, Settler, few
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
 from tests.engine.small import PT, sample, watched
 
 U = 2.0**-24
@@ -198,7 +199,7 @@ def reach(monkeypatch, network, drawn):
     """Lets near reach so far that a few elements are."""
     distance = nearest(network, drawn)
     monkeypatch.setattr(kinks, "SAFE", 1.5 * distance)
-    monkeypatch.setattr("equivalence.torch_adapter.MARGIN", 2.0 * distance)
+    monkeypatch.setattr("equivalence.sides.torch_network.MARGIN", 2.0 * distance)
     assert few(*near_kinks(network, drawn))
 
 
@@ -243,7 +244,7 @@ def test_an_operator_with_many_near_is_left_alone(monkeypatch):
             super().__init__(given, *others)
 
     network, drawn = rectified(monkeypatch)
-    monkeypatch.setattr("equivalence.torch_adapter.Settler", Watched)
+    monkeypatch.setattr("equivalence.sides.torch_network.Settler", Watched)
     monkeypatch.setattr(network, "module", nn.Sequential(network.module, nn.ReLU()))
     monkeypatch.setattr(KinkWatch, "near", lambda *_: [1, MANY])
     network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
@@ -253,7 +254,7 @@ def test_an_operator_with_many_near_is_left_alone(monkeypatch):
 def test_a_sample_with_many_near_everywhere_is_left_alone(monkeypatch):
     network, drawn = rectified(monkeypatch)
     monkeypatch.setattr(KinkWatch, "near", lambda *_: [MANY])
-    monkeypatch.setattr("equivalence.torch_adapter.Settler", None)
+    monkeypatch.setattr("equivalence.sides.torch_network.Settler", None)
     network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     assert drawn.shifts == {}
 

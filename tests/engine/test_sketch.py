@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equivalence import sketch, truth
-from equivalence.draws import normal
-from equivalence.judge import Expected, judge
-from equivalence.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.sketch import BUCKETS, CHUNK, WHOLE, Sketch, keeping
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.declare.draws import normal
+from equivalence.judge import sketch
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.sketch import BUCKETS, CHUNK, WHOLE, Sketch, keeping
+from equivalence.judge.verdict import Expected, judge
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
 from tests.engine.small import sample
 
 U = UNIT_ROUNDOFF["float32"]

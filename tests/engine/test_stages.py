@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence import stages
-from equivalence.diagnosis import diagnose
-from equivalence.draws import integers, normal
-from equivalence.twin import Case, Twin
+from equivalence.declare.draws import integers, normal
+from equivalence.declare.twin import Case, Twin
+from equivalence.diagnosis import stages
+from equivalence.diagnosis.diagnose import diagnose
 from tests.engine.test_training import CLASSIFIER, GIVEN, one_case
 
 

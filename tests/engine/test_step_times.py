@@ -145,8 +145,8 @@ def test_a_device_that_is_absent_is_named(monkeypatch, capsys):
 def test_both_sides_of_a_small_step_are_run(monkeypatch):
     from dataclasses import replace
 
-    from equivalence.draws import normal
-    from equivalence.isolation import isolated
+    from equivalence.declare.draws import normal
+    from equivalence.host.isolation import isolated
     from tests.twins import declared
 
     monkeypatch.setattr(step_times, "ROUNDS", 1)

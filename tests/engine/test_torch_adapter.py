@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence.draws import half, integers, normal
-from equivalence.torch_adapter import TorchNetwork, flatten
-from equivalence.weights import Slot
+from equivalence.declare.draws import half, integers, normal
+from equivalence.sides.torch_network import TorchNetwork, flatten
+from equivalence.sides.weights import Slot
 from tests.engine.small import PT, sample
 
 

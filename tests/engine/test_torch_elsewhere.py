@@ -10,15 +10,15 @@ import torch
 from torch import nn
 
 from benchmarks import step_times
-from equivalence import torch_adapter
-from equivalence.check import build_reference
-from equivalence.devices import place
-from equivalence.draws import integers, normal
-from equivalence.kinks import KinkWatch
-from equivalence.rounding import RoundEachResult
-from equivalence.torch_adapter import TorchNetwork, TorchTraining, beside
-from equivalence.twin import Twin, cases
-from equivalence.undecided import handed
+from equivalence.declare.draws import integers, normal
+from equivalence.declare.twin import Twin, cases
+from equivalence.host.devices import place
+from equivalence.sides import torch_network
+from equivalence.sides.kinks import KinkWatch
+from equivalence.sides.torch_network import TorchNetwork, TorchTraining, beside
+from equivalence.truth.rounding import RoundEachResult
+from equivalence.truth.undecided import handed
+from equivalence.twins.check import build_reference
 from tests.engine.small import sample
 
 HERE = "tests.engine.test_torch_elsewhere:"
@@ -51,7 +51,7 @@ class LeftBehind(nn.Module):
 @pytest.fixture
 def elsewhere(monkeypatch):
     """Networks are built on `meta`, and what comes back from there are zeros."""
-    monkeypatch.setattr(torch_adapter, "beside", lambda _: torch.device("meta"))
+    monkeypatch.setattr(torch_network, "beside", lambda _: torch.device("meta"))
     back = torch.Tensor.cpu
 
     def cpu(tensor):
@@ -148,7 +148,7 @@ def settings():
 @pytest.mark.parametrize("reference", ["torch.nn:ReLU", "tests.engine.steps_pt:classifier"])
 def test_the_reference_of_a_case_is_beside_its_candidate(reference, monkeypatch):
     asked = []
-    monkeypatch.setattr(torch_adapter, "beside", lambda it: asked.append(it) or torch.device("cpu"))
+    monkeypatch.setattr(torch_network, "beside", lambda it: asked.append(it) or torch.device("cpu"))
     steps = 1 if "steps" in reference else None
     twin = Twin("beside", reference, "mindspore.nn:ReLU", [IMAGES], phases=["train"], steps=steps)
     for device in ("cpu", "gpu.float32"):

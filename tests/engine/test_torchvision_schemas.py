@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from equivalence import torchvision_schemas
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.sides.torch_network import TorchNetwork
 from equivalence.torchvision_schemas import SCHEMAS, declare_missing
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equivalence import check as engine
-from equivalence import weights
-from equivalence.check import check
-from equivalence.draws import integers, normal
+from equivalence.declare.draws import integers, normal
+from equivalence.declare.twin import Case, Twin, cases
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.sample import Perturbed
-from equivalence.twin import Case, Twin, cases
+from equivalence.sides import weights
+from equivalence.twins import check as engine
+from equivalence.twins.check import check
 
 STEPS = 4
 GIVEN = Twin(

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from equivalence import truth
-from equivalence.check import check
-from equivalence.draws import integers, normal, uniform
+from equivalence.declare.draws import integers, normal, uniform
 from equivalence.errors import IllPosedError
 from equivalence.sample import Perturbed
-from equivalence.torch_adapter import TorchNetwork
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
+from equivalence.twins.check import check
 from tests.engine.small import MS, PT, case, sample
 
 U = 2.0**-24
@@ -149,8 +149,8 @@ def test_a_truth_that_is_nan_is_refused_by_name():
 
 
 def test_a_sample_that_is_settled_has_no_flips_and_costs_no_run_for_them(monkeypatch):
-    monkeypatch.setattr("equivalence.flips.locate", None)
-    monkeypatch.setattr("equivalence.flips.explain", None)
+    monkeypatch.setattr("equivalence.truth.flips.locate", None)
+    monkeypatch.setattr("equivalence.truth.flips.explain", None)
     monkeypatch.setattr(truth, "Branches", None)
     rectified = network("Rectified")
     assert truth.compute(rectified, sample(normal(8, 4)), "train", U).near == ()

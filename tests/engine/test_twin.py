@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Case, Twin, cases, grid, sample_of
 from equivalence.errors import DeclarationError
-from equivalence.twin import Case, Twin, cases, grid, sample_of
 
 
 def twin(**changes):

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from equivalence import check, report
-from equivalence.batches import Fed
-from equivalence.diagnosis import diagnose
-from equivalence.draws import normal
-from equivalence.torch_adapter import TorchTraining
-from equivalence.twin import Twin
-from equivalence.undecided import Spread, Undecided, between, handed
+from equivalence.declare.batches import Fed
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.report import text as report
+from equivalence.sides.torch_network import TorchTraining
+from equivalence.truth.undecided import Spread, Undecided, between, handed
+from equivalence.twins import check
 from tests.engine.test_training import one_case
 
 NAME = "update[1]:kernel"

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence import check, record, record_files, units
-from equivalence.devices import EVERY_PLACE
-from equivalence.draws import normal
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import DTYPES
 from equivalence.errors import RecordError, SideError, TorchMissingError
-from equivalence.isolation import isolated
-from equivalence.twin import DTYPES
-from equivalence.units import case_unit_roundoff, is_coarse
+from equivalence.host.devices import EVERY_PLACE
+from equivalence.host.isolation import isolated
+from equivalence.record import store, truths
+from equivalence.twins import check, units
+from equivalence.twins.units import case_unit_roundoff, is_coarse
 from tests.engine import small
 from tests.engine.recording import affine, judged, recorded
 
@@ -135,33 +136,33 @@ def test_a_record_tells_without_torch(folder, monkeypatch):
     recorded(folder, gelu(device="cpu"), affine(device=REHEARSED))
     monkeypatch.setattr(check, "build_reference", None)
     monkeypatch.setattr(units, "_seen", {})
-    by_record = judged(gelu(), folder, record.REQUIRE)
+    by_record = judged(gelu(), folder, truths.REQUIRE)
     assert (by_record.record, by_record.judgement.coarse) == ("used", False)
-    linear = judged(affine(device=REHEARSED), folder, record.REQUIRE)
+    linear = judged(affine(device=REHEARSED), folder, truths.REQUIRE)
     assert (linear.record, linear.judgement.coarse) == ("used", True)
 
 
 def test_a_record_made_for_a_coarse_mode_is_that_of_the_cpu(folder):
     recorded(folder, gelu())
-    (entry,) = record_files.manifest(folder).values()
+    (entry,) = store.manifest(folder).values()
     (key,) = entry["samples"]
     assert key.endswith("u=2^-24")
     assert entry["samples"][key]["multiplies"] is False
-    assert judged(gelu(device="cpu"), folder, record.REQUIRE).record == "used"
+    assert judged(gelu(device="cpu"), folder, truths.REQUIRE).record == "used"
 
 
 def test_one_of_float32_does_not_serve_where_the_reference_multiplies(folder):
     recorded(folder, affine())
     with pytest.raises(RecordError, match="there is no record of it with seed 0"):
-        judged(affine(device=REHEARSED), folder, record.REQUIRE)
-    outcome = judged(affine(device=REHEARSED), folder, record.USE)
+        judged(affine(device=REHEARSED), folder, truths.REQUIRE)
+    outcome = judged(affine(device=REHEARSED), folder, truths.USE)
     assert (outcome.record, outcome.judgement.coarse) == (None, True)
 
 
 def test_without_a_record_it_is_not_run_for_where_one_is_required(folder, monkeypatch):
     monkeypatch.setattr(check, "build_reference", None)
     with pytest.raises(RecordError, match="there is no record of it with seed 0"):
-        judged(gelu(), folder, record.REQUIRE)
+        judged(gelu(), folder, truths.REQUIRE)
 
 
 def test_a_stale_record_tells_nothing(folder):
@@ -169,9 +170,9 @@ def test_a_stale_record_tells_nothing(folder):
     now = gelu()
     now = replace(now, twin=replace(now.twin, reference="tests.engine.products_pt:Squared"))
     with pytest.raises(RecordError, match="its record is stale: its declaration or the source"):
-        judged(now, folder, record.REQUIRE)
-    record_of = record.Library(folder, record.USE)
-    with record.using(record_of):
+        judged(now, folder, truths.REQUIRE)
+    record_of = truths.Library(folder, truths.USE)
+    with truths.using(record_of):
         assert case_unit_roundoff(now, 0) == COARSE
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from equivalence import torch_names, usage
+from equivalence.coverage import torch_names, usage
 from equivalence.errors import CoverageError
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence.errors import WeightError
-from equivalence.weights import Slot, pair, reference_name
+from equivalence.sides.weights import Slot, pair, reference_name
 
 REFERENCE = {
     "conv.weight": Slot((8, 3, 3, 3), "parameter"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from equivalence.devices import DEVICES
+from equivalence.host.devices import DEVICES
 
 ROOT = Path(__file__).parents[2]
 GITHUB = sorted(ROOT.glob(".github/workflows/*.yml"))

@@ -1,7 +1,7 @@
 """The declared comparisons of initialisers."""
 
-from equivalence.initial import Initial
-from equivalence.twin import grid
+from equivalence.declare.twin import grid
+from equivalence.initials.compare import Initial
 
 RECIPES = [
     "he_normal",

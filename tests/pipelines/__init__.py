@@ -2,18 +2,18 @@
 
 from typing import Any
 
+from equivalence.declare.twin import grid
 from equivalence.errors import DeclarationError
-from equivalence.pipelines import Pipeline
-from equivalence.twin import grid
+from equivalence.pipelines.compare import Pipeline
 
 
 def beside(name: str, reference: str, candidate: str, files: str, **options: Any) -> Pipeline:
-    """Functions of the two `data` modules over files of `equivalence.image_files`."""
+    """Functions of the two `data` modules over files of `tests.image_files`."""
     return Pipeline(
         name,
         reference=f"pt_reference.data:{reference}",
         candidate=f"ms_models.data:{candidate}",
-        files=f"equivalence.image_files:{files}",
+        files=f"tests.image_files:{files}",
         **options,
     )
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from equivalence.batches import Batches
-from equivalence.initial import Initial, InitialCase
-from equivalence.pipelines import PipelineCase
-from equivalence.twin import Case, Twin, cases
+from equivalence.declare.batches import Batches
+from equivalence.declare.twin import Case, Twin, cases
+from equivalence.initials.compare import Initial, InitialCase
+from equivalence.pipelines.compare import PipelineCase
 from tests.pipelines import declared as pipelines
 
 PIPELINES = {pipeline.name: pipeline for pipeline in pipelines()}

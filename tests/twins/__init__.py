@@ -2,8 +2,8 @@
 
 import importlib
 
+from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError
-from equivalence.twin import Twin
 
 # Longest first, so that parallel workers end together.
 FAMILIES = (

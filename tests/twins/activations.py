@@ -4,8 +4,8 @@ Left out: sigmoid and tanh by themselves, and ELU, whose gradient at large argum
 sign rests on the digits of an exp that MindSpore's CPU kernels do not give (ELU: 23 roundings).
 """
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 ONCE = {"inputs": [normal(2, 6, 9, 7, scale=3.0)], "phases": ("train",)}
 

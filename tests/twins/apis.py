@@ -3,8 +3,8 @@
 import itertools
 from typing import Any
 
-from equivalence.coverage import Layer
-from equivalence.operators import to
+from equivalence.coverage.command import Layer
+from equivalence.declare.operator import to
 from tests.initials import INITIALS
 from tests.pipelines import declared as pipelines
 from tests.twins import declared as twins

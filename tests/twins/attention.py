@@ -1,7 +1,7 @@
 """Attention and the layers of a transformer, without dropout, which draws."""
 
-from equivalence.draws import given, normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import given, normal
+from equivalence.declare.twin import Twin, grid
 
 DENSE = {"dense1": "linear1", "dense2": "linear2"}
 

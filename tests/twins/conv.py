@@ -1,7 +1,7 @@
 """Convolutions: strides on odd and even sizes, groups, dilation, bias."""
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 PLANES = {"in_planes": 8, "out_planes": 16}
 SIZES = {"H": [14, 15], "W": 11}

@@ -1,7 +1,7 @@
 """Fully connected layers. A square weight shows a transposition that no shape would."""
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 TWINS = (
     Twin(

@@ -1,7 +1,7 @@
 """Known differences: mistakes of a migration that the suite must see in every case."""
 
-from equivalence.draws import integers, logits, normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import integers, logits, normal
+from equivalence.declare.twin import Twin, grid
 
 # A difference is a property of the network; one phase and one execution show it.
 ONCE = {"phases": ("train",), "executions": ("pynative",)}

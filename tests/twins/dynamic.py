@@ -1,7 +1,7 @@
 """Dynamic shapes: each cell is compiled once, for dimensions that it does not know."""
 
-from equivalence.draws import given, integers, normal, uniform
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import given, integers, normal, uniform
+from equivalence.declare.twin import Twin, grid
 
 OPERATOR = {"phases": ("train",)}
 

@@ -1,7 +1,7 @@
 """Losses. Logits reach from small to saturated; classes are few, so that smoothing shows."""
 
-from equivalence.draws import binary, distribution, integers, logits, uniform
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import binary, distribution, integers, logits, uniform
+from equivalence.declare.twin import Twin, grid
 
 FOCAL = {
     "reference": "pt_reference.losses:SigmoidFocalLoss",

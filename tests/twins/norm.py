@@ -1,7 +1,7 @@
 """Normalisation. One channel in eight is quiet, so that an epsilon shows."""
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 MAPS = [normal(3, "num_features", 7, 5, shift=0.5)]
 

@@ -4,8 +4,8 @@ Most are fed the gradient itself, see `pt_reference.given`: weights of every rol
 gradients in each of ten steps. Weight decays are large, clips bite, schedules change every step.
 """
 
-from equivalence.draws import Draw, integers, logits, normal, uniform
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import Draw, integers, logits, normal, uniform
+from equivalence.declare.twin import Twin, grid
 
 TRAINED = {"phases": ("train",)}
 # A difference is one of formulas; one execution shows it.

@@ -1,7 +1,7 @@
 """Pooling. The inputs of a max pooling are mostly negative, so that a border of zeros would win."""
 
-from equivalence.draws import normal, uniform
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal, uniform
+from equivalence.declare.twin import Twin, grid
 
 NEGATIVE = [normal(2, 5, 12, 9, shift=-2.0)]  # one size even, one odd
 

@@ -5,8 +5,8 @@ wraps the network, and perhaps its BatchNorms, in cells that the renames take ou
 left out: it imports a rewritten copy of the source, by paths that it leaves in `sys.path`.
 """
 
-from equivalence.draws import integers, normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import integers, normal
+from equivalence.declare.twin import Twin, grid
 
 PT, MS = "pt_reference.precision:", "ms_models.precision:"
 HALF = {"computes": "float16"}

@@ -1,7 +1,7 @@
 """Reductions."""
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 AXES = grid(axis=[1, (0, -1)], keep_dims=False) + grid(axis=[-1, [1, 2]], keep_dims=True)
 

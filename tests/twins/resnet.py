@@ -1,7 +1,7 @@
 """Residual blocks, stages and whole networks."""
 
-from equivalence.draws import normal
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, grid
 
 TWINS = (
     Twin(

@@ -1,7 +1,7 @@
 """Sparse matrices against PyTorch's: the values have gradients, the patterns are given."""
 
-from equivalence.draws import given, normal, ties
-from equivalence.twin import Twin
+from equivalence.declare.draws import given, normal, ties
+from equivalence.declare.twin import Twin
 
 # A row without elements, and rows of one, two and three.
 ENDS, COLUMNS = (0, 2, 2, 5, 6), (0, 4, 1, 2, 4, 3)

@@ -1,7 +1,7 @@
 """Equivalent substitutions: one operator in the place of another, or several in that of one."""
 
-from equivalence.draws import integers, normal, ties
-from equivalence.twin import Twin, grid
+from equivalence.declare.draws import integers, normal, ties
+from equivalence.declare.twin import Twin, grid
 
 MAPS = [normal(2, 3, 12, 6)]
 

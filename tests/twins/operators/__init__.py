@@ -2,8 +2,8 @@
 
 import importlib
 
+from equivalence.declare.operator import Operator
 from equivalence.errors import DeclarationError
-from equivalence.operators import Operator
 
 FAMILIES = (
     "elementwise",

@@ -5,9 +5,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from equivalence.draws import normal, ties, uniform
-from equivalence.operators import LIMITS, Counterpart, Operator, to
-from equivalence.spaces import LARGE, POSITIVE, REAL, WITHIN_ONE, along, shape, unary, values
+from equivalence.declare.draws import normal, ties, uniform
+from equivalence.declare.operator import LIMITS, Counterpart, Operator, to
+from equivalence.declare.spaces import (
+    LARGE,
+    POSITIVE,
+    REAL,
+    WITHIN_ONE,
+    along,
+    shape,
+    unary,
+    values,
+)
 from tests.twins.operators.elementwise import (
     COARSE,
     COARSER,

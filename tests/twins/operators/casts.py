@@ -1,8 +1,8 @@
 """Operators that change the dtype, or nothing but the gradient."""
 
-from equivalence.draws import booleans, normal, ties, whole
-from equivalence.operators import Operator, to
-from equivalence.spaces import REAL, unary
+from equivalence.declare.draws import booleans, normal, ties, whole
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import REAL, unary
 from tests.twins.operators.spaces_shapes import same
 
 DTYPES = ["float32", "float16", "int32", "int64", "bool"]

@@ -2,10 +2,10 @@
 
 import functools
 
-from equivalence import draws
-from equivalence.draws import booleans, nonfinite, normal, ties, whole
-from equivalence.operators import Operator, to
-from equivalence.spaces import LARGE, unary
+from equivalence.declare import draws
+from equivalence.declare.draws import booleans, nonfinite, normal, ties, whole
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import LARGE, unary
 from tests.twins.operators.elementwise import alike, operand, same
 
 WIDE = functools.partial(ties, largest=20)

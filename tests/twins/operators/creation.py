@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from equivalence.draws import normal
-from equivalence.operators import Operator, to
-from equivalence.spaces import arguments
+from equivalence.declare.draws import normal
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import arguments
 
 OWN = "ms_models.creation:"
 SIZES = [(2, 3), (1,), (4, 0), ()]

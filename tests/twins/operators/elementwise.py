@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from equivalence import draws
-from equivalence.draws import booleans, logits, nonfinite, normal, ties, uniform, whole
-from equivalence.operators import LIMITS, Counterpart, Example, Operator, Space, to
-from equivalence.spaces import (
+from equivalence.declare import draws
+from equivalence.declare.draws import booleans, logits, nonfinite, normal, ties, uniform, whole
+from equivalence.declare.operator import LIMITS, Counterpart, Example, Operator, Space, to
+from equivalence.declare.spaces import (
     LARGE,
     POSITIVE,
     REAL,

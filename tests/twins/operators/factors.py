@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from equivalence.draws import definite, normal, triangular
-from equivalence.operators import LIMITS, Operator, to
-from equivalence.spaces import Values, arguments, shape, values
+from equivalence.declare.draws import definite, normal, triangular
+from equivalence.declare.operator import LIMITS, Operator, to
+from equivalence.declare.spaces import Values, arguments, shape, values
 from tests.twins.operators.elementwise import constant
 from tests.twins.operators.linear import NOT_ONE, square
 from tests.twins.operators.reductions import GRADIENT

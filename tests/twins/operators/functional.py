@@ -4,10 +4,10 @@ import functools
 
 from hypothesis import strategies as st
 
-from equivalence.draws import normal, ties, uniform
-from equivalence.operators import LIMITS, Operator, to
-from equivalence.spaces import SIDE, arguments, values
-from equivalence.twin import DTYPES
+from equivalence.declare.draws import normal, ties, uniform
+from equivalence.declare.operator import LIMITS, Operator, to
+from equivalence.declare.spaces import SIDE, arguments, values
+from equivalence.declare.twin import DTYPES
 from tests.twins.operators.spaces_functional import (
     adaptive,
     batch,

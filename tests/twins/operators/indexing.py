@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from equivalence.draws import booleans, distinct, integers, normal, ties, whole
-from equivalence.operators import LIMITS, Operator, to
-from equivalence.spaces import arguments, shape, unary, values
+from equivalence.declare.draws import booleans, distinct, integers, normal, ties, whole
+from equivalence.declare.operator import LIMITS, Operator, to
+from equivalence.declare.spaces import arguments, shape, unary, values
 from tests.twins.operators.elementwise import TO_NOTHING, widened
 from tests.twins.operators.spaces_indexing import (
     added,

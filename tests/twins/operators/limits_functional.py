@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from equivalence.operators import LIMITS, Example
+from equivalence.declare.operator import LIMITS, Example
 
 
 def each(value: Any, rank: int) -> tuple:

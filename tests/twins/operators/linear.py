@@ -5,9 +5,9 @@ import math
 import hypothesis
 from hypothesis import strategies as st
 
-from equivalence.draws import normal, ties
-from equivalence.operators import LIMITS, Example, Operator, to
-from equivalence.spaces import Values, arguments, axis, reduction, shape, unary, values
+from equivalence.declare.draws import normal, ties
+from equivalence.declare.operator import LIMITS, Example, Operator, to
+from equivalence.declare.spaces import Values, arguments, axis, reduction, shape, unary, values
 from tests.twins.operators.elementwise import constant
 from tests.twins.operators.spaces_shapes import filled
 

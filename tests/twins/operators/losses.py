@@ -4,7 +4,7 @@ import functools
 
 from hypothesis import strategies as st
 
-from equivalence.draws import (
+from equivalence.declare.draws import (
     Draw,
     distribution,
     given,
@@ -14,8 +14,8 @@ from equivalence.draws import (
     ties,
     uniform,
 )
-from equivalence.operators import Operator, to
-from equivalence.spaces import SIDE, arguments, shape, values
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import SIDE, arguments, shape, values
 from tests.twins.operators.elementwise import COARSE
 from tests.twins.operators.reductions import ALIKE
 from tests.twins.operators.spaces_functional import REDUCTION, classified, pointwise_loss

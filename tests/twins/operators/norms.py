@@ -4,9 +4,9 @@ import functools
 
 from hypothesis import strategies as st
 
-from equivalence.draws import normal, ties, uniform
-from equivalence.operators import Operator, to
-from equivalence.spaces import SIDE, arguments, shape, values
+from equivalence.declare.draws import normal, ties, uniform
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import SIDE, arguments, shape, values
 from tests.twins.operators.spaces_functional import affine, batch
 
 SHIFTED = functools.partial(normal, shift=0.5)

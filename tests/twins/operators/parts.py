@@ -6,9 +6,9 @@ import math
 import hypothesis
 from hypothesis import strategies as st
 
-from equivalence.draws import normal, ties
-from equivalence.operators import LIMITS, Operator, to
-from equivalence.spaces import REAL, along, axis, shape, values
+from equivalence.declare.draws import normal, ties
+from equivalence.declare.operator import LIMITS, Operator, to
+from equivalence.declare.spaces import REAL, along, axis, shape, values
 from tests.twins.operators.spaces_shapes import (
     MOST_PARTS,
     MOVED,

@@ -4,9 +4,9 @@ import functools
 
 from hypothesis import strategies as st
 
-from equivalence.draws import booleans, half, normal, ties
-from equivalence.operators import LIMITS, Counterpart, Example, Operator, Space, to
-from equivalence.spaces import POSITIVE, Values, broadcast, values
+from equivalence.declare.draws import booleans, half, normal, ties
+from equivalence.declare.operator import LIMITS, Counterpart, Example, Operator, Space, to
+from equivalence.declare.spaces import POSITIVE, Values, broadcast, values
 from tests.twins.operators.elementwise import NO_EMPTY, TO_NOTHING, constant, same
 
 

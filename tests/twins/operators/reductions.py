@@ -7,10 +7,10 @@ from typing import Any
 import hypothesis
 from hypothesis import strategies as st
 
-from equivalence import draws
-from equivalence.draws import booleans, normal, ties, uniform, whole
-from equivalence.operators import LIMITS, Example, Operator, Space, to
-from equivalence.spaces import REAL, Values, along, arguments, axes, axis, shape, values
+from equivalence.declare import draws
+from equivalence.declare.draws import booleans, normal, ties, uniform, whole
+from equivalence.declare.operator import LIMITS, Example, Operator, Space, to
+from equivalence.declare.spaces import REAL, Values, along, arguments, axes, axis, shape, values
 from tests.twins.operators.elementwise import (
     COARSER,
     CONSTANT,

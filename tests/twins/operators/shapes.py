@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from equivalence.draws import normal, ties
-from equivalence.operators import LIMITS, Operator, to
-from equivalence.spaces import REAL, axes, axis, binary, shape, unary, values
+from equivalence.declare.draws import normal, ties
+from equivalence.declare.operator import LIMITS, Operator, to
+from equivalence.declare.spaces import REAL, axes, axis, binary, shape, unary, values
 from tests.twins.operators.spaces_shapes import (
     MOVED,
     NOTHING_LEFT,

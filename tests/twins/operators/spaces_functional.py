@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from equivalence.draws import Draw, given, integers, normal, ties, uniform
-from equivalence.operators import Space
-from equivalence.spaces import SIDE, Values, arguments, shape, values
+from equivalence.declare.draws import Draw, given, integers, normal, ties, uniform
+from equivalence.declare.operator import Space
+from equivalence.declare.spaces import SIDE, Values, arguments, shape, values
 from tests.twins.operators.limits_functional import each
 
 NEGATIVE = functools.partial(normal, shift=-2.0)

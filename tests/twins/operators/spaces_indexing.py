@@ -5,17 +5,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from equivalence.draws import (
-    booleans,
-    distinct,
-    given,
-    integers,
-    normal,
-    ties,
-    whole,
-)
-from equivalence.operators import Space
-from equivalence.spaces import REAL, Values, arguments, axis, broadcast, shape, values
+from equivalence.declare.draws import booleans, distinct, given, integers, normal, ties, whole
+from equivalence.declare.operator import Space
+from equivalence.declare.spaces import REAL, Values, arguments, axis, broadcast, shape, values
 
 NUMBERS = (*REAL, whole)
 """Elements that are moved or added."""

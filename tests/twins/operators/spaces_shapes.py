@@ -7,9 +7,9 @@ import hypothesis
 import numpy as np
 from hypothesis import strategies as st
 
-from equivalence.draws import booleans, whole
-from equivalence.operators import LIMITS, Example, Space
-from equivalence.spaces import REAL, Values, arguments, axis, shape, values
+from equivalence.declare.draws import booleans, whole
+from equivalence.declare.operator import LIMITS, Example, Space
+from equivalence.declare.spaces import REAL, Values, arguments, axis, shape, values
 
 MOVED = (*REAL, whole, booleans)
 """Elements that are moved and nothing else."""

@@ -1,0 +1,69 @@
+"""What a conversion writes, and what it tells of it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from equivalence.convert.formats import TorchOptimizer, Weight
+from equivalence.errors import CheckpointError
+from equivalence.words import listed
+
+
+@dataclass
+class Conversion:
+    """What becomes of every weight.
+
+    rows: (source name, or why there is none; destination name), in order. weights and aliases:
+    as they are written; of MindSpore's side with the state of the optimiser, which `optimizer`
+    has for PyTorch's. notes: what was dropped or added, and why.
+    """
+
+    rows: list[tuple[str, str]] = field(default_factory=list)
+    weights: dict[str, Weight] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    optimizer: TorchOptimizer | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, source: str, name: str, weight: Weight) -> None:
+        """Write `weight` as `name`; a second one must be the same."""
+        if not self.weights.setdefault(name, weight).same(weight):
+            other = next(row[0] for row in self.rows if row[1] == name)
+            raise CheckpointError(
+                f"{source} and {other} are one weight of the network ({name}), but their values "
+                f"differ"
+            )
+        self.rows.append((source, name))
+
+    def add_optimizer(self, optimizer: TorchOptimizer, origin: Mapping[int, str]) -> None:
+        """Write PyTorch's state of an optimiser; origin: number -> MindSpore's parameter."""
+        self.optimizer = optimizer
+        for number, entry in optimizer.state.items():
+            self.rows += [(f"state of {origin[number]}", f"{key} of {number}") for key in entry]
+
+    def _weight(self, name: str) -> Weight:
+        """The values of a row's destination."""
+        if name in self.weights:
+            return self.weights[name]
+        held, _, number = name.rpartition(" of ")
+        return self.optimizer.state[int(number)][held]
+
+    def note(self, names: Iterable[str], reason: str) -> None:
+        """Tell of `names`, if there are any."""
+        if names := list(names):
+            self.notes.append(f"{listed(names)}: {reason}")
+
+    def lines(self) -> list[str]:
+        """A line for each weight, both names, shape and dtype, then the notes."""
+        left = max((len(source) for source, _ in self.rows), default=0)
+        right = max((len(name) for _, name in self.rows), default=0)
+        rows = [(source, name, self._weight(name)) for source, name in self.rows]
+        return [
+            f"  {source:{left}}  {name:{right}}  {weight.dtype} {weight.shape}"
+            for source, name, weight in rows
+        ] + self.notes
+
+    def count(self) -> str:
+        """How many weights and values there are."""
+        values = sum(weight.values.size for weight in self.weights.values())
+        amount = f"{values / 1e6:.1f} million" if values >= 1e6 else str(values)
+        state = f" and the state of {len(self.optimizer.state)} of them" if self.optimizer else ""
+        return f"{len(self.weights)} weights, {amount} values{state}"

@@ -1,0 +1,89 @@
+"""What people see of a diagnosis: a few lines in the terminal, every layer in a file."""
+
+import math
+from collections.abc import Iterable
+
+from equivalence.diagnosis.diagnose import Diagnosis, LayerError
+from equivalence.report.text import number
+from equivalence.words import listed
+
+CULPRITS = 2
+"""Groups of culprits in the terminal; culprits of the same causes are one group."""
+
+NAMED = 4
+"""Culprits of a group that are named in the terminal."""
+
+CAUSES = 2
+"""Causes of a group in the terminal."""
+
+ROWS = 4
+"""Layers in the terminal's table."""
+
+
+def brief(diagnosis: Diagnosis) -> list[str]:
+    """The culprits with their causes, and the layers around the first."""
+    lines = []
+    groups = _groups(diagnosis.culprits)
+    for causes, members in list(groups.items())[:CULPRITS]:
+        names = listed([_name(layer) for layer in members], NAMED)
+        lines.append(f"culprit{'s' if len(members) > 1 else ''}: {names}")
+        lines += [f"  {cause}" for cause in causes[:CAUSES]]
+    if len(groups) > CULPRITS:
+        more = len(groups) - CULPRITS
+        lines.append(f"... and {more} more group{'s' if more > 1 else ''} of culprits")
+    if not groups:
+        lines.append("culprit: none; each layer by itself is within the budget")
+    if len(diagnosis.layers) > 1:
+        lines += _table(diagnosis, _around(diagnosis))
+    return lines + diagnosis.notes
+
+
+def full(diagnosis: Diagnosis) -> list[str]:
+    """The culprits and every aligned layer."""
+    lines = [diagnosis.case.name, ""]
+    for causes, members in _groups(diagnosis.culprits).items():
+        lines += [f"culprit: {_name(layer)}" for layer in members]
+        lines += [f"  {cause}" for cause in causes]
+    if not diagnosis.culprits:
+        lines.append("culprit: none; each layer that was fed by itself is within the budget")
+    lines += ["", *_table(diagnosis, diagnosis.layers), *diagnosis.notes]
+    return lines
+
+
+def _groups(culprits: Iterable[LayerError]) -> dict[tuple[str, ...], list[LayerError]]:
+    groups: dict[tuple[str, ...], list[LayerError]] = {}
+    for layer in culprits:
+        groups.setdefault(tuple(layer.causes), []).append(layer)
+    return groups
+
+
+def _name(layer: LayerError) -> str:
+    if not layer.reference:
+        return f"the network itself ({layer.kinds[0]})"
+    theirs = "" if layer.candidate == layer.reference else f" = candidate's {layer.candidate}"
+    return f"{layer.reference}{theirs} ({layer.kinds[0]})"
+
+
+def _around(diagnosis: Diagnosis) -> list[LayerError]:
+    """The culprits, between layers that were fed by themselves, too."""
+    layers = [layer for layer in diagnosis.layers if not math.isnan(layer.forward)]
+    places = [i for i, layer in enumerate(layers) if layer in diagnosis.culprits]
+    near = {i for place in places for i in (place - 1, place)} | {place + 1 for place in places[:1]}
+    return [layers[i] for i in sorted(near) if 0 <= i < len(layers)][:ROWS]
+
+
+def _table(diagnosis: Diagnosis, layers: list[LayerError]) -> list[str]:
+    if not layers:
+        return []
+    names = [layer.reference or "(network)" for layer in layers]
+    width = max(len(name) for name in [*names, "roundings"])
+    lines = [
+        f"    {'':{width}}   in the whole run       by itself",
+        f"    {'roundings':{width}}   forward  backward   forward  backward",
+    ]
+    for name, layer in zip(names, layers, strict=True):
+        mark = ">" if layer in diagnosis.culprits else " "
+        whole = f"{number(layer.inherited_forward):>9} {number(layer.inherited_backward):>9}"
+        alone = f"{number(layer.forward):>9} {number(layer.backward):>9}"
+        lines.append(f"  {mark} {name:{width}} {whole} {alone}  {layer.unfed}".rstrip())
+    return lines

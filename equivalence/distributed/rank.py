@@ -1,0 +1,154 @@
+"""What one rank of a run does: `python -m equivalence.distributed.rank job.json`, by a launcher.
+
+Its steps are those of the side's training step, on the batches that the step's own loader gives
+this rank; its trace is its result. The other ranks begin with weights of their own, so that it
+shows whether the first one's are sent to them.
+"""
+
+import contextlib
+import faulthandler
+import importlib
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equivalence import errors, files
+from equivalence.distributed.launch import ASKED, LAUNCHERS, Rank, say
+from equivalence.errors import DeclarationError
+from equivalence.judge.tensors import Trace
+from equivalence.sample import Sample
+
+SAMPLES = "samples"
+"""Of a trace: the numbers of the samples that a rank read, in order."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all ranks of a run are to do; beside it lies its sample.
+
+    execution: of MindSpore. slots: name -> (shape, kind) of the reference's weights.
+    """
+
+    launcher: str
+    target: str
+    arguments: Mapping[str, Any]
+    execution: str
+    rename: Mapping[str, str]
+    slots: Mapping[str, Sequence]
+    sample: str
+    seed: int
+    batch_size: int
+    steps: int
+
+    def write(self, folder: Path, arrays: Sequence[np.ndarray], weights: Trace) -> list[str]:
+        """Put the job and its sample into `folder`: the arguments of this program."""
+        data = {f"{place}": values for place, values in enumerate(arrays)}
+        np.savez(folder / "data.npz", **data)
+        np.savez(folder / "weights.npz", **weights)
+        (folder / "job.json").write_text(json.dumps(asdict(self)))
+        return [__name__, str(folder)]
+
+
+def of_rank(name: str, rank: int) -> str:
+    """The name of a tensor with the rank that has it."""
+    return f"{name}@rank{rank}"
+
+
+class RankSample(Sample):
+    """The sample of one rank: its batches, and the weights that it begins with.
+
+    Updates are counted from those of the first rank.
+    """
+
+    def __init__(self, job: Job, rank: int, folder: Path):
+        super().__init__(f"{job.sample} rank {rank}", job.seed, [], "float32")
+        self.job, self.rank = job, rank
+        with np.load(folder / "weights.npz", allow_pickle=False) as stored:
+            self.given = dict(stored)
+        with np.load(folder / "data.npz", allow_pickle=False) as stored:
+            arrays = list(stored.values())
+        self.arrays = [np.arange(len(arrays[0]), dtype=np.int32), *arrays]
+        self.loader, self.epoch = None, iter(())
+        self.indices: list[np.ndarray] = []
+
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        """The next batch of the loader; after the last one, the first of the next epoch."""
+        say(f"step {step} of {self.job.steps}")
+        batch = next(self.epoch, None)
+        if batch is None:
+            self.epoch = iter(self.loader(self.arrays, self.job.batch_size))
+            batch = next(self.epoch, None)
+        if batch is None:
+            raise DeclarationError(f"the loader of rank {self.rank} gives no batch")
+        indices, *inputs = map(np.asarray, batch)
+        self.indices.append(indices)
+        return inputs
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        return self.given[name] if self.rank == 0 else super().weight(name, shape)
+
+    def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:  # noqa: ARG002
+        return self.given[name]
+
+
+def main(folder: Path) -> None:
+    """One rank, or the scheduler that MindSpore has besides."""
+    job = Job(**json.loads((folder / "job.json").read_text()))
+    if os.environ.get("MS_ROLE") == "MS_SCHED":
+        _framework(job).communicate()
+        return
+    rank = Rank(folder, int(os.environ[LAUNCHERS[job.launcher].rank]))
+    with telling(rank):
+        say("import")
+        framework = _framework(job)
+        say("communication")
+        framework.communicate()
+        say("build")
+        sample = RankSample(job, rank.number, folder)
+        trace = framework.train(job, sample)
+        trace[SAMPLES] = np.concatenate(sample.indices).astype(np.int64)
+        say("end")
+        part = rank.file("part")
+        with part.open("wb") as file:
+            np.savez(file, **trace)
+        part.replace(rank.file("npz"))
+        framework.leave()
+
+
+def _framework(job: Job) -> Any:
+    """The module of the framework: `communicate`, `train` and `leave`."""
+    return importlib.import_module(
+        f"equivalence.distributed.rank_{LAUNCHERS[job.launcher].package}"
+    )
+
+
+@contextlib.contextmanager
+def telling(rank: Rank) -> Iterator[None]:
+    """Let a rank tell how it fares: by its log, process id, stack, and what it raises."""
+    log = os.open(rank.file("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    faulthandler.enable()
+    faulthandler.register(ASKED)
+    faulthandler.register(signal.SIGTERM, chain=True)
+    files.written(rank.file("pid"), str(os.getpid()))
+    try:
+        yield
+    except BaseException as error:
+        traceback.print_exc()
+        lines = errors.words(error).splitlines()
+        words = "\n".join(line.removeprefix("- ") for line in lines if line.strip("-"))
+        files.written(rank.file("failed"), f"{type(error).__name__}: {words}")
+        raise
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,149 @@
+"""`--mode` and `--rehearse`: where cases compute; and one worker of xdist for each card."""
+
+import ast
+import os
+
+import pytest
+
+from equivalence.errors import EquivalenceError
+from equivalence.host import devices
+from equivalence.host.devices import DEVICES, MODES
+from equivalence.plugin import records as record_plugin
+
+PLACES = pytest.StashKey[dict[str, str]]()
+CARDS = "cards"
+"""Of what a controller tells a worker: variable -> the card that the worker may see."""
+ROUNDED = "rounded products"
+"""The property of a test that has rehearsed a case."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("equivalence")
+    group.addoption(
+        "--mode",
+        choices=MODES,
+        help="what float32 is multiplied in, on devices that have the choice; MindSpore sets it "
+        "once in a process (default: tf32 on gpu, hf32 on ascend)",
+    )
+    group.addoption(
+        "--rehearse",
+        metavar="DEVICE",
+        help="run the cases of the CPU in the arithmetic of gpu or ascend, and judge them by its "
+        "unit roundoff",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        os.environ.update(worker.get(CARDS, {}))  # before MindSpore is imported
+    mode, rehearsed = config.getoption("mode"), config.getoption("rehearse")
+    named = named_devices(config.option.markexpr)
+    choices = [device for device in DEVICES if device != "cpu"]
+    if rehearsed is not None and rehearsed not in choices:
+        raise pytest.UsageError(
+            f"--rehearse {rehearsed}: there is no such device to rehearse; choose "
+            f"{' or '.join(choices)}"
+        )
+    others = [device for device in named if device != "cpu"]
+    if rehearsed is not None and others:
+        raise pytest.UsageError(
+            f"-m names the device {others[0]}, but a rehearsal runs on the CPU: choose `-m cpu`, "
+            "or leave out --rehearse"
+        )
+    asked = [rehearsed] if rehearsed else named
+    for device in asked if mode else ():
+        if mode not in DEVICES[device].modes:
+            raise pytest.UsageError(devices.lacking(device, mode))
+    try:
+        config.stash[PLACES] = devices.choose(mode, rehearsed)
+    except EquivalenceError as error:
+        raise pytest.UsageError(str(error)) from None
+    if worker is None:
+        if rehearsed:
+            config.pluginmanager.register(Tally(), "equivalence-rehearsal")
+        workers = config.getoption("numprocesses", None)  # without xdist there is no such option
+        if workers and record_plugin.needs_devices(config):
+            _share_cards(config, others, workers)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (before := config.stash.get(PLACES, None)) is not None:
+        devices.restore(before)
+
+
+def named_devices(expression: str) -> list[str]:
+    """The devices that a `-m` expression asks for: named, and not negated."""
+    try:
+        tree = ast.parse(expression.strip() or "()", mode="eval")
+    except SyntaxError:
+        return []  # pytest complains about it
+    wanted = _wanted(tree.body)
+    return [device for device in DEVICES if device in wanted]
+
+
+def _wanted(node: ast.expr, negated: bool = False) -> set[str]:
+    """The names in an expression of and, or, not that count for it, not against it."""
+    if isinstance(node, ast.UnaryOp):
+        return _wanted(node.operand, not negated)
+    if isinstance(node, ast.BoolOp):
+        return set().union(*(_wanted(value, negated) for value in node.values))
+    return {node.id} if isinstance(node, ast.Name) and not negated else set()
+
+
+def again(config: pytest.Config) -> str:
+    """What a command that repeats a case must say of its place."""
+    told = ((name, config.getoption(name)) for name in ("mode", "rehearse"))
+    return "".join(f" --{name} {value}" for name, value in told if value)
+
+
+def _share_cards(config: pytest.Config, named: list[str], workers: int) -> None:
+    """Give each worker a card of its own of the devices that are asked for."""
+    for device in named:
+        cards = devices.cards(device)
+        if workers > len(cards) > 0:
+            variable = DEVICES[device].visible
+            raise pytest.UsageError(
+                f"-n {workers} starts more workers than there are {device} cards for: {len(cards)} "
+                f"({variable}={os.environ.get(variable, 'unset')}); run with -n {len(cards)}, or "
+                f"make with JOBS={len(cards)}"
+            )
+        config.pluginmanager.register(Cards(DEVICES[device].visible, cards), f"cards-{device}")
+
+
+class Cards:
+    """On the controller: deals a device's cards out to the workers; one that ends gives it back."""
+
+    def __init__(self, variable: str, cards: list[str]):
+        self.variable, self.free, self.held = variable, list(cards), {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node) -> None:
+        card = self.held[node.gateway.id] = self.free.pop(0)
+        node.workerinput.setdefault(CARDS, {})[self.variable] = card
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node) -> None:
+        if (card := self.held.pop(node.gateway.id, None)) is not None:
+            self.free.append(card)
+
+
+class Tally:
+    """On the controller of a rehearsal: how many cases had a product to be rounded."""
+
+    def __init__(self) -> None:
+        self.rounded = self.without = 0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        products = dict(report.user_properties).get(ROUNDED)
+        if report.when == "call" and products is not None:
+            self.rounded += products > 0
+            self.without += products == 0
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        if self.rounded + self.without:
+            terminalreporter.section("rehearsal")
+            terminalreporter.line(
+                f"{devices.places()['cpu']}: {self.rounded} cases with rounded products, "
+                f"{self.without} without any convolution or matrix product"
+            )

@@ -1,0 +1,386 @@
+"""PyTorch behind the verbs of the engine: build, load, run."""
+
+import contextlib
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.overrides import TorchFunctionMode
+
+from equivalence import torchvision_schemas
+from equivalence.errors import DeclarationError
+from equivalence.host.devices import CPU, Place
+from equivalence.judge import tensors
+from equivalence.judge.tensors import Trace
+from equivalence.sample import INTEGER_BUFFERS, Sample
+from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
+from equivalence.sides.layers import Layer, Sink, Site, below
+from equivalence.sides.weights import Slot
+from equivalence.targets import build
+
+torchvision_schemas.declare_missing()
+
+Watch = contextlib.AbstractContextManager
+
+
+TIE_BREAKS = 4
+"""Times that kernels are drawn anew before a sample is given up for its ties."""
+
+
+class Function(nn.Module):
+    """A plain callable as a module without weights."""
+
+    def __init__(self, call):
+        super().__init__()
+        self.call = call
+
+    def forward(self, *inputs):
+        return self.call(*inputs)
+
+
+class SkipInitialisation(TorchFunctionMode):
+    """Leaves weights as allocated: the sample sets every one of them before any use."""
+
+    FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
+    # These are seen themselves, and then the fill inside them is not.
+    INITS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in self.FILLS:
+            return args[0]
+        if func in self.INITS:
+            return kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+class TorchNetwork:
+    """A PyTorch module that can be run again and again, in any precision, from any sample.
+
+    place: of the candidate. Beside a GPU the module runs on CUDA, where torch has it, and there
+    with TF32 or without as the place does; else on the CPU.
+    """
+
+    settles = True
+    """Whether branch flips can be kept out of its runs, or told one from another."""
+
+    place, device = CPU, torch.device("cpu")
+
+    def __init__(self, target: str, arguments: Mapping[str, Any], place: Place = CPU):
+        self.place, self.device = place, beside(place)
+        with _on(self.device), SkipInitialisation():
+            network = build(target, arguments)
+        self.module = network if isinstance(network, nn.Module) else Function(network)
+
+    def part(self, path: str) -> "TorchNetwork":
+        """The module at that path as a network of its own; it shares this one's tensors."""
+        network = object.__new__(TorchNetwork)
+        network.place, network.device = self.place, self.device
+        network.module = self.module.get_submodule(path)
+        for module in network.module.modules():
+            if hasattr(module, "inplace"):
+                module.inplace = False  # its input may now be a leaf
+        return network
+
+    def slots(self) -> dict[str, Slot]:
+        """Every parameter and buffer (also a frozen parameter) by name, in the module's order."""
+        slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self._trained().items()}
+        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._kept().items()}
+        return slots
+
+    def _trained(self) -> dict[str, nn.Parameter]:
+        return {n: p for n, p in self.module.named_parameters() if p.requires_grad}
+
+    def _kept(self) -> dict[str, torch.Tensor]:
+        """What no gradient goes to: frozen parameters, then buffers."""
+        frozen = {n: p for n, p in self.module.named_parameters() if not p.requires_grad}
+        return frozen | dict(self.module.named_buffers())
+
+    def layers(self) -> list[Layer]:
+        """Every module, a parent before its children."""
+        from equivalence.sides.torch_settings import settings
+
+        wanted = [n for n in self.slots() if n.rpartition(".")[2] not in INTEGER_BUFFERS]
+        return [
+            Layer(path, str(settings(module)["kind"]), below(path, wanted))
+            for path, module in self.module.named_modules()
+        ]
+
+    def pools_maxima(self, path: str) -> bool:
+        """Whether the module at that path is a max pooling."""
+        kinds = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
+        return isinstance(self.module.get_submodule(path), kinds)
+
+    @contextlib.contextmanager
+    def observed(self, sink: Sink) -> Iterator[None]:
+        """Runs within show every layer's inputs, outputs and cotangents to `sink`.
+
+        A call with anything but tensors shows no inputs, nor does one with keywords, but for
+        those that switch something on or off, as of attention: by itself a layer is asked for
+        what it gives without them, on either side.
+        """
+        calls: dict[str, int] = {}
+
+        def before(path: str):
+            def hook(_, args, kwargs):
+                call = calls[path] = calls.get(path, -1) + 1
+                switches = all(told is None or isinstance(told, bool) for told in kwargs.values())
+                if switches and all(isinstance(arg, torch.Tensor) for arg in args):
+                    for i, arg in enumerate(args):
+                        sink(Site(path, call, "input", i), _array(arg))
+
+            return hook
+
+        def after(path: str):
+            def hook(_, __, outputs):
+                for i, out in enumerate(flatten(outputs)):
+                    if isinstance(out, torch.Tensor):
+                        sink(Site(path, calls[path], "output", i), _array(out))
+                    if isinstance(out, torch.Tensor) and out.requires_grad:
+                        site = Site(path, calls[path], "cotangent", i)
+                        out.register_hook(lambda grad, site=site: sink(site, _array(grad)))
+
+            return hook
+
+        handles = []
+        for path, module in self.module.named_modules():
+            handles.append(module.register_forward_pre_hook(before(path), with_kwargs=True))
+            handles.append(module.register_forward_hook(after(path)))
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def random_layers(self) -> list[str]:
+        """Names of the layers that draw random numbers while training: no dropout of nothing."""
+        return [
+            name
+            for name, module in self.module.named_modules()
+            if isinstance(module, nn.modules.dropout._DropoutNd | nn.RReLU)
+            and getattr(module, "p", None) != 0
+        ]
+
+    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+        """Forward and backward in `dtype` from freshly loaded weights; `watch` sees all of it."""
+        self._load(sample, phase, dtype)
+        inputs = self._inputs(sample, dtype)
+        for i in sample.differentiable:
+            inputs[i].requires_grad_()
+        with self._computing(), watch or contextlib.nullcontext():
+            outputs = flatten(self.module(*inputs))
+            gradients = self._gradients(sample, inputs, outputs)
+        # Copies: an output may be a weight itself, and the next run loads others.
+        recorded: Trace = {tensors.output(i): _array(out) for i, out in enumerate(outputs)}
+        return recorded | gradients | self._buffers()
+
+    def _buffers(self) -> Trace:
+        return {
+            tensors.buffer(name): _array(values)
+            for name, values in self._kept().items()
+            if name.rpartition(".")[2] not in INTEGER_BUFFERS
+        }
+
+    def settle(self, sample: Sample, perturbed: list[Sample], phase: str) -> None:
+        """Move `sample` so that no activation lies near a kink, where that can be done.
+
+        Forward passes in float64 alone: the sample's, the perturbed ones that tell how far
+        rounding moves each activation, and one in which biases are shifted. Kernels whose outputs
+        tie in a max pooling are drawn anew, channel by channel, before that.
+        """
+        self._load(sample, phase, "float64")
+        names = {p.data_ptr(): name for name, p in self.module.named_parameters()}
+        for _ in range(TIE_BREAKS):
+            watch = KinkWatch()
+            self._forward(sample, phase, watch)
+            if not watch.quantities:
+                return
+            apart = KinkWatch(watch)
+            for each in perturbed:
+                self._forward(each, phase, apart)
+            ties = watch.ties(apart.spreads, names)
+            if not ties:
+                break
+            for name, channels in ties:
+                sample.draw_rows_again(name, channels)
+        near = watch.near(apart.spreads)
+        if not any(map(few, near)):
+            return
+        # An operator without near elements now may get some from what is moved before it.
+        margins = [
+            MARGIN * spread if count < MANY else None
+            for spread, count in zip(apart.spreads, near, strict=True)
+        ]
+        settler = Settler(margins, names, sample.dtype)
+        self._forward(sample, phase, settler)
+        for name, shift in settler.shifts.items():
+            sample.shifts[name] = sample.shifts.get(name, 0.0) + shift
+
+    def _forward(self, sample: Sample, phase: str, watch: Watch) -> None:
+        self._load(sample, phase, "float64")
+        inputs = self._inputs(sample, "float64")
+        with self._computing(), torch.no_grad(), watch:
+            self.module(*inputs)
+
+    @contextlib.contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Runs within compute where the network is, and what they create is there, too."""
+        if self.device.type == "cpu":
+            yield
+            return
+        cudnn, precision = torch.backends.cudnn, "tf32" if self.place.mode == "tf32" else "ieee"
+        products = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
+        wanted = [(each, "fp32_precision", precision) for each in products]
+        wanted.append((cudnn, "deterministic", True))
+        before = [getattr(owner, name) for owner, name, _ in wanted]
+        try:
+            for owner, name, value in wanted:
+                setattr(owner, name, value)
+            with _on(self.device):
+                yield
+        finally:
+            for (owner, name, _), value in zip(wanted, before, strict=True):
+                setattr(owner, name, value)
+
+    def _load(self, sample: Sample, phase: str, dtype: str) -> None:
+        self.module.to(self.device, getattr(torch, dtype)).train(phase == "train")
+        for name in self.random_layers():
+            self.module.get_submodule(name).eval()
+        torch.default_generator.manual_seed(0)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(0)
+        with torch.no_grad():
+            for pairs in (self.module.named_parameters(), self.module.named_buffers()):
+                for name, tensor in pairs:
+                    tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
+
+    def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
+        inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
+        wider = {torch.int32: torch.int64}  # labels and indices
+        precisions = [
+            getattr(torch, dtype) if x.is_floating_point() else wider.get(x.dtype, x.dtype)
+            for x in inputs
+        ]
+        if dtype != "float64":
+            for i in sample.narrow:
+                precisions[i] = torch.float16
+        return [
+            x.to(self.device, precision) for x, precision in zip(inputs, precisions, strict=True)
+        ]
+
+    def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:
+        names = {tensors.input_gradient(i): inputs[i] for i in sample.differentiable}
+        names |= {tensors.parameter_gradient(n): p for n, p in self._trained().items()}
+        if not names or not any(out.is_floating_point() for out in outputs):
+            return {}
+        pulled = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
+        cotangents = [
+            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out) for i, out in pulled
+        ]
+        gradients = [None] * len(names)
+        if pulled:
+            gradients = torch.autograd.grad(
+                [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
+            )
+        return {
+            # None: the outputs do not depend on the leaf.
+            name: _numpy(torch.zeros_like(leaf) if gradient is None else gradient)
+            for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
+        }
+
+
+class TorchTraining(TorchNetwork):
+    """The network of a PyTorch training step, and the step, which is made anew for every run.
+
+    steps: how often the step is called. recorded: the steps after which updates are.
+    """
+
+    def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
+        self.place, self.device = place, beside(place)
+        self.steps = steps
+        # Of several steps, later ones meet other kinks with other weights: what the branches
+        # taken there change is a part of the training's sensitivity.
+        self.settles = steps == 1
+        self.recorded: Collection[int] = (1, steps)
+        self._built = target, arguments
+        self._renew()
+
+    def _renew(self) -> None:
+        target, arguments = self._built
+        with _on(self.device), SkipInitialisation():
+            self.step = build(target, arguments)
+        self.module = getattr(self.step, "network", None)
+        if not isinstance(self.step, nn.Module) or not isinstance(self.module, nn.Module):
+            raise DeclarationError(
+                f"{target!r} builds a {type(self.step).__name__}, not a training step: a module "
+                "that makes one update when called, with the trained module as `network`"
+            )
+
+    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+        """All steps in `dtype` from freshly loaded weights; `watch` sees all of them."""
+        self.step.to(self.device, getattr(torch, dtype)).train()
+        self._load(sample, phase, dtype)
+        recorded: Trace = {}
+        with _storing(sample), self._computing(), watch or contextlib.nullcontext():
+            for step in range(1, self.steps + 1):
+                loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
+                recorded[tensors.loss(step)] = _array(loss)
+                if step in self.recorded:
+                    for name, parameter in self._trained().items():
+                        moved = tensors.moved(_numpy(parameter), sample, name)
+                        recorded[tensors.update(step, name)] = moved
+        recorded |= self._buffers()
+        self._renew()  # what a step keeps for the next one must not reach another run
+        return recorded
+
+
+@contextlib.contextmanager
+def _storing(sample: Sample) -> Iterator[None]:
+    """Let `sample` have its way with all weights after each update of any optimizer."""
+    updates = itertools.count(1)
+
+    def store(optimizer: torch.optim.Optimizer, *_) -> None:
+        update = next(updates)
+        trained = [p for group in optimizer.param_groups for p in group["params"]]
+        with torch.no_grad():
+            for index, parameter in enumerate(trained):
+                values = _numpy(parameter)
+                stored = sample.updated(update, index, values)
+                if stored is not values:
+                    parameter.copy_(torch.from_numpy(stored))
+
+    handle = register_optimizer_step_post_hook(store)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def flatten(outputs: Any) -> list[Any]:
+    """The tensors of an output, depth first: a tensor, or tuples and lists of them."""
+    if isinstance(outputs, tuple | list):
+        return [leaf for item in outputs for leaf in flatten(item)]
+    return [outputs]
+
+
+def _on(device: torch.device) -> contextlib.AbstractContextManager:
+    """What is created within is on that device. Costs each call of torch a little."""
+    return contextlib.nullcontext() if device.type == "cpu" else device
+
+
+def beside(place: Place) -> torch.device:
+    """Where the reference of a candidate at that place runs."""
+    cuda = place.runs_on == "gpu" and torch.cuda.is_available()
+    return torch.device("cuda" if cuda else "cpu")
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return _numpy(tensor).copy()
+
+
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
+    """Its values, shared where they are in this memory."""
+    return tensor.detach().cpu().numpy()
