@@ -5,19 +5,16 @@ import functools
 from mindspore import nn, ops
 
 from tests.defects import attention_candidates as wrong
-from tests.defects.defect import Defect
-from tests.defects.edits import layer, recast, replaced
-from tests.defects.places import WHOLE, compiled, evaluated
+from tests.defects.edits import layer
+from tests.defects.makers import built_with, edited, swapped, variant
+from tests.defects.victim import victim
 
-ENCODER = {
-    "twin": "transformer_encoder_layer",
-    "where": {"activation": "gelu", "norm_first": False},
-}
-NORM_FIRST = {**ENCODER, "where": {"activation": "relu", "norm_first": True}}
-MASKED = {"twin": "masked_attention", "where": {}}
-STACK = {"twin": "transformer_encoder", "where": {}}
-DECODER = {"twin": "transformer_decoder_layer", "where": {"norm_first": False}}
-ATTENTION = {"twin": "attention", "where": {"num_heads": 3}}
+ENCODER = victim("transformer_encoder_layer", activation="gelu", norm_first=False)
+NORM_FIRST = victim("transformer_encoder_layer", activation="relu", norm_first=True)
+MASKED = victim("masked_attention")
+STACK = victim("transformer_encoder")
+DECODER = victim("transformer_decoder_layer", norm_first=False)
+ATTENTION = victim("attention", num_heads=3)
 
 
 def _tanh_gelu(cell) -> None:
@@ -28,98 +25,30 @@ def _second_normalised_first(cell) -> None:
     layer(cell, "layers.1").norm_first = True
 
 
+# fmt: off
 DEFECTS = (
-    Defect(
-        "attention_of_one_head",
-        "the number of heads left at one",
-        **ATTENTION,
-        culprit=WHOLE,
-        arguments={"num_heads": 1},
-    ),
-    Defect(
-        "attention_of_one_head_in_an_encoder",
-        "the number of heads left at one",
-        **compiled(ENCODER),
-        culprit=("self_attn",),
-        arguments={"nhead": 1},
-    ),
-    Defect(
-        "attention_across_the_batch",
+    built_with("attention_of_one_head", ATTENTION, "the number of heads left at one", num_heads=1),
+    built_with("attention_of_one_head_in_an_encoder", ENCODER.compiled.at("self_attn"),
+        "the number of heads left at one", nhead=1),
+    built_with("attention_across_the_batch", ENCODER.at("self_attn"),
         "batch first, as the data now comes, and the weights' own order of axes forgotten",
-        **ENCODER,
-        culprit=("self_attn",),
-        arguments={"batch_first": True},
-    ),
-    Defect(
-        "normalised_after_the_residual",
-        "norm_first lost",
-        **NORM_FIRST,
-        culprit=WHOLE,
-        arguments={"norm_first": False},
-    ),
-    Defect(
-        "normalised_before_the_residual",
-        "norm_first, as most transformers have it now",
-        **evaluated(DECODER),
-        culprit=WHOLE,
-        arguments={"norm_first": True},
-    ),
-    Defect(
-        "gelu_by_tanh_in_an_encoder",
-        "the approximate GELU for the exact one",
-        **ENCODER,
-        culprit=WHOLE,
-        edit=_tanh_gelu,
-    ),
-    Defect(
-        "relu_for_gelu_in_an_encoder",
-        "the activation left at its default",
-        **compiled(ENCODER),
-        culprit=WHOLE,
-        arguments={"activation": "relu"},
-    ),
-    Defect(
-        "epsilon_of_bert_in_an_encoder",
-        "1e-12 for 1e-5",
-        **ENCODER,
-        culprit=("norm1", "norm2"),
-        cause="eps",
-        arguments={"layer_norm_eps": 1e-12},
-    ),
-    Defect(
-        "epsilon_of_mindspore_after_an_encoder",
-        "1e-7, the default of MindSpore's LayerNorm, for 1e-5",
-        **evaluated(STACK),
-        culprit=("norm",),
-        cause="eps",
-        edit=replaced(lambda _: nn.LayerNorm((12,)), "norm"),
-    ),
-    Defect(
-        "second_layer_of_an_encoder_normalised_first",
-        "norm_first in one of two layers",
-        **STACK,
-        culprit=("layers.1",),
-        edit=_second_normalised_first,
-    ),
-    Defect(
-        "attention_to_padding",
-        "the padding mask lost",
-        **MASKED,
-        culprit=WHOLE,
-        edit=recast(wrong.Unpadded, ""),
-    ),
-    Defect(
-        "attention_to_what_is_later",
-        "the causal mask lost",
-        **compiled(MASKED),
-        culprit=WHOLE,
-        edit=recast(wrong.Uncaused, ""),
-    ),
-    Defect(
-        "attention_with_a_mask_of_ones",
-        "a float mask is added to the scores: ones, where minus infinity is due",
-        **evaluated(MASKED),
-        culprit=WHOLE,
-        edit=recast(wrong.AddedMask, ""),
-    ),
+        batch_first=True),
+    built_with("normalised_after_the_residual", NORM_FIRST, "norm_first lost", norm_first=False),
+    built_with("normalised_before_the_residual", DECODER.evaluated,
+        "norm_first, as most transformers have it now", norm_first=True),
+    edited("gelu_by_tanh_in_an_encoder", ENCODER, _tanh_gelu,
+        "the approximate GELU for the exact one"),
+    built_with("relu_for_gelu_in_an_encoder", ENCODER.compiled,
+        "the activation left at its default", activation="relu"),
+    built_with("epsilon_of_bert_in_an_encoder", ENCODER.at("norm1", "norm2"),
+        "1e-12 for 1e-5", layer_norm_eps=1e-12, cause="eps"),
+    swapped("epsilon_of_mindspore_after_an_encoder", STACK.evaluated.at("norm"),
+        lambda _: nn.LayerNorm((12,)),
+        "1e-7, the default of MindSpore's LayerNorm, for 1e-5", cause="eps"),
+    edited("second_layer_of_an_encoder_normalised_first", STACK.at("layers.1"),
+        _second_normalised_first, "norm_first in one of two layers"),
+    variant("attention_to_padding", MASKED, wrong.Unpadded, "the padding mask lost"),
+    variant("attention_to_what_is_later", MASKED.compiled, wrong.Uncaused, "the causal mask lost"),
+    variant("attention_with_a_mask_of_ones", MASKED.evaluated, wrong.AddedMask,
+        "a float mask is added to the scores: ones, where minus infinity is due"),
 )

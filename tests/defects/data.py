@@ -7,17 +7,19 @@ from mindspore.dataset import transforms, vision
 from mindspore.dataset.vision import Inter
 
 from ms_models.data import CIFAR_MEAN, CIFAR_STD, IMAGENET_MEAN, IMAGENET_STD, StagedDataset
-from tests.defects import data_candidates as mistakes
+from tests.defects import data_candidates as wrong
 from tests.defects.defect import Defect
+from tests.defects.makers import built_with, candidate, edited
+from tests.defects.victim import Victim, victim
 
 HERE = "tests.defects.data_candidates:"
-IMAGENET = {"twin": "imagenet_eval", "where": {"drop_remainder": False}}
-THREE = {"twin": "imagenet_eval", "where": {"num_shards": 3}}
-FOUR = {"twin": "imagenet_eval", "where": {"num_shards": 4}}
-WHOLE = {"twin": "whole_pictures", "where": {}}
-LEVELS = {"twin": "in_levels", "where": {}}
-TRAIN = {"twin": "cifar10_train", "where": {"size": 32}}
-EVAL = {"twin": "cifar10_eval", "where": {"size": 32}}
+IMAGENET = victim("imagenet_eval", drop_remainder=False)
+THREE = victim("imagenet_eval", num_shards=3)
+FOUR = victim("imagenet_eval", num_shards=4)
+PICTURES = victim("whole_pictures")
+LEVELS = victim("in_levels")
+TRAIN = victim("cifar10_train", size=32)
+EVAL = victim("cifar10_eval", size=32)
 
 Edit = Callable[[StagedDataset], None]
 
@@ -77,373 +79,142 @@ def times(factor: float, values: list[float]) -> list[float]:
     return [factor * value for value in values]
 
 
-def normalized(mean: list[float], std: list[float], is_hwc: bool = True) -> Edit:
-    return stage("normalize", vision.Normalize(mean, std, is_hwc))
+def staged(name: str, victim: Victim, operator: Any, mistake: str, **outcome: str) -> Defect:
+    """Another operator for the victim's stage."""
+    return edited(name, victim, stage(*victim.layers, operator), mistake, **outcome)
 
 
+def normalized(
+    name: str,
+    victim: Victim,
+    mean: list[float],
+    std: list[float],
+    mistake: str,
+    is_hwc: bool = True,
+    **outcome: str,
+) -> Defect:
+    """Other statistics to normalize by."""
+    operator = vision.Normalize(mean, std, is_hwc)
+    return staged(name, victim.at("normalize"), operator, mistake, **outcome)
+
+
+EXCHANGED = "mean and standard deviation are exchanged"
+
+# fmt: off
 VALUES = (
-    Defect(
-        "channels_in_the_order_of_opencv",
-        "pictures are decoded to BGR",
-        **IMAGENET,
-        culprit=("decode",),
-        cause="BGR for RGB",
-        edit=stage("decode", mistakes.opened_in_reverse),
-    ),
-    Defect(
-        "grey_into_the_first_channel",
-        "grey pictures leave two channels black",
-        **IMAGENET,
-        culprit=("decode",),
-        cause="only the first channel is left (in 1 of 15)",
-        edit=stage("decode", mistakes.opened_into_the_first_channel),
-    ),
-    Defect(
-        "grey_left_grey",
-        "a grey picture keeps its one channel, and three means do not fit it",
-        **IMAGENET,
-        culprit=None,
-        edit=stage("decode", mistakes.opened),
-        raises="SideError",
-    ),
-    Defect(
-        "not_divided_by_255",
-        "levels are normalised by the statistics of shares",
-        **WHOLE,
-        culprit=("scale",),
-        cause="not divided by 255",
-        edit=without("scale"),
-    ),
-    Defect(
-        "divided_by_255_twice",
-        "ToTensor divides, and so does Rescale after it",
-        **IMAGENET,
-        culprit=("scale",),
-        cause="divided by 255 twice",
-        edit=stage(
-            "scale", transforms.Compose([vision.ToTensor(), vision.Rescale(1.0 / 255.0, 0.0)])
-        ),
-    ),
-    Defect(
-        "mean_and_deviation_exchanged",
-        "another order of the two arguments",
-        **WHOLE,
-        culprit=("normalize",),
-        cause="mean and standard deviation are exchanged",
-        edit=normalized(IMAGENET_STD, IMAGENET_MEAN),
-    ),
-    Defect(
-        "mean_and_deviation_exchanged_in_levels",
-        "another order of the two arguments, without a stage that scales",
-        **LEVELS,
-        culprit=("normalize",),
-        cause="mean and standard deviation are exchanged",
-        edit=normalized(times(255, IMAGENET_STD), times(255, IMAGENET_MEAN)),
-    ),
-    Defect(
-        "deviation_in_levels",
+    staged("channels_in_the_order_of_opencv", IMAGENET.at("decode"), wrong.opened_in_reverse,
+        "pictures are decoded to BGR", cause="BGR for RGB"),
+    staged("grey_into_the_first_channel", IMAGENET.at("decode"),
+        wrong.opened_into_the_first_channel, "grey pictures leave two channels black",
+        cause="only the first channel is left (in 1 of 15)"),
+    staged("grey_left_grey", IMAGENET.at("decode"), wrong.opened,
+        "a grey picture keeps its one channel, and three means do not fit it", raises="SideError"),
+    edited("not_divided_by_255", PICTURES.at("scale"), without("scale"),
+        "levels are normalised by the statistics of shares", cause="not divided by 255"),
+    staged("divided_by_255_twice", IMAGENET.at("scale"),
+        transforms.Compose([vision.ToTensor(), vision.Rescale(1.0 / 255.0, 0.0)]),
+        "ToTensor divides, and so does Rescale after it", cause="divided by 255 twice"),
+    normalized("mean_and_deviation_exchanged", PICTURES, IMAGENET_STD, IMAGENET_MEAN,
+        "another order of the two arguments", cause=EXCHANGED),
+    normalized("mean_and_deviation_exchanged_in_levels", LEVELS,
+        times(255, IMAGENET_STD), times(255, IMAGENET_MEAN),
+        "another order of the two arguments, without a stage that scales", cause=EXCHANGED),
+    normalized("deviation_in_levels", IMAGENET, IMAGENET_MEAN, times(255, IMAGENET_STD),
         "the standard deviation is multiplied by 255, of a picture that is not",
-        **IMAGENET,
-        culprit=("normalize",),
-        cause="the standard deviation is in levels",
-        edit=normalized(IMAGENET_MEAN, times(255, IMAGENET_STD), is_hwc=False),
-    ),
-    Defect(
-        "statistics_in_levels",
-        "both are multiplied by 255, and the picture is divided by it",
-        **WHOLE,
-        culprit=("normalize",),
-        cause="both are in levels",
-        edit=normalized(times(255, IMAGENET_MEAN), times(255, IMAGENET_STD)),
-    ),
-    Defect(
-        "statistics_of_reversed_channels",
+        is_hwc=False, cause="the standard deviation is in levels"),
+    normalized("statistics_in_levels", PICTURES,
+        times(255, IMAGENET_MEAN), times(255, IMAGENET_STD),
+        "both are multiplied by 255, and the picture is divided by it", cause="both are in levels"),
+    normalized("statistics_of_reversed_channels", IMAGENET, IMAGENET_MEAN[::-1], IMAGENET_STD[::-1],
         "mean and standard deviation are written down as B, G, R",
-        **IMAGENET,
-        culprit=("normalize",),
-        cause="of the channels in reverse",
-        edit=normalized(IMAGENET_MEAN[::-1], IMAGENET_STD[::-1], is_hwc=False),
-    ),
-    Defect(
-        "statistics_of_another_data_set",
-        "ImageNet's mean and deviation for CIFAR-10",
-        **EVAL,
-        culprit=("normalize",),
-        cause="by mean 0.485",
-        edit=normalized(IMAGENET_MEAN, IMAGENET_STD),
-    ),
-    Defect(
-        "one_digit_of_the_deviation",
-        "0.2023 is copied as 0.2032",
-        **EVAL,
-        culprit=("normalize",),
-        cause="standard deviation 0.2032",
-        edit=normalized(CIFAR_MEAN, [0.2032, *CIFAR_STD[1:]]),
-    ),
-    Defect(
-        "mean_not_subtracted",
-        "divided by the standard deviation alone",
-        **EVAL,
-        culprit=("normalize",),
-        cause="the mean is not subtracted",
-        edit=normalized([0.0] * 3, CIFAR_STD),
-    ),
-    Defect(
-        "not_normalized",
-        "the stage is forgotten",
-        **IMAGENET,
-        culprit=("normalize",),
-        cause="no such stage",
-        edit=without("normalize"),
-    ),
-    Defect(
-        "layout_left_as_decoded",
-        "channels stay last",
-        **WHOLE,
-        culprit=("layout",),
-        cause="HWC for CHW",
-        edit=without("layout"),
-    ),
+        is_hwc=False, cause="of the channels in reverse"),
+    normalized("statistics_of_another_data_set", EVAL, IMAGENET_MEAN, IMAGENET_STD,
+        "ImageNet's mean and deviation for CIFAR-10", cause="by mean 0.485"),
+    normalized("one_digit_of_the_deviation", EVAL, CIFAR_MEAN, [0.2032, *CIFAR_STD[1:]],
+        "0.2023 is copied as 0.2032", cause="standard deviation 0.2032"),
+    normalized("mean_not_subtracted", EVAL, [0.0] * 3, CIFAR_STD,
+        "divided by the standard deviation alone", cause="the mean is not subtracted"),
+    edited("not_normalized", IMAGENET.at("normalize"), without("normalize"),
+        "the stage is forgotten", cause="no such stage"),
+    edited("layout_left_as_decoded", PICTURES.at("layout"), without("layout"),
+        "channels stay last", cause="HWC for CHW"),
 )
 
 GEOMETRY = (
-    Defect(
-        "flip_kept_in_evaluation",
+    edited("flip_kept_in_evaluation", EVAL.at("flip"),
+        added("flip", vision.RandomHorizontalFlip(0.5)),
         "the transforms of the training are copied with their random flip",
-        **EVAL,
-        culprit=("flip",),
-        cause="flipped left to right",
-        edit=added("flip", vision.RandomHorizontalFlip(0.5)),
-    ),
-    Defect(
-        "random_crop_kept_in_evaluation",
-        "the transforms of the training are copied with their random crop",
-        **EVAL,
-        culprit=("crop",),
-        cause="no such stage",
-        edit=added("crop", vision.RandomCrop(32, 4)),
-    ),
-    Defect(
-        "resized_to_a_square",
-        "Resize((32, 32)) for Resize(32)",
-        **IMAGENET,
-        culprit=("resize",),
-        cause="square",
-        edit=stage("resize", vision.Resize((32, 32), Inter.BILINEAR)),
-    ),
-    Defect(
-        "resized_without_pil",
-        "MindSpore's own resize, which does not antialias",
-        **IMAGENET,
-        culprit=("resize",),
-        cause="levels",
-        edit=stage("decode", vision.Decode()),
-    ),
-    Defect(
-        "enlarged_without_pil",
-        "MindSpore's own resize is off by one level",
-        twin="cifar10_eval",
-        where={"size": 56},
-        culprit=("resize",),
-        cause="up to 1 of 255 levels",
-        edit=without("to_pil"),
-    ),
-    Defect(
-        "resized_bicubically",
-        "another interpolation",
-        **IMAGENET,
-        culprit=("resize",),
-        cause="levels",
-        edit=stage("resize", vision.Resize(32, Inter.BICUBIC)),
-    ),
-    Defect(
-        "crop_off_by_one",
-        "the margin is rounded up",
-        **IMAGENET,
-        culprit=("crop",),
-        cause="shifted by",
-        edit=stage("crop", mistakes.cropped_from_above(27)),
-    ),
-    Defect(
-        "cropped_before_resizing",
-        "the two are exchanged",
-        **IMAGENET,
-        culprit=("resize",),
-        cause="comes after crop",
-        edit=ordered("decode", "crop", "resize"),
-    ),
-    Defect(
-        "normalized_before_padding",
+        cause="flipped left to right"),
+    edited("random_crop_kept_in_evaluation", EVAL.at("crop"),
+        added("crop", vision.RandomCrop(32, 4)),
+        "the transforms of the training are copied with their random crop", cause="no such stage"),
+    staged("resized_to_a_square", IMAGENET.at("resize"), vision.Resize((32, 32), Inter.BILINEAR),
+        "Resize((32, 32)) for Resize(32)", cause="square"),
+    edited("resized_without_pil", IMAGENET.at("resize"), stage("decode", vision.Decode()),
+        "MindSpore's own resize, which does not antialias", cause="levels"),
+    edited("enlarged_without_pil", victim("cifar10_eval", size=56).at("resize"), without("to_pil"),
+        "MindSpore's own resize is off by one level", cause="up to 1 of 255 levels"),
+    staged("resized_bicubically", IMAGENET.at("resize"), vision.Resize(32, Inter.BICUBIC),
+        "another interpolation", cause="levels"),
+    staged("crop_off_by_one", IMAGENET.at("crop"), wrong.cropped_from_above(27),
+        "the margin is rounded up", cause="shifted by"),
+    edited("cropped_before_resizing", IMAGENET.at("resize"), ordered("decode", "crop", "resize"),
+        "the two are exchanged", cause="comes after crop"),
+    edited("normalized_before_padding", TRAIN.at("crop"),
+        ordered("scale", "normalize", "crop", "flip"),
         "the border is grey in the units of the standard deviation instead of black",
-        **TRAIN,
-        culprit=("crop",),
-        cause="comes after scale and normalize",
-        edit=ordered("scale", "normalize", "crop", "flip"),
-    ),
-    Defect(
-        "flipped_before_cropping",
+        cause="comes after scale and normalize"),
+    edited("flipped_before_cropping", TRAIN.at("crop"), ordered("flip", "crop"),
         "the two are exchanged, so that the crop starts from the other side",
-        **TRAIN,
-        culprit=("crop",),
-        cause="comes after flip",
-        edit=ordered("flip", "crop"),
-    ),
-    Defect(
-        "padded_by_reflection",
-        "the border repeats the picture instead of being black",
-        **TRAIN,
-        culprit=("crop",),
-        edit=stage("crop", mistakes.ReflectedCrop()),
-    ),
-    Defect(
-        "crop_with_axes_exchanged",
-        "left for top",
-        **TRAIN,
-        culprit=("crop",),
-        cause="shifted by",
-        edit=stage("crop", mistakes.TransposedCrop()),
-    ),
-    Defect(
-        "flips_the_others",
-        "the choice is read the other way round",
-        **TRAIN,
-        culprit=("flip",),
-        cause="flipped left to right (in 30 of 30)",
-        edit=stage("flip", mistakes.OppositeFlip()),
-    ),
-    Defect(
-        "augmented_as_the_first_shard",
-        "every rank draws the same choices",
-        twin="cifar10_train",
-        where={"num_shards": 3},
-        culprit=("crop",),
-        cause="shifted by",
-        candidate=HERE + "choices_of_the_first_shard",
-    ),
+        cause="comes after flip"),
+    staged("padded_by_reflection", TRAIN.at("crop"), wrong.ReflectedCrop(),
+        "the border repeats the picture instead of being black"),
+    staged("crop_with_axes_exchanged", TRAIN.at("crop"), wrong.TransposedCrop(),
+        "left for top", cause="shifted by"),
+    staged("flips_the_others", TRAIN.at("flip"), wrong.OppositeFlip(),
+        "the choice is read the other way round", cause="flipped left to right (in 30 of 30)"),
+    candidate("augmented_as_the_first_shard", victim("cifar10_train", num_shards=3).at("crop"),
+        HERE + "choices_of_the_first_shard",
+        "every rank draws the same choices", cause="shifted by"),
 )
 
 SAMPLES = (
-    Defect(
-        "planes_read_as_pixels",
+    edited("planes_read_as_pixels", EVAL.at("read"), mapped("image", wrong.interleaved),
         "CIFAR's planes are reshaped without being transposed",
-        **EVAL,
-        culprit=("read",),
-        cause="three planes are read as if they were rows of pixels",
-        edit=mapped("image", mistakes.interleaved),
-    ),
-    Defect(
-        "evaluated_on_the_training_pictures",
-        "the other file of the same folder",
-        **EVAL,
-        culprit=("read",),
-        cause="none of the reference's",
-        candidate=HERE + "trained_pictures",
-    ),
-    Defect(
-        "shuffled",
-        "evaluation in another order",
-        **IMAGENET,
-        culprit=("order",),
-        cause="in another order",
-        edit=source(lambda dataset: dataset.shuffle(15)),
-    ),
-    Defect(
-        "first_sample_skipped",
-        "an iterator is advanced once before the loop",
-        **IMAGENET,
-        culprit=("order",),
-        cause="missing: 0",
-        edit=source(lambda dataset: dataset.skip(1)),
-    ),
-    Defect(
-        "samples_lost_between_shards",
-        "each rank takes the whole part of a fourth",
-        **FOUR,
-        culprit=("shard",),
-        cause="missing: 0, 12, 13, 14",
-        edit=source(lambda dataset: dataset.take(15 // 4)),
-    ),
-    Defect(
-        "every_rank_the_first_shard",
-        "the rank is not handed on",
-        **THREE,
-        culprit=("shard",),
-        cause="too often: 0, 0, 3, 3, 6, 6 and 4 more",
-        arguments={"shard_id": 0},
-    ),
-    Defect(
-        "not_sharded",
-        "every rank reads all of it",
-        **THREE,
-        culprit=("shard",),
-        cause="rank 0 reads 0, 1, 2, 3, 4, 5 and 9 more for 0, 3, 6, 9, 12",
-        arguments={"num_shards": 1, "shard_id": 0},
-    ),
-    Defect(
-        "contiguous_shards",
-        "runs of files instead of every third",
-        **THREE,
-        culprit=("shard",),
-        cause="rank 0 reads 0, 1, 2, 3, 4 for 0, 3, 6, 9, 12",
-        candidate=HERE + "contiguous_shards",
-    ),
-    Defect(
-        "more_shards_than_ranks",
-        "five shards on three ranks",
-        **THREE,
-        culprit=("shard",),
-        cause="missing: 3, 4, 8, 9, 13, 14",
-        arguments={"num_shards": 5},
-    ),
-    Defect(
-        "labels_from_one",
-        "classes are counted from one",
-        **IMAGENET,
-        culprit=("label",),
-        cause="1 more",
-        edit=mapped("label", lambda label: label + 1),
-    ),
-    Defect(
-        "classes_in_the_order_of_numbers",
+        cause="three planes are read as if they were rows of pixels"),
+    candidate("evaluated_on_the_training_pictures", EVAL.at("read"), HERE + "trained_pictures",
+        "the other file of the same folder", cause="none of the reference's"),
+    edited("shuffled", IMAGENET.at("order"), source(lambda dataset: dataset.shuffle(15)),
+        "evaluation in another order", cause="in another order"),
+    edited("first_sample_skipped", IMAGENET.at("order"), source(lambda dataset: dataset.skip(1)),
+        "an iterator is advanced once before the loop", cause="missing: 0"),
+    edited("samples_lost_between_shards", FOUR.at("shard"),
+        source(lambda dataset: dataset.take(15 // 4)),
+        "each rank takes the whole part of a fourth", cause="missing: 0, 12, 13, 14"),
+    built_with("every_rank_the_first_shard", THREE.at("shard"),
+        "the rank is not handed on", shard_id=0, cause="too often: 0, 0, 3, 3, 6, 6 and 4 more"),
+    built_with("not_sharded", THREE.at("shard"), "every rank reads all of it", num_shards=1,
+        shard_id=0, cause="rank 0 reads 0, 1, 2, 3, 4, 5 and 9 more for 0, 3, 6, 9, 12"),
+    candidate("contiguous_shards", THREE.at("shard"), HERE, "runs of files instead of every third",
+        cause="rank 0 reads 0, 1, 2, 3, 4 for 0, 3, 6, 9, 12"),
+    built_with("more_shards_than_ranks", THREE.at("shard"),
+        "five shards on three ranks", num_shards=5, cause="missing: 3, 4, 8, 9, 13, 14"),
+    edited("labels_from_one", IMAGENET.at("label"), mapped("label", lambda label: label + 1),
+        "classes are counted from one", cause="1 more"),
+    candidate("classes_in_the_order_of_numbers", IMAGENET.at("label"), HERE + "numbered_classes",
         "class_10 comes last, where text sorts it first",
-        **IMAGENET,
-        culprit=("label",),
-        cause="other numbers of the classes: 2 for 0, 0 for 1, 1 for 2",
-        candidate=HERE + "numbered_classes",
-    ),
-    Defect(
-        "coarse_labels_for_fine_ones",
-        "the other of CIFAR-100's two labels",
-        twin="cifar100_eval",
-        where={},
-        culprit=("label",),
-        cause="divided by 5",
-        candidate=HERE + "coarse_labels",
-    ),
-    Defect(
-        "incomplete_batch_dropped_in_evaluation",
+        cause="other numbers of the classes: 2 for 0, 0 for 1, 1 for 2"),
+    candidate("coarse_labels_for_fine_ones", victim("cifar100_eval").at("label"),
+        HERE + "coarse_labels", "the other of CIFAR-100's two labels", cause="divided by 5"),
+    built_with("incomplete_batch_dropped_in_evaluation", IMAGENET.at("batch"),
         "drop_remainder as in training",
-        **IMAGENET,
-        culprit=("batch",),
-        cause="the last batch, of 3 where others have 4, is dropped",
-        arguments={"drop_remainder": True},
-    ),
-    Defect(
-        "incomplete_batch_kept_in_training",
+        drop_remainder=True, cause="the last batch, of 3 where others have 4, is dropped"),
+    built_with("incomplete_batch_kept_in_training", TRAIN.at("batch"),
         "drop_remainder is forgotten",
-        **TRAIN,
-        culprit=("batch",),
-        cause="the last batch, of 6 where others have 8, is kept",
-        arguments={"drop_remainder": False},
-    ),
-    Defect(
-        "batch_of_all_ranks",
+        drop_remainder=False, cause="the last batch, of 6 where others have 8, is kept"),
+    built_with("batch_of_all_ranks", THREE.at("batch"),
         "the batch size is not divided among the ranks",
-        **THREE,
-        culprit=("batch",),
-        cause="batches of 5 for 4, 1",
-        arguments={"batch_size": 12},
-    ),
+        batch_size=12, cause="batches of 5 for 4, 1"),
 )
 
 DEFECTS = (*VALUES, *GEOMETRY, *SAMPLES)

@@ -14,6 +14,8 @@ AXES = ("phase", "dtype", "execution")
 class Defect:
     """A right twin with one mistake put into its candidate; the comparison must not pass.
 
+    It is declared by one of `tests/defects/makers.py`.
+
     `mistake` says in words what the migrator did. `twin` names a declared twin, or one of
     `tests/defects/twins.py`. `where` picks one of its cases: items of the configuration, and
     perhaps `phase`, `dtype`, `execution` (otherwise the first configuration that matches, "train",

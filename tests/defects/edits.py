@@ -75,3 +75,14 @@ def convolutions_with(*paths: str, **settings: Any) -> Edit:
         return nn.Conv2d(old.in_channels, old.out_channels, **{**as_it_was, **settings})
 
     return replaced(make, *paths)
+
+
+def convolution_with(**settings: Any) -> Edit:
+    """As `convolutions_with`, of a cell that is itself a convolution."""
+
+    def edit(cell):
+        held = nn.SequentialCell(cell)
+        convolutions_with("0", **settings)(held)
+        return held[0]
+
+    return edit

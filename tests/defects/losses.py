@@ -1,355 +1,126 @@
 """Mistakes in losses, and in the reductions and poolings that networks end with."""
 
-from tests.defects.defect import Defect
+import functools
+
+from tests.defects.makers import built_with, candidate, setting
+from tests.defects.victim import victim
 
 HERE = "tests.defects.loss_candidates:"
-WHOLE = {"culprit": ("",)}
-PLAIN = {"twin": "focal_loss", "where": {"gamma": 1.0}, **WHOLE}
-SQUARED = {"twin": "focal_loss_squared", "where": {"alpha": 0.25}, **WHOLE}
 
+PLAIN = victim("focal_loss", gamma=1.0)
+SQUARED = victim("focal_loss_squared", alpha=0.25)
+MISSHAPEN = victim("focal_loss_of_misshapen_weight", WEIGHT=(5,))
+SMOOTHED = victim("cross_entropy_smoothed_over_others", reduction="mean")
+IGNORING = victim("cross_entropy_with_ignored_label")
+MEAN_POOL = victim("global_mean_pool")
+weighted = functools.partial(victim, "focal_loss_weighted", reduction="mean")
+averaged = functools.partial(victim, "focal_loss_averaged")
+labelled = functools.partial(victim, "sparse_cross_entropy")
+summed = functools.partial(victim, "reduce_log_sum_exp")
 
-def weighted(**where) -> dict:
-    return {"twin": "focal_loss_weighted", "where": where, **WHOLE}
-
-
-def averaged(**where) -> dict:
-    return {"twin": "focal_loss_averaged", "where": where, **WHOLE}
-
-
-def labelled(**where) -> dict:
-    return {"twin": "sparse_cross_entropy", "where": where, **WHOLE}
-
-
-def summed(**where) -> dict:
-    return {"twin": "reduce_log_sum_exp", "where": where, **WHOLE}
-
-
+# fmt: off
 FOCAL = (
-    Defect(
-        "alpha_and_its_complement_exchanged",
-        "1 - alpha for the positives",
-        **PLAIN,
-        cause="alpha",
-        arguments={"alpha": 0.75},
-    ),
-    Defect(
-        "alpha_and_gamma_exchanged",
-        "another order of the two arguments",
-        **PLAIN,
-        cause="gamma",
-        arguments={"gamma": 0.25, "alpha": 1.0},
-    ),
-    Defect(
-        "gamma_at_its_default",
-        "the exponent of the configuration is not handed on",
-        **PLAIN,
-        cause="gamma",
-        arguments={"gamma": 2.0},
-    ),
-    Defect(
-        "alpha_of_positives_alone",
-        "negatives are left at a share of one",
-        **SQUARED,
-        candidate=HERE + "AlphaOfPositivesAlone",
-    ),
-    Defect(
-        "alpha_ignored",
-        "the loss of the paper's first equation",
-        twin="focal_loss_squared",
-        where={"alpha": 0.75, "execution": "graph"},
-        **WHOLE,
-        candidate=HERE + "AlphaIgnored",
-    ),
-    Defect(
-        "easy_examples_in_focus",
-        "p for 1 - p under the exponent",
-        **SQUARED,
-        candidate=HERE + "FocusOnEasyExamples",
-    ),
-    Defect(
-        "focus_detached",
-        "the factor is taken for a weight, without a gradient",
-        **SQUARED,
-        candidate=HERE + "DetachedFocus",
-    ),
-    Defect(
-        "sigmoid_twice",
-        "probabilities handed to a loss of logits",
-        **PLAIN,
-        candidate=HERE + "SigmoidTwice",
-    ),
-    Defect(
-        "logarithm_unclamped",
-        "log(1 - p) of a saturated p",
-        **PLAIN,
-        cause="not finite",
-        candidate=HERE + "UnclampedLogarithm",
-    ),
-    Defect(
-        "logarithm_clamped",
-        "p kept within 1e-6 of zero and one: saturated logits lose loss and gradient",
-        **PLAIN,
-        candidate=HERE + "ClampedLogarithm",
-    ),
-    Defect(
-        "target_cast_to_integers",
-        "soft targets become zero",
-        twin="focal_loss_of_soft_targets",
-        where={},
-        **WHOLE,
-        candidate=HERE + "IntegerTarget",
-    ),
-    Defect(
-        "weight_ignored",
-        "the call's weight does not reach the loss",
-        **weighted(reduction="mean", WEIGHT=(64,)),
-        cause="nothing depends on input",
-        candidate=HERE + "WeightIgnored",
-    ),
-    Defect(
-        "weight_detached",
-        "the weight gets no gradient, though it is learnt",
-        **weighted(reduction="mean", WEIGHT=(64, 5), execution="graph"),
-        cause="no gradient reaches input",
-        candidate=HERE + "WeightDetached",
-    ),
-    Defect(
-        "weight_unrolled_by_columns",
-        "the flattened weight in the other order",
-        **weighted(reduction="mean", WEIGHT=(320,)),
-        candidate=HERE + "WeightByColumns",
-    ),
-    Defect(
-        "weight_unchecked",
+    setting("alpha_and_its_complement_exchanged", PLAIN, "1 - alpha for the positives", alpha=0.75),
+    setting("alpha_and_gamma_exchanged", PLAIN,
+        "another order of the two arguments", gamma=0.25, alpha=1.0),
+    setting("gamma_at_its_default", PLAIN,
+        "the exponent of the configuration is not handed on", gamma=2.0),
+    candidate("alpha_of_positives_alone", SQUARED, HERE + "AlphaOfPositivesAlone",
+        "negatives are left at a share of one"),
+    candidate("alpha_ignored", victim("focal_loss_squared", alpha=0.75).compiled,
+        HERE + "AlphaIgnored", "the loss of the paper's first equation"),
+    candidate("easy_examples_in_focus", SQUARED, HERE + "FocusOnEasyExamples",
+        "p for 1 - p under the exponent"),
+    candidate("focus_detached", SQUARED, HERE + "DetachedFocus",
+        "the factor is taken for a weight, without a gradient"),
+    candidate("sigmoid_twice", PLAIN, HERE + "SigmoidTwice",
+        "probabilities handed to a loss of logits"),
+    candidate("logarithm_unclamped", PLAIN, HERE + "UnclampedLogarithm",
+        "log(1 - p) of a saturated p", cause="not finite"),
+    candidate("logarithm_clamped", PLAIN, HERE + "ClampedLogarithm",
+        "p kept within 1e-6 of zero and one: saturated logits lose loss and gradient"),
+    candidate("target_cast_to_integers", victim("focal_loss_of_soft_targets"),
+        HERE + "IntegerTarget", "soft targets become zero"),
+    candidate("weight_ignored", weighted(WEIGHT=(64,)), HERE + "WeightIgnored",
+        "the call's weight does not reach the loss", cause="nothing depends on input"),
+    candidate("weight_detached", weighted(WEIGHT=(64, 5)).compiled, HERE + "WeightDetached",
+        "the weight gets no gradient, though it is learnt", cause="no gradient reaches input"),
+    candidate("weight_unrolled_by_columns", weighted(WEIGHT=(320,)), HERE + "WeightByColumns",
+        "the flattened weight in the other order"),
+    candidate("weight_unchecked", MISSHAPEN, HERE + "WeightUnchecked",
         "one weight per class fits no case of the elif chain, and broadcasts",
-        twin="focal_loss_of_misshapen_weight",
-        where={"WEIGHT": (5,)},
-        culprit=None,
-        candidate=HERE + "WeightUnchecked",
-        raises="EquivalenceError",
-    ),
-    Defect(
-        "mean_over_samples",
-        "divided by N where the mean is over N times C",
-        **weighted(reduction="mean", WEIGHT=None),
-        candidate=HERE + "MeanOverSamples",
-    ),
-    Defect(
-        "mean_over_positives",
-        "divided by the number of positives, as detectors do",
-        **weighted(reduction="mean", WEIGHT=(64,)),
-        candidate=HERE + "MeanOverPositives",
-    ),
-    Defect(
-        "mean_over_weights",
-        "a weighted mean, divided by the sum of the weights",
-        **weighted(reduction="mean", WEIGHT=(64, 5)),
-        candidate=HERE + "MeanOverWeights",
-    ),
-    Defect(
-        "sum_for_mean",
-        "another reduction by default",
-        **weighted(reduction="mean", WEIGHT=(64,)),
-        cause="reduction",
-        arguments={"reduction": "sum"},
-    ),
-    Defect(
-        "average_factor_ignored",
-        "the mean is over all elements whatever the factor",
-        **averaged(reduction="mean"),
-        candidate=HERE + "FactorIgnored",
-    ),
-    Defect(
-        "average_factor_besides_the_mean",
-        "the mean is divided by the factor once more",
-        **averaged(reduction="mean"),
-        candidate=HERE + "FactorBesidesMean",
-    ),
-    Defect(
-        "average_factor_without_reduction",
-        "each element is divided by the factor",
-        **averaged(reduction="none"),
-        candidate=HERE + "FactorWithoutReduction",
-    ),
-    Defect(
-        "average_factor_under_a_sum",
-        "accepted where the reference raises ValueError",
-        twin="focal_loss_averaged_sum",
-        where={},
-        culprit=None,
-        candidate=HERE + "FactorUnderSum",
-        raises="EquivalenceError",
-    ),
-    Defect(
-        "alpha_in_double",
-        "alpha is an array of NumPy, and makes the loss float64",
-        **PLAIN,
-        cause="float64",
-        candidate=HERE + "DoubleAlpha",
-    ),
+        raises="EquivalenceError"),
+    candidate("mean_over_samples", weighted(WEIGHT=None), HERE + "MeanOverSamples",
+        "divided by N where the mean is over N times C"),
+    candidate("mean_over_positives", weighted(WEIGHT=(64,)), HERE + "MeanOverPositives",
+        "divided by the number of positives, as detectors do"),
+    candidate("mean_over_weights", weighted(WEIGHT=(64, 5)), HERE + "MeanOverWeights",
+        "a weighted mean, divided by the sum of the weights"),
+    setting("sum_for_mean", weighted(WEIGHT=(64,)),
+        "another reduction by default", reduction="sum"),
+    candidate("average_factor_ignored", averaged(reduction="mean"), HERE + "FactorIgnored",
+        "the mean is over all elements whatever the factor"),
+    candidate("average_factor_besides_the_mean", averaged(reduction="mean"),
+        HERE + "FactorBesidesMean", "the mean is divided by the factor once more"),
+    candidate("average_factor_without_reduction", averaged(reduction="none"),
+        HERE + "FactorWithoutReduction", "each element is divided by the factor"),
+    candidate("average_factor_under_a_sum", victim("focal_loss_averaged_sum"),
+        HERE + "FactorUnderSum",
+        "accepted where the reference raises ValueError", raises="EquivalenceError"),
+    candidate("alpha_in_double", PLAIN, HERE + "DoubleAlpha",
+        "alpha is an array of NumPy, and makes the loss float64", cause="float64"),
 )
 
 CROSS_ENTROPY = (
-    Defect(
-        "smoothed_over_all",
-        "s / C as in PyTorch where the reference spreads s / (C - 1)",
-        twin="cross_entropy_smoothed_over_others",
-        where={"reduction": "mean", "execution": "graph"},
-        **WHOLE,
-        candidate="mindspore.nn:CrossEntropyLoss",
-    ),
-    Defect(
-        "smoothed_on_top",
-        "the label keeps all of its mass, so that the targets sum to more than one",
-        twin="cross_entropy_smoothed_over_all",
-        where={},
-        **WHOLE,
-        candidate=HERE + "SmoothedOnTop",
-    ),
-    Defect(
-        "ignored_label_counted",
-        "an ignored label adds nothing to the sum, and one to its divisor",
-        twin="cross_entropy_with_ignored_label",
-        where={},
-        **WHOLE,
-        candidate=HERE + "MaskedButCounted",
-    ),
-    Defect(
-        "ignored_label_not_ignored",
-        "ignore_index is left at its default",
-        twin="cross_entropy_with_ignored_label",
-        where={},
-        **WHOLE,
-        cause="ignore_index",
-        arguments={"ignore_index": -100},
-    ),
-    Defect(
-        "sum_over_the_batch",
-        "the reduction of the loss is another",
-        **labelled(reduction="mean"),
-        cause="reduction",
-        arguments={"reduction": "sum"},
-    ),
-    Defect(
-        "normalised_over_the_batch",
-        "log-softmax along axis 0",
-        **labelled(reduction="none"),
-        candidate=HERE + "NormalisedOverSamples",
-    ),
-    Defect(
-        "softmax_twice",
-        "the network's probabilities go into a loss of logits",
-        **labelled(reduction="mean"),
-        candidate=HERE + "SoftmaxTwice",
-    ),
-    Defect(
-        "likelihood_without_logarithm",
-        "NLLLoss of probabilities: what falls is minus the probability",
-        **labelled(reduction="mean"),
-        candidate=HERE + "ProbabilitiesWithoutLogarithm",
-    ),
-    Defect(
-        "labels_counted_from_one",
-        "labels are moved by one; a label of -1 picks no class",
-        **labelled(reduction="sum"),
-        candidate=HERE + "LabelsFromOne",
-    ),
-    Defect(
-        "mean_over_classes_too",
-        "the mean of all products of targets and log-probabilities",
-        **labelled(reduction="mean"),
-        candidate=HERE + "MeanOverElements",
-    ),
-    Defect(
-        "loss_in_half",
-        "the logits are cast to float16",
-        **labelled(reduction="none"),
-        candidate=HERE + "HalfLogits",
-    ),
-    Defect(
-        "distribution_to_its_largest",
-        "soft targets become the label of the largest",
-        twin="dense_cross_entropy",
-        where={"reduction": "none"},
-        **WHOLE,
-        candidate=HERE + "HardestLabel",
-    ),
+    candidate("smoothed_over_all", SMOOTHED.compiled, "mindspore.nn:CrossEntropyLoss",
+        "s / C as in PyTorch where the reference spreads s / (C - 1)"),
+    candidate("smoothed_on_top", victim("cross_entropy_smoothed_over_all"), HERE + "SmoothedOnTop",
+        "the label keeps all of its mass, so that the targets sum to more than one"),
+    candidate("ignored_label_counted", IGNORING, HERE + "MaskedButCounted",
+        "an ignored label adds nothing to the sum, and one to its divisor"),
+    setting("ignored_label_not_ignored", IGNORING,
+        "ignore_index is left at its default", ignore_index=-100),
+    setting("sum_over_the_batch", labelled(reduction="mean"),
+        "the reduction of the loss is another", reduction="sum"),
+    candidate("normalised_over_the_batch", labelled(reduction="none"),
+        HERE + "NormalisedOverSamples", "log-softmax along axis 0"),
+    candidate("softmax_twice", labelled(reduction="mean"), HERE + "SoftmaxTwice",
+        "the network's probabilities go into a loss of logits"),
+    candidate("likelihood_without_logarithm", labelled(reduction="mean"),
+        HERE + "ProbabilitiesWithoutLogarithm",
+        "NLLLoss of probabilities: what falls is minus the probability"),
+    candidate("labels_counted_from_one", labelled(reduction="sum"), HERE + "LabelsFromOne",
+        "labels are moved by one; a label of -1 picks no class"),
+    candidate("mean_over_classes_too", labelled(reduction="mean"), HERE + "MeanOverElements",
+        "the mean of all products of targets and log-probabilities"),
+    candidate("loss_in_half", labelled(reduction="none"), HERE + "HalfLogits",
+        "the logits are cast to float16"),
+    candidate("distribution_to_its_largest", victim("dense_cross_entropy", reduction="none"),
+        HERE + "HardestLabel", "soft targets become the label of the largest"),
 )
 
 REDUCTIONS = (
-    Defect(
-        "maximum_not_subtracted",
-        "Exp, ReduceSum, Log as the r1.7 guide has it: overflows",
-        **summed(axis=-1),
-        cause="not finite",
-        candidate="ms_models.reductions:NaiveReduceLogSumExp",
-    ),
-    Defect(
-        "maximum_not_added",
-        "the maximum is subtracted and never added back",
-        **summed(axis=(0, -1)),
-        candidate=HERE + "MaximumNotAdded",
-    ),
-    Defect(
-        "maximum_half_detached",
-        "its gradient is cut where it is subtracted and not where it is added",
-        **summed(axis=-1, execution="graph"),
-        candidate=HERE + "MaximumHalfDetached",
-    ),
-    Defect("log_mean_exp", "a mean for the sum", **summed(axis=1), candidate=HERE + "LogMeanExp"),
-    Defect(
-        "logarithm_of_base_two",
-        "log2 for log",
-        **summed(axis=1),
-        candidate=HERE + "BaseTwo",
-    ),
-    Defect(
-        "sum_in_half",
-        "the exponentials are added in float16",
-        twin="naive_reduce_log_sum_exp",
-        where={"axis": -1},
-        **WHOLE,
-        candidate=HERE + "HalfSum",
-    ),
-    Defect(
-        "dimensions_dropped",
-        "keep_dims is left at its default",
-        **summed(axis=-1),
-        cause="shape",
-        arguments={"keep_dims": False},
-    ),
-    Defect(
-        "axes_of_another_layout",
-        "the second axis for the last",
-        **summed(axis=(0, -1)),
-        cause="axis",
-        arguments={"axis": (0, 1)},
-    ),
-    Defect(
-        "mean_over_the_axes_of_nhwc",
-        "axes 1 and 2 of a map in NCHW",
-        twin="global_mean_pool",
-        where={},
-        **WHOLE,
-        cause="shape",
-        candidate=HERE + "ChannelsLastMean",
-    ),
-    Defect(
-        "mean_in_half",
-        "the map is averaged in float16",
-        twin="global_mean_pool",
-        where={"execution": "graph"},
-        **WHOLE,
-        candidate=HERE + "HalfMean",
-    ),
-    Defect(
-        "flattened_channels_last",
-        "TensorFlow's order of H, W, C in front of a classifier",
-        twin="flatten",
-        where={},
-        **WHOLE,
-        candidate=HERE + "FlattenedChannelsLast",
-    ),
+    candidate("maximum_not_subtracted", summed(axis=-1),
+        "ms_models.reductions:NaiveReduceLogSumExp",
+        "Exp, ReduceSum, Log as the r1.7 guide has it: overflows", cause="not finite"),
+    candidate("maximum_not_added", summed(axis=(0, -1)), HERE + "MaximumNotAdded",
+        "the maximum is subtracted and never added back"),
+    candidate("maximum_half_detached", summed(axis=-1).compiled, HERE + "MaximumHalfDetached",
+        "its gradient is cut where it is subtracted and not where it is added"),
+    candidate("log_mean_exp", summed(axis=1), HERE + "LogMeanExp", "a mean for the sum"),
+    candidate("logarithm_of_base_two", summed(axis=1), HERE + "BaseTwo", "log2 for log"),
+    candidate("sum_in_half", victim("naive_reduce_log_sum_exp", axis=-1), HERE + "HalfSum",
+        "the exponentials are added in float16"),
+    built_with("dimensions_dropped", summed(axis=-1),
+        "keep_dims is left at its default", keep_dims=False, cause="shape"),
+    setting("axes_of_another_layout", summed(axis=(0, -1)),
+        "the second axis for the last", axis=(0, 1)),
+    candidate("mean_over_the_axes_of_nhwc", MEAN_POOL, HERE + "ChannelsLastMean",
+        "axes 1 and 2 of a map in NCHW", cause="shape"),
+    candidate("mean_in_half", MEAN_POOL.compiled, HERE + "HalfMean",
+        "the map is averaged in float16"),
+    candidate("flattened_channels_last", victim("flatten"), HERE + "FlattenedChannelsLast",
+        "TensorFlow's order of H, W, C in front of a classifier"),
 )
 
 DEFECTS = FOCAL + CROSS_ENTROPY + REDUCTIONS

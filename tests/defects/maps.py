@@ -5,12 +5,11 @@ import numpy as np
 from mindspore import nn
 
 from tests.defects import candidates as wrong
-from tests.defects.defect import Defect
-from tests.defects.edits import convolutions_with, recast, replaced
-from tests.defects.places import BOTTLENECK, IDENTITY, RESNET18, RESNET50
+from tests.defects.makers import built_with, convolution, edited, renamed, swapped, variant
+from tests.defects.victim import BOTTLENECK, IDENTITY, PROJECTED, RESNET18, RESNET50, victim
 
-STAGE = {"twin": "resnet_stage", "where": {"block": "BasicBlock"}}
-DENSE = {"twin": "dense", "where": {"in_features": 8, "out_features": 8}}
+STAGE = victim("resnet_stage", block="BasicBlock")
+DENSE = victim("dense", in_features=8, out_features=8)
 
 
 def exchanged(one: str, two: str) -> dict[str, str]:
@@ -41,222 +40,84 @@ def in_half(layer: nn.Cell) -> nn.Cell:
     return layer
 
 
-REFUSED = {"culprit": None, "raises": "WeightError"}
+LAYERS_OF_BLOCKS = [
+    f"layer3.{block}.{kind}{i}" for block in (1, 2) for kind in ("conv", "bn") for i in (1, 2, 3)
+]
 
+# fmt: off
 MAPS = (
-    Defect(
-        "gamma_and_beta_exchanged",
-        "gamma is taken for the bias in one block",
-        **RESNET50,
-        culprit=("layer2.0.bn1",),
-        cause="weight",
-        rename=norm_renamed("layer2.0.bn1", gamma="bias", beta="weight"),
-    ),
-    Defect(
-        "mean_and_variance_exchanged",
-        "moving_mean is taken for the running variance",
-        twin="batch_norm2d",
-        where={"execution": "graph"},
-        culprit=("",),
-        cause="running_var",
-        rename={"moving_mean": "running_var", "moving_variance": "running_mean"},
-    ),
-    Defect(
-        "mean_and_variance_exchanged_in_evaluation",
+    renamed("gamma_and_beta_exchanged", RESNET50.at("layer2.0.bn1"),
+        norm_renamed("layer2.0.bn1", gamma="bias", beta="weight"),
+        "gamma is taken for the bias in one block", cause="weight"),
+    renamed("mean_and_variance_exchanged", victim("batch_norm2d").compiled,
+        {"moving_mean": "running_var", "moving_variance": "running_mean"},
+        "moving_mean is taken for the running variance", cause="running_var"),
+    renamed("mean_and_variance_exchanged_in_evaluation", PROJECTED.evaluated.at("downsample.1"),
+        norm_renamed("downsample.1", moving_mean="running_var", moving_variance="running_mean"),
         "the same, of the shortcut's BatchNorm, where the square root of a mean is taken",
-        twin="basic_block",
-        where={"planes": 64, "stride": 2, "phase": "eval"},
-        culprit=("downsample.1",),
-        cause="running_var",
-        rename=norm_renamed(
-            "downsample.1", moving_mean="running_var", moving_variance="running_mean"
-        ),
-    ),
-    Defect(
-        "beta_and_mean_exchanged",
-        "two vectors of one shape: one is trained, the other is not",
-        **BOTTLENECK,
-        **REFUSED,
-        rename=norm_renamed("bn1", beta="running_mean", moving_mean="bias"),
-    ),
-    Defect(
-        "blocks_exchanged",
-        "layer3.1 and layer3.2 hold each other's weights, all of the same shapes",
-        twin="resnet",
-        where={"depth": 50, "execution": "graph"},
-        culprit=tuple(
-            f"layer3.{block}.{kind}{i}"
-            for block in (1, 2)
-            for kind in ("conv", "bn")
-            for i in (1, 2, 3)
-        ),
-        cause="weight",
-        rename=exchanged("layer3.1", "layer3.2"),
-    ),
-    Defect(
-        "convolutions_exchanged",
-        "conv1 and conv2 of one block hold each other's weights",
-        **STAGE,
-        culprit=("1.conv1", "1.conv2"),
-        cause="weight",
-        rename=exchanged("1.conv1", "1.conv2"),
-    ),
-    Defect(
-        "norms_exchanged",
-        "the BatchNorms of a bottleneck, sorted by name, came in another order",
-        **BOTTLENECK,
-        culprit=("bn1", "bn2"),
-        cause="weight",
-        rename=exchanged("bn1", "bn2"),
-    ),
-    Defect(
-        "first_and_third_convolution_exchanged",
-        "their shapes differ",
-        **RESNET50,
-        **REFUSED,
-        rename=exchanged("layer1.1.conv1", "layer1.1.conv3"),
-    ),
-    Defect(
-        "projection_to_the_wrong_index",
+        cause="running_var"),
+    renamed("beta_and_mean_exchanged", BOTTLENECK,
+        norm_renamed("bn1", beta="running_mean", moving_mean="bias"),
+        "two vectors of one shape: one is trained, the other is not", raises="WeightError"),
+    renamed("blocks_exchanged", RESNET50.compiled.at(*LAYERS_OF_BLOCKS),
+        exchanged("layer3.1", "layer3.2"),
+        "layer3.1 and layer3.2 hold each other's weights, all of the same shapes", cause="weight"),
+    renamed("convolutions_exchanged", STAGE.at("1.conv1", "1.conv2"),
+        exchanged("1.conv1", "1.conv2"),
+        "conv1 and conv2 of one block hold each other's weights", cause="weight"),
+    renamed("norms_exchanged", BOTTLENECK.at("bn1", "bn2"), exchanged("bn1", "bn2"),
+        "the BatchNorms of a bottleneck, sorted by name, came in another order", cause="weight"),
+    renamed("first_and_third_convolution_exchanged", RESNET50,
+        exchanged("layer1.1.conv1", "layer1.1.conv3"), "their shapes differ", raises="WeightError"),
+    renamed("projection_to_the_wrong_index", BOTTLENECK,
+        {"downsample.0.weight": "downsample.1.weight"},
         "the guide's own map: downsample.0.weight goes to downsample.1.weight",
-        **BOTTLENECK,
-        **REFUSED,
-        rename={"downsample.0.weight": "downsample.1.weight"},
-    ),
-    Defect(
-        "two_for_one",
-        "the map sends two layers to the same name",
-        **BOTTLENECK,
-        **REFUSED,
-        rename={"bn2": "bn1"},
-    ),
-    Defect(
-        "rename_of_nothing",
+        raises="WeightError"),
+    renamed("two_for_one", BOTTLENECK, {"bn2": "bn1"},
+        "the map sends two layers to the same name", raises="WeightError"),
+    renamed("rename_of_nothing", BOTTLENECK, {"down_sample_layer": "downsample"},
         "the map knows the shortcut under a name that this network does not use",
-        **BOTTLENECK,
-        **REFUSED,
-        rename={"down_sample_layer": "downsample"},
-    ),
-    Defect(
-        "map_left_out",
-        "the names of the r1.7 guide without a map",
-        twin="bottleneck_pooled",
-        where={"stride": 2},
-        **REFUSED,
-        rename={},
-    ),
+        raises="WeightError"),
+    renamed("map_left_out", victim("bottleneck_pooled", stride=2), {},
+        "the names of the r1.7 guide without a map", raises="WeightError"),
 )
 
 STRUCTURE = (
-    Defect(
-        "classifier_without_bias",
-        "has_bias=False",
-        **RESNET18,
-        **REFUSED,
-        edit=replaced(lambda _: nn.Dense(512, 10, has_bias=False), "fc"),
-    ),
-    Defect(
-        "convolution_with_bias",
+    swapped("classifier_without_bias", RESNET18.at("fc"),
+        lambda _: nn.Dense(512, 10, has_bias=False), "has_bias=False", raises="WeightError"),
+    convolution("convolution_with_bias", BOTTLENECK.at("conv2"),
         "has_bias=True in front of a BatchNorm, which takes it out again in training",
-        **BOTTLENECK,
-        **REFUSED,
-        edit=convolutions_with("conv2", has_bias=True),
-    ),
-    Defect(
-        "zero_gamma_is_a_constant",
+        has_bias=True, raises="WeightError"),
+    swapped("zero_gamma_is_a_constant", RESNET18.at("layer1.0.bn2"), without_parameter("gamma"),
         "zero_init_residual written as a tensor of zeros instead of an initialiser",
-        **RESNET18,
-        **REFUSED,
-        edit=replaced(without_parameter("gamma"), "layer1.0.bn2"),
-    ),
-    Defect(
-        "norm_without_affine",
+        raises="WeightError"),
+    swapped("norm_without_affine", BOTTLENECK.at("bn2"), lambda _: nn.BatchNorm2d(32, affine=False),
         "affine=False freezes gamma and beta: they load, and are never trained",
-        **BOTTLENECK,
-        **REFUSED,
-        edit=replaced(lambda _: nn.BatchNorm2d(32, affine=False), "bn2"),
-    ),
-    Defect(
-        "weight_tied",
-        "two convolutions of one shape are given the same parameter",
-        **IDENTITY,
-        **REFUSED,
-        edit=lambda cell: setattr(cell.conv2, "weight", cell.conv1.weight),
-    ),
-    Defect(
-        "weight_in_a_dict",
-        "a parameter that no cell registers does not load",
-        **IDENTITY,
-        **REFUSED,
-        edit=replaced(wrong.UnregisteredKernel, "conv2"),
-    ),
-    Defect(
-        "classifier_transposed",
-        "a kernel of TensorFlow is C,classes",
-        twin="dense",
-        where={"in_features": 8, "out_features": 5},
-        **REFUSED,
-        arguments={"in_features": 5, "out_features": 8},
-    ),
-    Defect(
-        "checkpoint_in_half",
-        "one weight is a float16 parameter, and rounds what is loaded",
-        **IDENTITY,
-        **REFUSED,
-        edit=replaced(in_half, "conv2"),
-    ),
+        raises="WeightError"),
+    edited("weight_tied", IDENTITY, lambda cell: setattr(cell.conv2, "weight", cell.conv1.weight),
+        "two convolutions of one shape are given the same parameter", raises="WeightError"),
+    swapped("weight_in_a_dict", IDENTITY.at("conv2"), wrong.UnregisteredKernel,
+        "a parameter that no cell registers does not load", raises="WeightError"),
+    built_with("classifier_transposed", victim("dense", in_features=8, out_features=5),
+        "a kernel of TensorFlow is C,classes", in_features=5, out_features=8, raises="WeightError"),
+    swapped("checkpoint_in_half", IDENTITY.at("conv2"), in_half,
+        "one weight is a float16 parameter, and rounds what is loaded", raises="WeightError"),
 )
 
 USE = (
-    Defect(
-        "weight_never_loaded",
+    swapped("weight_never_loaded", IDENTITY.compiled.at("conv2"), wrong.StaleKernel,
         "the layer computes with a copy from before the checkpoint",
-        twin="basic_block",
-        where={"planes": 32, "stride": 1, "execution": "graph"},
-        culprit=("conv2",),
-        cause="nothing depends on weight",
-        edit=replaced(wrong.StaleKernel, "conv2"),
-    ),
-    Defect(
-        "square_weight_transposed",
-        "x W for x W^T, which no shape tells of a square weight",
-        **DENSE,
-        culprit=("",),
-        cause="transposed",
-        edit=recast(wrong.TransposedDense, ""),
-    ),
-    Defect(
-        "kernel_transposed",
-        "HWIO turned around to OIWH",
-        **BOTTLENECK,
-        culprit=("conv2",),
-        cause="transposed",
-        edit=recast(wrong.TransposedKernel, "conv2"),
-    ),
-    Defect(
-        "kernel_flipped",
-        "a convolution for a cross-correlation",
-        twin="resnet",
-        where={"depth": 18, "execution": "graph"},
-        culprit=("conv1",),
-        cause="flipped",
-        edit=recast(wrong.FlippedKernel, "conv1"),
-    ),
-    Defect(
-        "channels_of_a_kernel_exchanged",
-        "IOHW for OIHW, of as many channels in as out",
-        **STAGE,
-        culprit=("1.conv2",),
-        cause="transposed",
-        edit=recast(wrong.SwappedChannels, "1.conv2"),
-    ),
-    Defect(
-        "kernel_scaled",
-        "a gain at run time on weights that were trained with it",
-        **RESNET18,
-        culprit=("layer4.0.conv1",),
-        edit=recast(wrong.ScaledKernel, "layer4.0.conv1"),
-    ),
+        cause="nothing depends on weight"),
+    variant("square_weight_transposed", DENSE, wrong.TransposedDense,
+        "x W for x W^T, which no shape tells of a square weight", cause="transposed"),
+    variant("kernel_transposed", BOTTLENECK.at("conv2"), wrong.TransposedKernel,
+        "HWIO turned around to OIWH", cause="transposed"),
+    variant("kernel_flipped", RESNET18.compiled.at("conv1"), wrong.FlippedKernel,
+        "a convolution for a cross-correlation", cause="flipped"),
+    variant("channels_of_a_kernel_exchanged", STAGE.at("1.conv2"), wrong.SwappedChannels,
+        "IOHW for OIHW, of as many channels in as out", cause="transposed"),
+    variant("kernel_scaled", RESNET18.at("layer4.0.conv1"), wrong.ScaledKernel,
+        "a gain at run time on weights that were trained with it"),
 )
 
 DEFECTS = MAPS + STRUCTURE + USE

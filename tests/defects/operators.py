@@ -4,273 +4,99 @@ from mindspore import nn
 
 from tests.defects import operator_candidates as wrong
 from tests.defects import pooling
-from tests.defects.defect import Defect
-from tests.defects.edits import convolutions_with, recast
-from tests.defects.places import WHOLE, compiled, evaluated, in_half
+from tests.defects.makers import built_with, candidate, convolution, setting, swapped, variant
+from tests.defects.victim import victim
 
 HERE = "tests.defects.operator_candidates:"
 
-EVEN = {"twin": "conv3x3", "where": {"stride": 2, "groups": 1, "H": 14}}
-UNIT = {"twin": "conv3x3", "where": {"stride": 1, "H": 15}}
-GROUPED = {"twin": "conv3x3", "where": {"stride": 2, "groups": 4, "dilation": 1, "H": 15}}
-DILATED = {"twin": "conv3x3", "where": {"stride": 2, "dilation": 2, "H": 14}}
-POINTWISE = {"twin": "conv1x1", "where": {"stride": 1, "H": 15}}
-STRIDED_POINTWISE = {"twin": "conv1x1", "where": {"stride": 2, "H": 15}}
-STEM = {"twin": "conv7x7", "where": {"stride": 2, "H": 14}}
-BIASED = {"twin": "conv2d", "where": {"bias": True}}
-PLAIN = {"twin": "conv2d", "where": {"bias": False}}
-BLOCK = {"twin": "biased_block", "where": {}}
-RECTANGULAR = {"twin": "rectangular_conv", "where": {}}
-TRANSPOSED = {"twin": "transposed_conv", "where": {}}
-BILINEAR = {"twin": "upsampled", "where": {"mode": "bilinear"}}
-NEAREST = {"twin": "upsampled", "where": {"mode": "nearest"}}
+EVEN = victim("conv3x3", stride=2, groups=1, H=14)
+UNIT = victim("conv3x3", stride=1, H=15)
+GROUPED = victim("conv3x3", stride=2, groups=4, dilation=1, H=15)
+DILATED = victim("conv3x3", stride=2, dilation=2, H=14)
+POINTWISE = victim("conv1x1", stride=1, H=15)
+STRIDED_POINTWISE = victim("conv1x1", stride=2, H=15)
+STEM = victim("conv7x7", stride=2, H=14)
+BIASED = victim("conv2d", bias=True)
+PLAIN = victim("conv2d", bias=False)
+BLOCK = victim("biased_block")
+RECTANGULAR = victim("rectangular_conv")
+TRANSPOSED = victim("transposed_conv")
+BILINEAR = victim("upsampled", mode="bilinear")
+NEAREST = victim("upsampled", mode="nearest")
 
-
-def convolution_with(**settings):
-    """The convolution itself, built with other settings."""
-
-    def edit(cell):
-        held = nn.SequentialCell(cell)
-        convolutions_with("0", **settings)(held)
-        return held[0]
-
-    return edit
-
-
+# fmt: off
 CONVOLUTIONS = (
-    Defect(
-        "conv_padded_by_rule",
+    convolution("conv_padded_by_rule", EVEN,
         "pad_mode 'same', MindSpore's default, for padding 1 at stride 2 on an even height",
-        **EVEN,
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(pad_mode="same", padding=0),
-    ),
-    Defect(
-        "stem_padded_by_rule",
-        "pad_mode 'same' for padding 3 in the stem",
-        **compiled(STEM),
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(pad_mode="same", padding=0),
-    ),
-    Defect(
-        "dilated_conv_padded_by_rule",
+        pad_mode="same", padding=0, cause="pad"),
+    convolution("stem_padded_by_rule", STEM.compiled,
+        "pad_mode 'same' for padding 3 in the stem", pad_mode="same", padding=0, cause="pad"),
+    convolution("dilated_conv_padded_by_rule", DILATED,
         "pad_mode 'same' for padding 2 under a dilation of 2",
-        **DILATED,
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(pad_mode="same", padding=0),
-    ),
-    Defect(
-        "conv_not_padded",
-        "pad_mode 'valid' where the reference pads by one",
-        **UNIT,
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(pad_mode="valid", padding=0),
-    ),
-    Defect(
-        "padding_without_its_mode",
+        pad_mode="same", padding=0, cause="pad"),
+    convolution("conv_not_padded", UNIT, "pad_mode 'valid' where the reference pads by one",
+        pad_mode="valid", padding=0, cause="pad"),
+    convolution("padding_without_its_mode", UNIT,
         "padding=1 without pad_mode='pad', which MindSpore refuses to build",
-        **UNIT,
-        culprit=None,
-        edit=convolution_with(pad_mode="same", padding=1),
-        raises="SideError",
-    ),
-    Defect(
-        "padded_at_the_far_end",
+        pad_mode="same", padding=1, raises="SideError"),
+    convolution("padded_at_the_far_end", UNIT,
         "all of the padding below and to the right, as a TensorFlow graph was exported",
-        **UNIT,
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(padding=(0, 2, 0, 2)),
-    ),
-    Defect(
-        "padded_before_and_in_the_conv",
-        "a Pad was migrated, and the convolution still pads by itself",
-        **EVEN,
-        culprit=WHOLE,
-        edit=recast(wrong.PaddedTwice, ""),
-    ),
-    Defect(
-        "border_reflected",
-        "padding_mode 'reflect' for zeros",
-        **compiled(UNIT),
-        culprit=WHOLE,
-        candidate=HERE + "reflected_conv3x3",
-    ),
-    Defect(
-        "paddings_of_the_axes_exchanged",
+        padding=(0, 2, 0, 2), cause="pad"),
+    variant("padded_before_and_in_the_conv", EVEN, wrong.PaddedTwice,
+        "a Pad was migrated, and the convolution still pads by itself"),
+    candidate("border_reflected", UNIT.compiled, HERE + "reflected_conv3x3",
+        "padding_mode 'reflect' for zeros"),
+    convolution("paddings_of_the_axes_exchanged", RECTANGULAR,
         "left and right before top and bottom, the order of torch.nn.functional.pad",
-        **RECTANGULAR,
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(padding=(2, 2, 1, 1)),
-    ),
-    Defect(
-        "strides_of_the_axes_exchanged",
-        "width before height",
-        **compiled(RECTANGULAR),
-        culprit=WHOLE,
-        cause="stride",
-        edit=convolution_with(stride=(1, 2)),
-    ),
-    Defect(
-        "kernel_axes_exchanged",
-        "a kernel of 5x3 for 3x5",
-        **RECTANGULAR,
-        culprit=None,
-        edit=convolution_with(kernel_size=(5, 3)),
-        raises="WeightError",
-    ),
-    Defect(
-        "stride_left_at_one",
-        "the stride is not handed on",
-        **STRIDED_POINTWISE,
-        culprit=WHOLE,
-        cause="stride",
-        edit=convolution_with(stride=1),
-    ),
-    Defect(
-        "stride_by_average_pooling",
-        "ResNet-D's shortcut: an average pooling in front of the 1x1 convolution",
-        **STRIDED_POINTWISE,
-        culprit=WHOLE,
-        candidate=HERE + "averaged_conv1x1",
-    ),
-    Defect(
-        "dilation_left_at_one",
+        padding=(2, 2, 1, 1), cause="pad"),
+    convolution("strides_of_the_axes_exchanged", RECTANGULAR.compiled,
+        "width before height", stride=(1, 2), cause="stride"),
+    convolution("kernel_axes_exchanged", RECTANGULAR,
+        "a kernel of 5x3 for 3x5", kernel_size=(5, 3), raises="WeightError"),
+    convolution("stride_left_at_one", STRIDED_POINTWISE,
+        "the stride is not handed on", stride=1, cause="stride"),
+    candidate("stride_by_average_pooling", STRIDED_POINTWISE, HERE + "averaged_conv1x1",
+        "ResNet-D's shortcut: an average pooling in front of the 1x1 convolution"),
+    setting("dilation_left_at_one", DILATED.compiled,
         "neither the dilation nor its padding is handed on, so that the shape is right",
-        **compiled(DILATED),
-        culprit=WHOLE,
-        cause="dilation",
-        arguments={"dilation": 1},
-    ),
-    Defect(
-        "padding_without_the_dilation",
-        "padding 1 under a dilation of 2",
-        **DILATED,
-        culprit=WHOLE,
-        cause="pad",
-        edit=convolution_with(padding=1),
-    ),
-    Defect(
-        "groups_left_at_one",
+        dilation=1),
+    convolution("padding_without_the_dilation", DILATED,
+        "padding 1 under a dilation of 2", padding=1, cause="pad"),
+    built_with("groups_left_at_one", GROUPED,
         "MindSpore calls the argument group, not groups, and it was dropped",
-        **GROUPED,
-        culprit=None,
-        arguments={"groups": 1},
-        raises="WeightError",
-    ),
-    Defect(
-        "groups_interleaved",
-        "channels are dealt out to the groups in turn instead of in runs",
-        **GROUPED,
-        culprit=WHOLE,
-        edit=recast(wrong.Interleaved, ""),
-    ),
-    Defect(
-        "depthwise_for_full",
-        "one group for each channel: the kernel has the wrong shape",
-        **PLAIN,
-        culprit=None,
-        candidate=HERE + "separable_conv",
-        raises="WeightError",
-    ),
-    Defect(
-        "bias_not_added",
-        "the bias is loaded, and an operator without one is called",
-        **BIASED,
-        culprit=WHOLE,
-        edit=recast(wrong.WithoutBias, ""),
-    ),
-    Defect(
-        "bias_not_added_in_half",
-        "the same in float16",
-        **in_half(BIASED),
-        culprit=WHOLE,
-        edit=recast(wrong.WithoutBias, ""),
-    ),
-    Defect(
-        "bias_not_added_before_norm",
-        "the BatchNorm takes it out again: only the running mean shows that it was not there",
-        **BLOCK,
-        culprit=("0",),
-        edit=recast(wrong.WithoutBias, "0"),
-    ),
-    Defect(
-        "bias_not_added_before_norm_in_evaluation",
-        "in evaluation the output shows it",
-        **evaluated(compiled(BLOCK)),
-        culprit=("0",),
-        edit=recast(wrong.WithoutBias, "0"),
-    ),
-    Defect(
-        "bias_added_twice",
-        "by the layer and once more by a BiasAdd of the exported graph",
-        **BIASED,
-        culprit=WHOLE,
-        edit=recast(wrong.BiasTwice, ""),
-    ),
-    Defect(
-        "bias_along_rows",
-        "broadcast along the height, which has as many rows as there are channels",
-        **BIASED,
-        culprit=WHOLE,
-        edit=recast(wrong.BiasAlongRows, ""),
-    ),
-    Defect(
-        "kernel_reshaped_for_transposed",
-        "TensorFlow's HWIO given the shape OIHW: every number is there, in another place",
-        **PLAIN,
-        culprit=WHOLE,
-        edit=recast(wrong.ReshapedKernel, ""),
-    ),
-    Defect(
-        "pointwise_as_dense_of_a_map",
-        "a 1x1 convolution as a matrix product, the channels not moved to the end",
-        **compiled(POINTWISE),
-        culprit=WHOLE,
-        edit=recast(wrong.DenseOfFlatMap, ""),
-    ),
-    Defect(
-        "transposed_conv_padded_by_rule",
-        "pad_mode 'same' gives the same size, the map one element further on",
-        **TRANSPOSED,
-        culprit=WHOLE,
-        edit=lambda _: nn.Conv2dTranspose(6, 8, 3, stride=2, pad_mode="same", has_bias=True),
-    ),
-    Defect(
-        "output_padding_of_zeros",
-        "MindSpore's output_padding appends zeros where PyTorch's computes a row and a column",
-        **TRANSPOSED,
-        culprit=WHOLE,
-        edit=lambda _: nn.Conv2dTranspose(
-            6, 8, 3, stride=2, pad_mode="pad", padding=1, output_padding=1, has_bias=True
-        ),
-    ),
-    Defect(
-        "transposed_conv_without_output_padding",
-        "output_padding is left at zero",
-        **compiled(TRANSPOSED),
-        culprit=WHOLE,
-        arguments={"output_padding": 0},
-    ),
-    Defect(
-        "corners_aligned",
-        "align_corners as in TensorFlow 1 and old Caffe models",
-        **BILINEAR,
-        culprit=WHOLE,
-        arguments={"align_corners": True},
-    ),
-    Defect(
-        "bilinear_for_nearest",
-        "another mode of interpolation",
-        **compiled(NEAREST),
-        culprit=WHOLE,
-        arguments={"mode": "bilinear", "align_corners": False},
-    ),
+        groups=1, raises="WeightError"),
+    variant("groups_interleaved", GROUPED, wrong.Interleaved,
+        "channels are dealt out to the groups in turn instead of in runs"),
+    candidate("depthwise_for_full", PLAIN, HERE + "separable_conv",
+        "one group for each channel: the kernel has the wrong shape", raises="WeightError"),
+    variant("bias_not_added", BIASED, wrong.WithoutBias,
+        "the bias is loaded, and an operator without one is called"),
+    variant("bias_not_added_in_half", BIASED.in_half, wrong.WithoutBias, "the same in float16"),
+    variant("bias_not_added_before_norm", BLOCK.at("0"), wrong.WithoutBias,
+        "the BatchNorm takes it out again: only the running mean shows that it was not there"),
+    variant("bias_not_added_before_norm_in_evaluation", BLOCK.compiled.evaluated.at("0"),
+        wrong.WithoutBias, "in evaluation the output shows it"),
+    variant("bias_added_twice", BIASED, wrong.BiasTwice,
+        "by the layer and once more by a BiasAdd of the exported graph"),
+    variant("bias_along_rows", BIASED, wrong.BiasAlongRows,
+        "broadcast along the height, which has as many rows as there are channels"),
+    variant("kernel_reshaped_for_transposed", PLAIN, wrong.ReshapedKernel,
+        "TensorFlow's HWIO given the shape OIHW: every number is there, in another place"),
+    variant("pointwise_as_dense_of_a_map", POINTWISE.compiled, wrong.DenseOfFlatMap,
+        "a 1x1 convolution as a matrix product, the channels not moved to the end"),
+    swapped("transposed_conv_padded_by_rule", TRANSPOSED,
+        lambda _: nn.Conv2dTranspose(6, 8, 3, stride=2, pad_mode="same", has_bias=True),
+        "pad_mode 'same' gives the same size, the map one element further on"),
+    swapped("output_padding_of_zeros", TRANSPOSED,
+        lambda _: nn.Conv2dTranspose(
+            6, 8, 3, stride=2, pad_mode="pad", padding=1, output_padding=1, has_bias=True),
+        "MindSpore's output_padding appends zeros where PyTorch's computes a row and a column"),
+    built_with("transposed_conv_without_output_padding", TRANSPOSED.compiled,
+        "output_padding is left at zero", output_padding=0),
+    built_with("corners_aligned", BILINEAR,
+        "align_corners as in TensorFlow 1 and old Caffe models", align_corners=True),
+    built_with("bilinear_for_nearest", NEAREST.compiled,
+        "another mode of interpolation", mode="bilinear", align_corners=False),
 )
 
 DEFECTS = CONVOLUTIONS + pooling.DEFECTS

@@ -144,13 +144,13 @@ half_velocity = spelled(HalfVelocity)
 dampened_from_the_start = spelled(DampenedFromTheStart)
 
 
-def grouped_by(groups):
-    """A builder like `given.momentum`, with the parameters in other groups."""
+def grouped_by(groups, kind=TrainStep):
+    """A builder like `given.momentum`, with the parameters in other groups or another step."""
 
     def build(learning_rate, momentum, weight_decay, nesterov=False):
         network = GivenGradients()
         chosen = groups(network, weight_decay)
-        return TrainStep(
+        return kind(
             network,
             nn.Momentum(chosen, learning_rate, momentum, weight_decay, use_nesterov=nesterov),
         )
@@ -206,12 +206,7 @@ class GradientsByName(TrainStep):
         return ops.depend(loss, self.optimizer((conv, beta, gamma, weight, bias)))
 
 
-def gradients_by_name(learning_rate, momentum, weight_decay, nesterov=False):
-    """A builder like `given.momentum`."""
-    network = GivenGradients()
-    groups = decay_groups(network, weight_decay)
-    optimizer = nn.Momentum(groups, learning_rate, momentum, use_nesterov=nesterov)
-    return GradientsByName(network, optimizer)
+gradients_by_name = grouped_by(decay_groups, GradientsByName)
 
 
 # Adam.

@@ -14,7 +14,7 @@ from ms_models.resnet import resnet
 from ms_models.schedules import warmup_cosine
 from ms_models.small import SmallNetwork
 from ms_models.steps import AccumulatingStep, DynamicLossScaleStep, TrainStep, WithLoss
-from tests.defects.optim_candidates import DecoupledAdam, Spelled, Uncorrected
+from tests.defects.optim_candidates import DecoupledAdam, Spelled, Uncorrected, grouped_by
 
 
 def _optimizer(network, loss_scale=1.0):
@@ -28,12 +28,7 @@ class LossAfterUpdate(TrainStep):
         return self.network(*ops.depend(batch, updated))
 
 
-def loss_after_update(learning_rate, momentum, weight_decay, nesterov=False):
-    """A builder like `given.momentum`."""
-    network = GivenGradients()
-    groups = decay_groups(network, weight_decay)
-    optimizer = nn.Momentum(groups, learning_rate, momentum, use_nesterov=nesterov)
-    return LossAfterUpdate(network, optimizer)
+loss_after_update = grouped_by(decay_groups, LossAfterUpdate)
 
 
 # Loss scaling.

@@ -3,232 +3,90 @@
 No layer is to blame for any of them but for those of a recipe's loss.
 """
 
-from tests.defects.defect import Defect
-from tests.defects.places import LOSS, UPDATE, compiled
+from tests.defects.makers import built_with, candidate, setting
+from tests.defects.victim import Victim, victim
 
 STEP = "tests.defects.step_candidates:"
 
-SCALED = {"twin": "managed_loss_scale", "where": {}, "culprit": UPDATE}
-DYNAMIC = {"twin": "dynamic_loss_scale", "where": {}, "culprit": UPDATE}
-ACCUMULATED = {"twin": "accumulated_gradients", "where": {"clip": None}, "culprit": UPDATE}
-IMAGENET = {"twin": "imagenet_recipe", "where": {}, "culprit": UPDATE}
-CIFAR10 = {"twin": "cifar10_recipe", "where": {}, "culprit": UPDATE}
+SCALED = victim("managed_loss_scale").at("update")
+DYNAMIC = victim("dynamic_loss_scale").at("update")
+ACCUMULATED = victim("accumulated_gradients", clip=None).at("update")
+IMAGENET = victim("imagenet_recipe").at("update")
+CIFAR10 = victim("cifar10_recipe").at("update")
 
 
-def clipped(**where) -> dict:
-    return {"twin": "clipped_momentum", "where": where, "culprit": UPDATE}
+def clipped(**where) -> Victim:
+    return victim("clipped_momentum", **where).at("update")
 
 
+# fmt: off
 SCALING = (
-    Defect(
-        "loss_scale_not_divided_out",
-        "the optimiser is not told of the scale",
-        **SCALED,
-        candidate=STEP + "scale_not_divided_out",
-    ),
-    Defect(
-        "loss_scale_divided_out_twice",
-        "by the step and by the optimiser",
-        **compiled(SCALED),
-        candidate=STEP + "scale_divided_twice",
-    ),
-    Defect(
-        "decay_divided_by_loss_scale",
-        "decay is added to gradients that are divided afterwards",
-        **SCALED,
-        candidate=STEP + "decay_divided_by_scale",
-    ),
-    Defect(
-        "overflow_used",
-        "infinite gradients reach the weights",
-        **DYNAMIC,
-        candidate=STEP + "overflow_used",
-    ),
-    Defect(
-        "overflow_zeroed",
-        "the update is made without what overflows",
-        **compiled(DYNAMIC),
-        candidate=STEP + "overflow_zeroed",
-    ),
-    Defect(
-        "scale_not_halved",
-        "after an overflow the scale stays as it is",
-        **DYNAMIC,
-        candidate=STEP + "scale_not_halved",
-    ),
-    Defect(
-        "scale_quartered",
-        "the scale changes by another factor",
-        **DYNAMIC,
-        candidate=STEP + "scale_quartered",
-    ),
-    Defect(
-        "scale_from_half",
-        "another initial scale, which does not overflow in the first step",
-        **compiled(DYNAMIC),
-        candidate=STEP + "scale_from_half",
-    ),
-    Defect(
-        "scale_grows_late",
-        "a window of four updates for three",
-        **DYNAMIC,
-        arguments={"window": 4},
-    ),
-    Defect(
-        "count_kept_on_overflow",
-        "a skipped update counts towards the next growth",
-        **DYNAMIC,
-        candidate=STEP + "count_kept_on_overflow",
-    ),
+    candidate("loss_scale_not_divided_out", SCALED, STEP + "scale_not_divided_out",
+        "the optimiser is not told of the scale"),
+    candidate("loss_scale_divided_out_twice", SCALED.compiled, STEP + "scale_divided_twice",
+        "by the step and by the optimiser"),
+    candidate("decay_divided_by_loss_scale", SCALED, STEP + "decay_divided_by_scale",
+        "decay is added to gradients that are divided afterwards"),
+    candidate("overflow_used", DYNAMIC, STEP, "infinite gradients reach the weights"),
+    candidate("overflow_zeroed", DYNAMIC.compiled, STEP,
+        "the update is made without what overflows"),
+    candidate("scale_not_halved", DYNAMIC, STEP, "after an overflow the scale stays as it is"),
+    candidate("scale_quartered", DYNAMIC, STEP, "the scale changes by another factor"),
+    candidate("scale_from_half", DYNAMIC.compiled, STEP,
+        "another initial scale, which does not overflow in the first step"),
+    built_with("scale_grows_late", DYNAMIC, "a window of four updates for three", window=4),
+    candidate("count_kept_on_overflow", DYNAMIC, STEP,
+        "a skipped update counts towards the next growth"),
 )
 
 CLIPPING = (
-    Defect(
-        "clipped_before_unscaling",
-        "the limit is compared with scaled gradients",
-        **clipped(clip="clip_norm", limit=2.0),
-        candidate=STEP + "clipped_before_unscaling",
-    ),
-    Defect(
-        "values_clipped_before_unscaling",
-        "the limit is compared with scaled gradients",
-        **compiled(clipped(clip="clip_value")),
-        candidate=STEP + "clipped_before_unscaling",
-    ),
-    Defect(
-        "clipped_by_value",
-        "for clipping by norm",
-        **clipped(clip="clip_norm", limit=2.0),
-        arguments={"clip": "clip_value"},
-    ),
-    Defect(
-        "clipped_by_norm",
-        "for clipping by value",
-        **compiled(clipped(clip="clip_value")),
-        arguments={"clip": "clip_norm"},
-    ),
-    Defect(
-        "each_clipped_by_its_norm",
-        "every gradient by its own norm, not by that of all",
-        **clipped(clip="clip_norm", limit=2.0),
-        candidate=STEP + "each_by_its_norm",
-    ),
-    Defect(
-        "clipped_by_the_largest_element",
-        "the maximum norm for the Euclidean",
-        **clipped(clip="clip_norm", limit=2.0),
-        candidate=STEP + "clipped_by_the_largest",
-    ),
-    Defect(
-        "scaled_up_to_the_limit",
-        "small gradients are scaled, too",
-        **clipped(clip="clip_norm", limit=1e3),
-        candidate=STEP + "clipped_to_the_limit",
-    ),
-    Defect(
-        "clipped_from_above",
-        "minimum without maximum",
-        **clipped(clip="clip_value"),
-        candidate=STEP + "clipped_from_above",
-    ),
-    Defect(
-        "clipping_forgotten",
-        "a limit that is never reached",
-        **clipped(clip="clip_norm", limit=2.0),
-        arguments={"limit": 1e6},
-    ),
+    candidate("clipped_before_unscaling", clipped(clip="clip_norm", limit=2.0), STEP,
+        "the limit is compared with scaled gradients"),
+    candidate("values_clipped_before_unscaling", clipped(clip="clip_value").compiled,
+        STEP + "clipped_before_unscaling", "the limit is compared with scaled gradients"),
+    built_with("clipped_by_value", clipped(clip="clip_norm", limit=2.0),
+        "for clipping by norm", clip="clip_value"),
+    built_with("clipped_by_norm", clipped(clip="clip_value").compiled,
+        "for clipping by value", clip="clip_norm"),
+    candidate("each_clipped_by_its_norm", clipped(clip="clip_norm", limit=2.0),
+        STEP + "each_by_its_norm", "every gradient by its own norm, not by that of all"),
+    candidate("clipped_by_the_largest_element", clipped(clip="clip_norm", limit=2.0),
+        STEP + "clipped_by_the_largest", "the maximum norm for the Euclidean"),
+    candidate("scaled_up_to_the_limit", clipped(clip="clip_norm", limit=1e3),
+        STEP + "clipped_to_the_limit", "small gradients are scaled, too"),
+    candidate("clipped_from_above", clipped(clip="clip_value"), STEP, "minimum without maximum"),
+    built_with("clipping_forgotten", clipped(clip="clip_norm", limit=2.0),
+        "a limit that is never reached", limit=1e6),
 )
 
 ACCUMULATION = (
-    Defect(
-        "accumulated_without_mean",
-        "the sum of the micro-batches",
-        **ACCUMULATED,
-        candidate=STEP + "sum_of_micro_batches",
-    ),
-    Defect(
-        "accumulation_not_zeroed",
-        "gradients of earlier updates stay in the sum",
-        **compiled(ACCUMULATED),
-        candidate=STEP + "not_zeroed",
-    ),
-    Defect(
-        "mean_taken_twice",
-        "of the loss and of the gradients",
-        **ACCUMULATED,
-        candidate=STEP + "mean_twice",
-    ),
-    Defect(
-        "last_set_as_complete",
-        "what is left over is divided by the number of a complete set",
-        **ACCUMULATED,
-        candidate=STEP + "last_set_as_complete",
-    ),
-    Defect(
-        "last_set_dropped",
-        "what is left over waits for the next epoch",
-        **ACCUMULATED,
-        candidate=STEP + "last_set_dropped",
-    ),
-    Defect(
-        "last_micro_batch_alone",
-        "gradients are assigned where they were to be added",
-        **compiled(ACCUMULATED),
-        candidate=STEP + "last_micro_batch_alone",
-    ),
-    Defect(
-        "each_micro_batch_clipped",
-        "their mean is not",
-        **{"twin": "accumulated_gradients", "where": {"clip": 2.0}, "culprit": UPDATE},
-        candidate=STEP + "each_clipped",
-    ),
+    candidate("accumulated_without_mean", ACCUMULATED, STEP + "sum_of_micro_batches",
+        "the sum of the micro-batches"),
+    candidate("accumulation_not_zeroed", ACCUMULATED.compiled, STEP + "not_zeroed",
+        "gradients of earlier updates stay in the sum"),
+    candidate("mean_taken_twice", ACCUMULATED, STEP + "mean_twice",
+        "of the loss and of the gradients"),
+    candidate("last_set_as_complete", ACCUMULATED, STEP,
+        "what is left over is divided by the number of a complete set"),
+    candidate("last_set_dropped", ACCUMULATED, STEP, "what is left over waits for the next epoch"),
+    candidate("last_micro_batch_alone", ACCUMULATED.compiled, STEP,
+        "gradients are assigned where they were to be added"),
+    candidate("each_micro_batch_clipped", victim("accumulated_gradients", clip=2.0).at("update"),
+        STEP + "each_clipped", "their mean is not"),
 )
 
 RECIPES = (
-    Defect(
-        "trains_in_evaluation",
-        "set_train is forgotten",
-        **IMAGENET,
-        candidate=STEP + "trains_in_evaluation",
-    ),
-    Defect(
-        "recipe_smoothed_over_others",
-        "s / (C - 1) for the other classes, not s / C for all",
-        **compiled({**IMAGENET, "culprit": LOSS}),
-        candidate=STEP + "smoothed_over_others",
-    ),
-    Defect(
-        "recipe_not_smoothed",
-        "label smoothing is not handed on",
-        **{**IMAGENET, "culprit": LOSS},
-        arguments={"label_smoothing": 0.0},
-        cause="label_smoothing",
-    ),
-    Defect(
-        "recipe_decays_everything",
-        "gamma, beta and bias decay, too",
-        **IMAGENET,
-        candidate=STEP + "recipe_decays_everything",
-    ),
-    Defect(
-        "head_alone_is_trained",
-        "the optimiser has the parameters of the head alone",
-        **compiled(IMAGENET),
-        candidate=STEP + "head_alone_is_trained",
-    ),
-    Defect(
-        "cifar10_decoupled",
-        "AdamW for Adam with weight_decay",
-        **CIFAR10,
-        candidate=STEP + "cifar10_decoupled",
-    ),
-    Defect(
-        "cifar10_by_sum",
-        "the sum of the losses, which Adam hardly notices",
-        **compiled({**CIFAR10, "culprit": LOSS}),
-        candidate=STEP + "cifar10_by_sum",
-        cause="reduction",
-    ),
+    candidate("trains_in_evaluation", IMAGENET, STEP, "set_train is forgotten"),
+    candidate("recipe_smoothed_over_others", IMAGENET.compiled.at("loss"),
+        STEP + "smoothed_over_others", "s / (C - 1) for the other classes, not s / C for all"),
+    setting("recipe_not_smoothed", IMAGENET.at("loss"),
+        "label smoothing is not handed on", label_smoothing=0.0),
+    candidate("recipe_decays_everything", IMAGENET, STEP, "gamma, beta and bias decay, too"),
+    candidate("head_alone_is_trained", IMAGENET.compiled, STEP,
+        "the optimiser has the parameters of the head alone"),
+    candidate("cifar10_decoupled", CIFAR10, STEP, "AdamW for Adam with weight_decay"),
+    candidate("cifar10_by_sum", CIFAR10.compiled.at("loss"), STEP,
+        "the sum of the losses, which Adam hardly notices", cause="reduction"),
 )
 
 DEFECTS = SCALING + CLIPPING + ACCUMULATION + RECIPES
