@@ -146,11 +146,11 @@ def _milliseconds(seconds: float) -> str:
 
 def steps_of(device: str) -> dict[str, list[Case]]:
     """By name: a case for each execution mode of a twin, with sizes as in use."""
-    from tests.recipes import RECIPES
+    from tests.recipes import declared as recipes
     from tests.twins import declared
 
     twins = {twin.name: twin for twin in declared()}
-    twins |= {recipe.name: recipe.step for recipe in RECIPES}
+    twins |= {recipe.name: recipe.step for recipe in recipes()}
 
     def sized(name: str, *shape: int, **config: Any) -> list[Case]:
         return _cases(replace(twins[name], inputs=[normal(*shape)], configs=[config]), device)

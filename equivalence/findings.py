@@ -1,9 +1,9 @@
 """True discrepancies between the frameworks, each a script of its own; do they still stand?
 
-A script of `findings/` says in the first line of its docstring what is wrong, in `KIND` of which
-kind it is and in `API` where. It prints a line `expected ...` and then, last, a line `got ...`,
-and ends with exit code 1 while the discrepancy stands and 0 once it is gone. One of the kind
-`crash` is ended by a signal while it stands.
+A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. It says in the first line of
+its docstring what is wrong, and in `API` where. It prints a line `expected ...` and then, last, a
+line `got ...`, and ends with exit code 1 while the discrepancy stands and 0 once it is gone. One of
+the kind `crash` is ended by a signal while it stands.
 """
 
 import ast
@@ -26,7 +26,7 @@ from equivalence.files import written
 FOLDER = Path(__file__).parents[1] / "findings"
 REPORT = Path("reports/findings.txt")
 
-KINDS = {
+KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",
     "gradient": "the forward pass is right, a gradient is wrong",
     "ignored": "an argument or a call has no effect",
@@ -76,6 +76,9 @@ class Result(NamedTuple):
 
 def read(path: Path) -> Finding:
     """A script as declared, without running it. FindingError where something is missing."""
+    kind = path.parent.name
+    if kind not in KINDS:
+        raise FindingError(f"{path} lies in no folder of a kind: {', '.join(KINDS)}")
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     except (SyntaxError, ValueError) as error:
@@ -90,20 +93,27 @@ def read(path: Path) -> Finding:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    kind, api = constants.get("KIND"), constants.get("API")
-    if kind not in KINDS:
-        raise FindingError(f"{path} has no KIND of {', '.join(KINDS)}")
+    if "KIND" in constants:
+        raise FindingError(f"{path} has a KIND, which its folder tells; take the line out")
+    api = constants.get("API")
     if not (isinstance(api, str) and api):
         raise FindingError(f"{path} has no API, the name of what it is about")
     return Finding(path, kind, api, title)
 
 
 def declared(folder: Path) -> list[Finding]:
-    """All findings of a folder, by kind and name. FindingError where there is none."""
+    """All findings below a folder, by kind and name. FindingError for none, or a name twice."""
     order = list(KINDS)
-    found = [read(path) for path in folder.glob("*.py")]
-    if not found:
+    paths: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*.py")):
+        if path.parent.parent != folder:
+            raise FindingError(f"{path} lies in no folder of a kind: {', '.join(KINDS)}")
+        other = paths.setdefault(path.stem, path)
+        if other != path:
+            raise FindingError(f"{path} has the name of {other}; rename one")
+    if not paths:
         raise FindingError(f"{folder} has no findings")
+    found = map(read, paths.values())
     return sorted(found, key=lambda finding: (order.index(finding.kind), finding.name))
 
 

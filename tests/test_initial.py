@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence.initials.compare import cases
-from tests.initials import INITIALS
+from tests.initials import declared
 
 CASES = [
     pytest.param(
@@ -11,7 +11,7 @@ CASES = [
         id=case.name,
         marks=[getattr(pytest.mark, case.device), getattr(pytest.mark, initial.level)],
     )
-    for initial in INITIALS
+    for initial in declared()
     for case in cases(initial)
 ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from equivalence.host.devices import places
 from equivalence.host.isolation import isolated
-from tests.recipes import RECIPES
+from tests.recipes import declared
 
 STAGES = [
     pytest.param(
@@ -15,7 +15,7 @@ STAGES = [
         marks=[getattr(pytest.mark, device), getattr(pytest.mark, recipe.step.level)],
     )
     for device, place in places().items()
-    for recipe in RECIPES
+    for recipe in declared()
     for number, (stage, case) in enumerate(recipe.stages(place), 1)
     if case.device == place
 ]
@@ -30,7 +30,7 @@ def test_stage(case, compare):
 @pytest.mark.nightly
 @pytest.mark.parametrize("mistake", ["decoupled", "uncorrected"])
 def test_a_mistake_in_adam_shows_in_the_update_of_resnet50(mistake, pytestconfig):
-    (recipe,) = (each for each in RECIPES if each.name == "resnet50_on_cifar10")
+    (recipe,) = (each for each in declared() if each.name == "resnet50_on_cifar10")
     case = next(case for stage, case in recipe.stages("cpu") if stage == "update")
     candidate = f"tests.defects.step_candidates:resnet_{mistake}"
     wrong = replace(case, twin=replace(case.twin, candidate=candidate))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.declare.declaration import Demand, shown
 from equivalence.declare.draws import Draw
 from equivalence.errors import DeclarationError
 from equivalence.pipelines.compare import BATCH, Both, Pipeline, PipelineCase
@@ -24,6 +25,17 @@ class Batches:
     pipeline: Pipeline
     config: Mapping[str, Any] = field(hash=False)
     together: int | None = None
+
+    def __post_init__(self) -> None:
+        demand = Demand("batches", self, getattr(self.pipeline, "name", None))
+        given = isinstance(self.pipeline, Pipeline)
+        demand(given, f"pipeline is {shown(self.pipeline)}; write a Pipeline")
+        demand.mapping("config", self.config)
+        several = "num_shards" in self.config and "shard_id" not in self.config
+        demand(not several, "config has num_shards and no shard_id; a twin is fed by one rank")
+        if self.together is not None:
+            demand.whole("together")
+            demand(self.together > 0, "together must be at least 1")
 
     @property
     def case(self) -> PipelineCase:

@@ -4,13 +4,16 @@ A shape mixes integers with names of the configuration: `normal(2, "inplanes", 1
 may stand for a tuple, which is spliced in, or for None, which leaves the whole input out.
 """
 
+import functools
 import inspect
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from equivalence.declare.declaration import Demand, is_number, is_whole, shown
 from equivalence.errors import DeclarationError
 
 DISTINCT = 4096
@@ -37,6 +40,22 @@ class Draw:
     options: Mapping[str, Any] = field(default_factory=dict)
     differentiable: bool = True
 
+    def __post_init__(self) -> None:
+        demand = Demand("draw", self, self.kind)
+        demand(self.kind in KINDS, f"kind is not among {', '.join(KINDS)}")
+        demand(isinstance(self.shape, tuple), f"shape is {shown(self.shape)}; write a tuple")
+        for entry in self.shape:
+            named = isinstance(entry, str) and entry.isidentifier()
+            sized = is_whole(entry) and entry >= 0
+            demand(named or sized, f"shape has {shown(entry)}; write a size or a name")
+        demand.mapping("options", self.options)
+        takes = _defaults(self.kind).keys() - {"shape"}
+        demand(self.options.keys() == takes, f"options are not {', '.join(takes) or 'empty'}")
+        demand.flag("differentiable")
+        _demand_options(demand, self.kind, self.options)
+        if all(map(is_whole, self.shape)) and not self.names:
+            self.demand_values(demand, {})
+
     def constant(self) -> "Draw":
         """The same draw, without a gradient: labels, soft targets, weights of a loss."""
         return replace(self, differentiable=False)
@@ -48,8 +67,7 @@ class Draw:
 
     def __str__(self) -> str:
         """The call that makes it: `normal(2, 3, scale=4.0)`."""
-        make = globals()[self.kind]
-        defaults = {p.name: p.default for p in inspect.signature(make).parameters.values()}
+        make, defaults = globals()[self.kind], _defaults(self.kind)
         options = [f"{k}={v!r}" for k, v in self.options.items() if defaults.get(k) != v]
         made = f"{self.kind}({', '.join([*map(repr, self.shape), *options])})"
         constant = make(*self.shape, **self.options).differentiable and not self.differentiable
@@ -66,17 +84,54 @@ class Draw:
         values = self.options.get("values")
         if not isinstance(values, str):
             return self
-        return replace(self, options={**self.options, "values": config[values]})
+        return replace(self, options={**self.options, "values": _named(config, values)})
 
     def resolve(self, config: Mapping[str, Any]) -> tuple[int, ...] | None:
         """The shape under `config`; None where a name stands for None."""
         sizes: list[int] = []
         for entry in self.shape:
-            value = config[entry] if isinstance(entry, str) else entry
+            value = _named(config, entry) if isinstance(entry, str) else entry
             if value is None:
                 return None
             sizes.extend(value if isinstance(value, tuple | list) else (value,))
         return tuple(sizes)
+
+    def demand_values(self, demand: Demand, config: Mapping[str, Any]) -> None:
+        """Demand that what is `given` under a configuration is integers, as many as it has room."""
+        if self.kind != "given":
+            return
+        values, shape = self.options["values"], self.resolve(config)
+        values = _named(config, values) if isinstance(values, str) else values
+        leaves = list(_leaves(values))
+        right = all(is_whole(leaf) and -(2**31) <= leaf < 2**31 for leaf in leaves)
+        demand(right, f"values {shown(values)} are no integers of 32 bits; write such")
+        room = len(leaves) if shape is None else math.prod(shape)
+        told = f"values are {len(leaves)} numbers, and the shape {shape} has {room}; give as many"
+        demand(room == len(leaves), told)
+
+    def demand_fit(self, demand: Demand, config: Mapping[str, Any]) -> None:
+        """Demand that an input of a declaration has a shape and values under a configuration."""
+        for name in filter(config.__contains__, (n for n in self.shape if isinstance(n, str))):
+            value = config[name]
+            sizes = value if isinstance(value, tuple | list) else (value,)
+            right = value is None or all(is_whole(size) for size in sizes)
+            demand(right, f"inputs has {name!r} in a shape, which is {shown(value)}; give it sizes")
+        shape = self.resolve(config)
+        if shape is None:
+            return
+        demand(
+            all(size > 0 for size in shape),
+            f"inputs has {self}, of the shape {shape}; no size may be zero or less",
+        )
+        drawn = self.kind != "uniform" or self.options["low"] < self.options["high"]
+        demand(drawn, f"inputs has {self}, in which low is high; part them")
+        least = {"definite": 2, "triangular": 2, "distribution": 1}.get(self.kind, 0)
+        demand(len(shape) >= least, f"inputs has {self}, which needs {least} axes or more")
+        square = least < 2 or shape[-1] == shape[-2]
+        demand(square, f"inputs has {self}, of the shape {shape}; the last two sizes must be equal")
+        few = self.kind != "distinct" or math.prod(shape) <= DISTINCT
+        demand(few, f"inputs has {self}, more than {DISTINCT} different numbers; make it smaller")
+        self.demand_values(demand, config)
 
     def array(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """Values of the given shape: float64, int32 for labels and indices, int64, bool, float16.
@@ -84,6 +139,73 @@ class Draw:
         float64 is to be rounded to the precision of the case; all others stay as they are.
         """
         return KINDS[self.kind](rng, shape, **self.options)
+
+
+def _named(config: Mapping[str, Any], name: str) -> Any:
+    if name not in config:
+        raise DeclarationError(f"an input names {name!r}, not in {shown(dict(config))}")
+    return config[name]
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    """The numbers in nested lists and tuples."""
+    if not isinstance(values, list | tuple):
+        yield values
+        return
+    for each in values:
+        yield from _leaves(each)
+
+
+@functools.cache
+def _defaults(kind: str) -> dict[str, Any]:
+    """What the maker of a kind takes, with defaults."""
+    parameters = inspect.signature(globals()[kind]).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def _demand_options(demand: Demand, kind: str, options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        right, words = _OPTIONS[name]
+        demand(right(value), f"{name} is {shown(value)}; write {words}")
+    if kind == "ties":
+        demand(is_whole(options["largest"]), "largest is no whole number; write one")
+    elif kind == "logits":
+        demand(options["largest"] > 1, "largest is not above one; write a larger number")
+    if "low" in options:
+        low, high = options["low"], options["high"]
+        within = low < high or (kind == "uniform" and low == high)  # one number, for operators
+        demand(within, f"low {low} is not below high {high}; exchange or part them")
+    if kind in _RANGES:
+        largest = _RANGES[kind]
+        demand(is_whole(low) and is_whole(high), "low and high are no whole numbers; write such")
+        within = -largest <= low and high <= largest + 1
+        demand(within, f"low {low} and high {high} are beyond {largest}; write smaller numbers")
+
+
+_OPTIONS = {
+    "scale": (lambda value: is_number(value) and value > 0, "a number above zero"),
+    "shift": (is_number, "a number"),
+    "low": (is_number, "a number"),
+    "high": (is_number, "a number"),
+    "largest": (lambda value: is_number(value) and value > 0, "a number above zero"),
+    "step": (
+        lambda value: is_number(value) and value > 0 and math.frexp(value)[0] == 0.5,
+        "a power of two",
+    ),
+    "upper": (lambda value: isinstance(value, bool), "True or False"),
+    "values": (
+        lambda value: (
+            is_whole(value)
+            or isinstance(value, tuple | list)
+            or (isinstance(value, str) and value.isidentifier())
+        ),
+        "integers or a name",
+    ),
+}
+"""Option -> whether a value is right, and what to write instead of one that is not."""
+
+_RANGES = {"integers": 2**31 - 1, "whole": 2**63 - 1, "half": 2**11}
+"""Kind of whole numbers -> the largest that its dtype holds, and all below it."""
 
 
 def _normal(rng, shape, scale, shift):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from equivalence.declare import draws
+from equivalence.declare.declaration import Demand, shown
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import DTYPES, Case, Twin
 from equivalence.errors import DeclarationError
@@ -41,6 +42,18 @@ class Counterpart:
     differs: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        demand = Demand("counterpart", self, self.api)
+        demand.api("api")
+        for field_name in ("names", "without", "differs"):
+            demand.words(field_name)
+        if self.through is not None:
+            demand.target("through")
+        demand.mapping("defaults", self.defaults)
+        for name, both in self.defaults.items():
+            right = isinstance(both, tuple) and len(both) == 2
+            demand(right, f"defaults of {name} are {shown(both)}; write torch's and MindSpore's")
+
 
 def to(
     api: str,
@@ -54,7 +67,8 @@ def to(
     **names: str,
 ) -> Counterpart:
     """A counterpart; keywords rename arguments: `to("ops.softmax", dim="axis")`."""
-    return Counterpart(api, names, through, integers, without or {}, differs or {}, defaults or {})
+    declared = [{} if each is None else each for each in (without, differs, defaults)]
+    return Counterpart(api, names, through, integers, *declared)
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,14 @@ class Example:
     inputs: tuple[Draw, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict)
     dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        demand = Demand("example", self, "of an operator")
+        demand(not isinstance(self.inputs, Draw), "inputs is one draw; write a tuple")
+        odd = [each for each in demand.listed("inputs") if not isinstance(each, Draw)]
+        demand(not odd, f"inputs has {shown(odd and odd[0])}, which is no draw; write normal(2, 3)")
+        demand.mapping("arguments", self.arguments)
+        demand(self.dtype in DTYPES, f"dtype {shown(self.dtype)} not among {', '.join(DTYPES)}")
 
     def spelled(self, name: str) -> str:
         """The call, as `Operator.example` reads it."""
@@ -78,6 +100,8 @@ class _Limits(dict[str, Callable[[Example], bool]]):
     def __setitem__(self, name: str, beyond: Callable[[Example], bool]) -> None:
         if name in self:
             raise DeclarationError(f"limit {name!r} is declared twice")
+        if not (isinstance(name, str) and callable(beyond)):
+            raise DeclarationError(f"limit {shown(name)}: is no name with a function of examples")
         super().__setitem__(name, beyond)
 
 
@@ -120,23 +144,29 @@ class Operator:
         dtypes: Sequence[str] = DTYPES,
     ):
         self.torch, self.space, self.counterparts = torch, space, counterparts
-        self.name = name or torch.rpartition(".")[2].lower()
-        self.packed, self.dtypes = packed, tuple(dtypes)
+        self.name = str(torch).rpartition(".")[2].lower() if name is None else name
+        self.packed, self.dtypes = packed, dtypes
         self._demand()
 
     def _demand(self) -> None:
-        def demand(good: bool, complaint: str) -> None:
-            if not good:
-                raise DeclarationError(f"operator {self.name!r}: {complaint}")
-
+        demand = Demand("operator", self, self.name)
+        demand.api("torch")
+        demand(isinstance(self.name, str), "name is no string; write an identifier")
         demand(self.name.isidentifier(), "is no identifier")
+        demand(callable(self.space), f"space is {shown(self.space)}; write one, such as unary()")
+        demand.flag("packed")
+        demand.among("dtypes", DTYPES)
         demand(bool(self.counterparts), "has no counterpart, so nothing would be compared")
+        odd = [each for each in self.counterparts if not isinstance(each, Counterpart)]
+        demand(not odd, f"counterparts has {shown(odd and odd[0])}; write to('ops.softmax')")
         apis = [each.api for each in self.counterparts]
         demand(len(set(apis)) == len(apis), "names a counterpart twice")
         for each in self.counterparts:
             odd = sorted(each.without.keys() - LIMITS.keys())
             demand(not odd, f"{each.api}: limits {odd} are not among {', '.join(LIMITS)}")
             demand(each.integers in (None, "int32"), f"{each.api}: integers can only be 'int32'")
+            for example in each.differs.values():
+                self.example(example)
 
     def example(self, text: str) -> Example:
         """The example that is spelled `text`. Raises DeclarationError for what is none."""
@@ -151,7 +181,14 @@ class Operator:
                 raise ValueError(f"{dtype!r} is not among {', '.join(DTYPES)}")
             inputs = tuple(map(_draw, call.args))
             arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
-        except (SyntaxError, ValueError, AttributeError, TypeError, KeyError) as error:
+        except (
+            DeclarationError,
+            SyntaxError,
+            ValueError,
+            AttributeError,
+            TypeError,
+            KeyError,
+        ) as error:
             raise DeclarationError(
                 f"{text!r} is no example of {self.name}, such as "
                 f"'{self.name}(normal(2, 3))': {error}"

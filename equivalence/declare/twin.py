@@ -1,12 +1,14 @@
 """Twins and their cases: what is compared, declared as data. Nothing here imports a framework."""
 
+import builtins
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from equivalence.declare.declaration import Configured, demanding, stem
+from equivalence.declare.declaration import Configured, Demand, demanding, shown, stem
 from equivalence.declare.draws import Draw
+from equivalence.errors import DeclarationError
 
 if TYPE_CHECKING:
     from equivalence.declare.batches import Batches
@@ -44,6 +46,8 @@ class Twin:
     `sizes` compares one candidate, built and compiled once, at several sizes of its inputs: each
     mapping gives values to the same names in capitals, and every dimension that such a name
     stands for is declared unknown to the candidate. Each size has a sample and a truth of its own.
+
+    Of a wrong declaration DeclarationError tells the field and the cure. Iterators become tuples.
     """
 
     name: str
@@ -65,40 +69,91 @@ class Twin:
 
     def __post_init__(self) -> None:
         demand = demanding("twin", self, ("reference", "candidate"))
-        for axis, allowed in (("phases", PHASES), ("executions", EXECUTIONS), ("dtypes", DTYPES)):
-            values = getattr(self, axis)
-            demand(not isinstance(values, str), f"{axis} is a string; write a tuple")
-            unknown = [value for value in values if value not in allowed]
-            demand(not unknown, f"{axis} {unknown} not among {', '.join(allowed)}")
-            demand(bool(values), f"{axis} is empty, so nothing would be compared")
-        demand(not isinstance(self.inputs, Draw), "inputs is one draw; write a list")
-        demand(bool(self.inputs), "has no inputs")
+        demand.among("phases", PHASES)
+        demand.among("executions", EXECUTIONS)
+        demand.among("dtypes", DTYPES)
+        demand_inputs(demand)
+        demand.paths("rename")
+        demand.text("differs")
+        demand(
+            self.raises is None or _is_exception(self.raises),
+            f"raises {shown(self.raises)} is no exception's name, such as 'ValueError'",
+        )
         demand(self.random_layers in (None, "eval"), "random_layers can only be 'eval'")
         demand(not (self.differs and self.raises), "cannot both differ and raise")
         if self.computes is not None:
-            demand(self.computes in DTYPES, f"computes {self.computes!r} not among {DTYPES}")
-            demand(tuple(self.dtypes) == ("float32",), "casts, so dtypes must be ('float32',)")
+            demand(self.computes in DTYPES, f"computes {shown(self.computes)} not among {DTYPES}")
+            demand(self.dtypes == ("float32",), "casts, so dtypes must be ('float32',)")
         if self.steps is not None:
+            demand.whole("steps")
             demand(self.steps > 0, "steps must be at least 1")
-            demand(tuple(self.phases) == ("train",), "trains, so phases must be ('train',)")
-            demand(tuple(self.dtypes) == ("float32",), "trains, so dtypes must be ('float32',)")
-        named = set(self.sizes[0]) if self.sizes else set()
-        if self.sizes:
-            demand(len(self.sizes) > 1, "sizes has one entry; one size is what configs are for")
-            demand(all(set(size) == named for size in self.sizes), "sizes name different things")
-            told = [stem("", size) for size in self.sizes]
-            demand(len(set(told)) == len(told), "the same size is given twice")
-            lower = sorted(name for name in named if not name.isupper())
-            demand(not lower, f"sizes name {lower}; a size is in capitals")
-            demand(self.steps is None and not self.raises, "with sizes can neither train nor raise")
-            unused = sorted(named - {name for draw in self.inputs for name in draw.names})
-            demand(not unused, f"sizes name {unused}, which no input has")
+            demand(self.phases == ("train",), "trains, so phases must be ('train',)")
+            demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
+        self._demand_sizes(demand)
+        demand_fits(demand, self.configs, self.sizes)
+
+    def _demand_sizes(self, demand: Demand) -> None:
+        if not demand.configurations("sizes", "one size"):
+            return
+        named = set(self.sizes[0])
+        demand(len(self.sizes) > 1, "sizes has one entry; one size is what configs are for")
+        demand(all(set(size) == named for size in self.sizes), "sizes name different things")
+        told = [stem("", size) for size in self.sizes]
+        demand(len(set(told)) == len(told), "sizes: the same size is given twice")
+        lower = sorted(name for name in named if not name.isupper())
+        demand(not lower, f"sizes name {lower}; a size is in capitals")
+        demand(self.steps is None and not self.raises, "with sizes can neither train nor raise")
+        unused = sorted(named - {name for draw in self.inputs for name in draw.names})
+        demand(not unused, f"sizes name {unused}, which no input has")
         for config in self.configs:
             twice = sorted(named & set(config))
             demand(not twice, f"{twice} is in sizes and in {dict(config)}")
-            missing = {name for draw in self.inputs for name in draw.names}
-            missing -= set(config) | named
-            demand(not missing, f"an input shape names {sorted(missing)}, not in {dict(config)}")
+
+
+def _is_exception(name: Any) -> bool:
+    """Whether a word can be the name of an exception: a built-in's, or one that ends like it."""
+    if not (isinstance(name, str) and name.isidentifier()):
+        return False
+    found = getattr(builtins, name, None)
+    if found is not None:
+        return isinstance(found, type) and issubclass(found, Exception)
+    return name.endswith(("Error", "Exception"))
+
+
+def demand_inputs(demand: Demand) -> None:
+    """Demand that inputs are draws, one or several, or the batches of a pipeline."""
+    from equivalence.declare.batches import Batches
+
+    inputs = demand.declared.inputs
+    if isinstance(inputs, Batches):
+        return
+    demand(not isinstance(inputs, Draw), "inputs is one draw; write a list")
+    inputs = demand.listed("inputs")
+    demand(bool(inputs), "has no inputs")
+    odd = [each for each in inputs if not isinstance(each, Draw)]
+    demand(not odd, f"inputs has {shown(odd and odd[0])}, which is no draw; write normal(2, 3)")
+
+
+def demand_fits(
+    demand: Demand, configs: Sequence[Mapping[str, Any]], sizes: Sequence[Mapping[str, Any]] = ()
+) -> None:
+    """Demand that the inputs have a shape under every configuration and size, and use each name."""
+    inputs = [*demand.declared.inputs]
+    names = {name for draw in inputs for name in draw.names}
+    for config in configs:
+        for dimensions in [{**config, **size} for size in sizes or ({},)]:
+            missing = sorted(names - set(dimensions))
+            demand(not missing, f"an input shape names {missing}, not in {dict(config)}")
+            for draw in inputs:
+                draw.demand_fit(demand, dimensions)
+            left = not inputs or any(draw.resolve(dimensions) is not None for draw in inputs)
+            demand(left, f"inputs are all left out under {shown(dict(config))}; keep one")
+        unused = sorted(key for key in config if key.isupper() and key not in names)
+        demand(
+            not unused,
+            f"configs name {unused}, which is in capitals and no input has; such a "
+            "name only sizes inputs",
+        )
 
 
 def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
@@ -107,6 +162,12 @@ def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
     >>> grid(planes=64, stride=[1, 2])
     ({'planes': 64, 'stride': 1}, {'planes': 64, 'stride': 2})
     """
+    for name, value in axes.items():
+        if isinstance(value, Iterator | Set | range):
+            raise DeclarationError(
+                f"grid: {name} is a {type(value).__name__}; write a list for an axis, a tuple for "
+                "a constant"
+            )
     values = [value if isinstance(value, list) else [value] for value in axes.values()]
     return tuple(dict(zip(axes, row, strict=True)) for row in itertools.product(*values))
 
@@ -123,6 +184,22 @@ class Case(Configured):
     device: str
     size: Mapping[str, Any] | None = None
     """Of a twin with sizes, the one that is compared; None: all."""
+
+    def __post_init__(self) -> None:
+        demand = Demand("case", self, getattr(self.twin, "name", None))
+        demand(isinstance(self.twin, Twin), f"twin is {shown(self.twin)}; write a Twin")
+        demand.mapping("config", self.config)
+        for field_name, allowed in (
+            ("phase", PHASES),
+            ("dtype", DTYPES),
+            ("execution", EXECUTIONS),
+        ):
+            value = getattr(self, field_name)
+            demand(value in allowed, f"{field_name} {shown(value)} not among {', '.join(allowed)}")
+        named = isinstance(self.device, str) and bool(self.device)
+        demand(named, f"device is {shown(self.device)}; write its name")
+        if self.size is not None:
+            demand.mapping("size", self.size)
 
     alone: ClassVar[bool] = False
     """Whether it is a single operator: no rounding comes before it, so that both sides get the

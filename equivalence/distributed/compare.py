@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from equivalence.declare.declaration import Configured, demanding, stem
+from equivalence.declare.declaration import Configured, demanding, is_number, shown, stem
 from equivalence.declare.draws import Draw
+from equivalence.declare.twin import demand_fits, demand_inputs
 from equivalence.distributed import launch
 from equivalence.distributed.rank import SAMPLES, Job, of_rank
 from equivalence.errors import SideError, TorchMissingError
@@ -77,12 +78,22 @@ class DataParallel:
 
     def __post_init__(self) -> None:
         demand = demanding("distributed", self, ("reference", "candidate"))
-        demand(bool(self.inputs), "has no inputs")
-        demand(self.ranks > 1, "one rank is not distributed")
-        demand(self.steps > 1, "one step does not show whether the ranks stay together")
-        unknown = [execution for execution in self.executions if execution not in RUNS]
-        demand(not unknown, f"executions {unknown} not among {', '.join(RUNS)}")
-        demand(bool(self.executions), "executions is empty, so nothing would be compared")
+        demand_inputs(demand)
+        demand(isinstance(self.inputs, tuple), "inputs are a pipeline's; write draws of samples")
+        for field_name in ("batch_size", "steps", "ranks"):
+            demand.whole(field_name)
+        demand(self.batch_size > 0, "batch_size must be at least 1")
+        demand(self.ranks > 1, "ranks: one rank is not distributed")
+        demand(self.steps > 1, "steps: one step does not show whether the ranks stay together")
+        demand.among("executions", tuple(RUNS))
+        demand.paths("rename")
+        right = is_number(self.limit) and self.limit > 0
+        demand(right, f"limit is {shown(self.limit)}; write seconds, a number above zero")
+        demand_fits(demand, self.configs)
+        for config in self.configs:
+            samples = sorted({(draw.resolve(config) or ())[:1] for draw in self.inputs})
+            told = f"inputs have {shown(samples)} samples along the first axis; give all the same"
+            demand(len(samples) == 1 and samples != [()], told)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ class Initial:
     raises: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        demanding("initial", self, ("reference", "candidate"))
+        demand = demanding("initial", self, ("reference", "candidate"))
+        demand.paths("rename")
+        demand.text("differs")
 
 
 @dataclass(frozen=True)

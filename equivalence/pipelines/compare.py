@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from equivalence.declare.declaration import Configured, demanding, stem
+from equivalence.declare.declaration import Configured, demanding, is_whole, shown, stem
 from equivalence.errors import EquivalenceError, SideError
 from equivalence.judge import precision
 from equivalence.judge.norms import distance
@@ -64,7 +64,15 @@ class Pipeline:
     raises: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        demanding("pipeline", self, ("reference", "candidate", "files"))
+        demand = demanding("pipeline", self, ("reference", "candidate", "files"))
+        demand.text("differs")
+        for config in self.configs:
+            demand("folder" not in config, "configs name 'folder', which each side is given anyway")
+            ranks, rank = config.get("num_shards", 1), config.get("shard_id", 0)
+            right = is_whole(ranks) and ranks > 0
+            demand(right, f"configs have the num_shards {shown(ranks)}; write a number of ranks")
+            right = is_whole(rank) and 0 <= rank < ranks
+            demand(right, f"configs have the shard_id {shown(rank)}; write a rank below {ranks}")
 
 
 @dataclass(frozen=True)

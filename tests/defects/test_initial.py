@@ -10,19 +10,19 @@ from equivalence.host.isolation import isolated
 from equivalence.initials.compare import InitialCase, cases, compare
 from tests.defects.defect import Defect
 from tests.defects.initial import DEFECTS
-from tests.initials import INITIALS
+from tests.initials import declared
 
 
 def right_case(defect: Defect) -> InitialCase:
     """The case that the defect is put into."""
-    (initial,) = (each for each in INITIALS if each.name == defect.twin)
+    (initial,) = (each for each in declared() if each.name == defect.twin)
     return next(c for c in cases(initial) if defect.where.items() <= dict(c.config).items())
 
 
 @functools.cache
 def passes(name: str, seed: int) -> bool:
     """Whether the case of that name is equal without a defect."""
-    case = next(c for initial in INITIALS for c in cases(initial) if c.name == name)
+    case = next(c for initial in declared() for c in cases(initial) if c.name == name)
     return case.check(seed).passed
 
 

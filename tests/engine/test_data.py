@@ -15,7 +15,7 @@ from equivalence.host.isolation import isolated
 from equivalence.pipelines.compare import cases
 from equivalence.pipelines.diagnose import diagnose
 from tests import image_files
-from tests.pipelines import DIFFERENT
+from tests.pipelines.differences import PIPELINES as DIFFERENT
 
 transforms = pt_reference.data.transforms  # torchvision, importable since then
 

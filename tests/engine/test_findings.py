@@ -20,7 +20,6 @@ import os
 import sys
 import time
 
-KIND = "{kind}"
 API = "mindspore.ops.{name}"
 
 {body}
@@ -58,8 +57,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def script(folder, name, body, kind="kernel"):
-    path = folder / f"{name}.py"
-    path.write_text(SCRIPT.format(name=name, kind=kind, body=body))
+    path = folder / kind / f"{name}.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(SCRIPT.format(name=name, body=body))
     return path
 
 
@@ -115,26 +115,44 @@ def test_scripts_run_side_by_side_each_in_an_empty_directory(folder):
     results = list(findings.run(map(findings.read, paths), jobs=3))
     assert [result.state for result in results] == [THERE] * 3
     assert time.monotonic() - start < 5
-    assert sorted(os.listdir(folder)) == ["s0.py", "s1.py", "s2.py"]
+    assert os.listdir(folder) == ["kernel"]
+    assert sorted(os.listdir(folder / "kernel")) == ["s0.py", "s1.py", "s2.py"]
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("KIND = ", "is no Python"),
-        ('KIND = "kernel"\nAPI = "a"', "no docstring whose first line is a sentence"),
-        ('"""wrong"""\nKIND = "kernel"\nAPI = "a"', "no docstring whose first line is a sentence"),
-        ('"""A is wrong."""\nAPI = "a"', "no KIND of kernel, gradient, "),
-        ('"""A is wrong."""\nKIND = "odd"\nAPI = "a"', "no KIND of kernel, gradient, "),
-        ('"""A is wrong."""\nKIND = ["kernel"]\nAPI = "a"', "no KIND of kernel, gradient, "),
-        ('"""A is wrong."""\nKIND = "kernel"', "no API"),
-        ('"""A is wrong."""\nKIND = "kernel"\nAPI = ""', "no API"),
+        ("API = ", "is no Python"),
+        ('API = "a"', "no docstring whose first line is a sentence"),
+        ('"""wrong"""\nAPI = "a"', "no docstring whose first line is a sentence"),
+        ('"""A is wrong."""\nKIND = "kernel"\nAPI = "a"', "a KIND, which its folder tells; take"),
+        ('"""A is wrong."""', "no API"),
+        ('"""A is wrong."""\nAPI = ""', "no API"),
+        ('"""A is wrong."""\nAPI = ["a"]', "no API"),
     ],
 )
 def test_a_script_that_does_not_say_what_it_is_about_is_refused(folder, text, complaint):
-    (folder / "a.py").write_text(text)
+    path = script(folder, "a", "")
+    path.write_text(text)
     with pytest.raises(FindingError, match=complaint):
         findings.declared(folder)
+
+
+@pytest.mark.parametrize("place", ["a.py", "odd/a.py", "kernel/deep/a.py", "odd/kernel/a.py"])
+def test_a_script_outside_the_folders_of_the_kinds_is_refused(folder, place, capsys):
+    script(folder, "right", "")
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(SCRIPT.format(name="a", body=""))
+    assert main(["findings"]) == 2
+    kinds = "kernel, gradient, ignored, default, behaviour, missing, crash"
+    assert capsys.readouterr().err == f"error: {path} lies in no folder of a kind: {kinds}\n"
+
+
+def test_a_name_that_two_kinds_have_is_refused(folder, capsys):
+    one, two = (script(folder, "a", "", kind) for kind in ("kernel", "gradient"))
+    assert main(["findings"]) == 2
+    assert capsys.readouterr().err == f"error: {one} has the name of {two}; rename one\n"
 
 
 def test_constants_are_read_without_running(folder):

@@ -5,9 +5,11 @@ from typing import Any
 
 from equivalence.coverage.command import Layer
 from equivalence.declare.operator import to
-from tests.initials import INITIALS
+from tests.initials import declared as initials
 from tests.pipelines import declared as pipelines
 from tests.twins import declared as twins
+
+DECLARES_NOTHING = True
 
 ALIASES = {
     "torch.Tensor.clip": "torch.clamp",
@@ -223,4 +225,4 @@ LAYERS = (*WEIGHTED, *TRAINING, *INITIALISERS, *PIPELINES)
 
 def declared() -> dict[str, Any]:
     """Twins, pipelines and initialisers by their names."""
-    return {each.name: each for each in itertools.chain(INITIALS, pipelines(), twins())}
+    return {each.name: each for each in itertools.chain(initials(), pipelines(), twins())}

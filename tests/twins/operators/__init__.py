@@ -1,35 +1,14 @@
-"""The operators: each torch function, its MindSpore counterparts, and what examples are drawn."""
+"""The operators: each torch function, its MindSpore counterparts, and what examples are drawn.
 
-import importlib
+One module per family; each has a tuple `OPERATORS`.
+"""
 
 from equivalence.declare.operator import Operator
-from equivalence.errors import DeclarationError
+from tests.collecting import collect
 
-FAMILIES = (
-    "elementwise",
-    "comparisons",
-    "promotion",
-    "activations",
-    "reductions",
-    "functional",
-    "norms",
-    "losses",
-    "shapes",
-    "parts",
-    "indexing",
-    "linear",
-    "factors",
-    "casts",
-    "creation",
-)
+LONGEST_FIRST = ("elementwise", "comparisons", "promotion", "activations", "reductions")
 
 
-def operators() -> list[Operator]:
-    """Every operator, family by family. Raises DeclarationError when a name is taken twice."""
-    declared: dict[str, Operator] = {}
-    for family in FAMILIES:
-        for operator in importlib.import_module(f"{__name__}.{family}").OPERATORS:
-            if operator.name in declared:
-                raise DeclarationError(f"operator {operator.name!r} is declared twice")
-            declared[operator.name] = operator
-    return list(declared.values())
+def operators() -> tuple[Operator, ...]:
+    """Every operator, family by family. Raises DeclarationError where one would be lost."""
+    return collect(__name__, Operator, LONGEST_FIRST)

@@ -4,6 +4,8 @@ from typing import Any
 
 from equivalence.declare.operator import LIMITS, Example
 
+DECLARES_NOTHING = True
+
 
 def each(value: Any, rank: int) -> tuple:
     """What an argument that is one number or one for each axis says for each axis."""

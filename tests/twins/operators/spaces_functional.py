@@ -12,6 +12,8 @@ from equivalence.declare.operator import Space
 from equivalence.declare.spaces import SIDE, Values, arguments, shape, values
 from tests.twins.operators.limits_functional import each
 
+DECLARES_NOTHING = True
+
 NEGATIVE = functools.partial(normal, shift=-2.0)
 """A border of zeros would win a max pooling, and show in a mean."""
 

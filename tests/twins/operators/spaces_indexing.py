@@ -9,6 +9,8 @@ from equivalence.declare.draws import booleans, distinct, given, integers, norma
 from equivalence.declare.operator import Space
 from equivalence.declare.spaces import REAL, Values, arguments, axis, broadcast, shape, values
 
+DECLARES_NOTHING = True
+
 NUMBERS = (*REAL, whole)
 """Elements that are moved or added."""
 

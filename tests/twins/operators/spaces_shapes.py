@@ -11,6 +11,8 @@ from equivalence.declare.draws import booleans, whole
 from equivalence.declare.operator import LIMITS, Example, Space
 from equivalence.declare.spaces import REAL, Values, arguments, axis, shape, values
 
+DECLARES_NOTHING = True
+
 MOVED = (*REAL, whole, booleans)
 """Elements that are moved and nothing else."""
 

@@ -1,0 +1,22 @@
+"""Integers divided by zero are some number: 5 // 0 is 2147483647, and 5 % 0 is 5."""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+
+API = "mindspore.ops.floor_divide"
+
+x = np.int32([5])
+try:
+    expected = (torch.tensor(x) // 0).tolist()
+except (RuntimeError, IndexError) as error:
+    expected = f"{type(error).__name__}: {error}"
+try:
+    got = (ms.Tensor(x) // 0).tolist()
+except (RuntimeError, IndexError, ValueError):
+    got = None
+print("expected", expected)
+print("got     ", got if got is not None else "an error, too")
+sys.exit(0 if got is None else 1)

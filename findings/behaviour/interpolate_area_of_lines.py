@@ -1,0 +1,21 @@
+"""interpolate(mode="area") of N,C,L refuses sizes that do not divide the length."""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+API = "mindspore.ops.interpolate"
+
+x = np.ones((1, 1, 4), np.float32)
+expected = F.interpolate(torch.tensor(x), size=3, mode="area").numpy().ravel()
+try:
+    got = ms.ops.interpolate(ms.Tensor(x), size=3, mode="area").asnumpy().ravel()
+except (RuntimeError, TypeError, ValueError) as error:
+    message = str(error).replace("-", " ").partition("C++")[0]
+    got = f"{type(error).__name__}: {' '.join(message.split())}"
+print("expected", expected)
+print("got     ", got)
+sys.exit(1 if isinstance(got, str) else 0)

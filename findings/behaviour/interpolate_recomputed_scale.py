@@ -1,0 +1,24 @@
+"""interpolate needs recompute_scale_factor=True, which gives other numbers than PyTorch's default.
+
+A scale_factor alone is refused in most modes of lines and maps.
+"""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+API = "mindspore.ops.interpolate"
+
+x = np.arange(5, dtype=np.float32).reshape(1, 1, 5)
+how = {"scale_factor": 1.5, "mode": "linear", "align_corners": False}
+expected = F.interpolate(torch.tensor(x), **how).numpy().ravel()
+try:
+    got = ms.ops.interpolate(ms.Tensor(x), **how).asnumpy().ravel()
+except ValueError:
+    got = ms.ops.interpolate(ms.Tensor(x), recompute_scale_factor=True, **how).asnumpy().ravel()
+print("expected", expected)
+print("got     ", got)
+sys.exit(0 if np.allclose(got, expected) else 1)

@@ -1,0 +1,16 @@
+"""Max pooling leaves out NaN: a diverged network looks as if it had not."""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+
+API = "mindspore.ops.max_pool2d"
+
+x = np.float32([1, np.nan, 2, 3]).reshape(1, 1, 2, 2)
+expected = torch.nn.functional.max_pool2d(torch.tensor(x), 2).ravel().numpy()
+got = ms.ops.max_pool2d(ms.Tensor(x), 2).ravel().asnumpy()
+print("expected", expected)
+print("got     ", got)
+sys.exit(0 if np.array_equal(got, expected, equal_nan=True) else 1)

@@ -1,0 +1,19 @@
+"""mindspore.ops.mish gives NaN for arguments above 44, where it should give the argument.
+
+It squares exp(x), which overflows in float32; YOLO backbones use Mish.
+"""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+
+API = "mindspore.ops.mish"
+
+x = np.float32([10, 40, 45, 60])
+expected = torch.nn.functional.mish(torch.tensor(x)).numpy()
+got = ms.ops.mish(ms.Tensor(x)).asnumpy()
+print("expected", expected)
+print("got     ", got)
+sys.exit(0 if np.allclose(got, expected) else 1)

@@ -1,0 +1,22 @@
+"""The CPU kernel of sigmoid loses digits for negative arguments.
+
+Errors are in units in the last place of float32.
+"""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+
+API = "mindspore.ops.sigmoid"
+
+x = np.linspace(-80, 20, 10001, dtype=np.float32)
+truth = torch.sigmoid(torch.tensor(x).double()).numpy()
+unit = np.spacing(np.abs(truth).astype(np.float32))
+reference = np.abs(torch.sigmoid(torch.tensor(x)).numpy() - truth) / unit
+candidate = np.abs(ms.ops.sigmoid(ms.Tensor(x)).asnumpy() - truth) / unit
+worst = candidate.argmax()
+print(f"expected {reference.max():.1f} units in the last place at most, as PyTorch")
+print(f"got      {candidate.max():.1f} units in the last place, at x = {x[worst]:.7g}")
+sys.exit(0 if candidate.max() < 16 else 1)

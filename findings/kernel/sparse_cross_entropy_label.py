@@ -1,0 +1,30 @@
+"""SoftmaxCrossEntropyWithLogits(sparse=True) accepts a label equal to the number of classes.
+
+It reads one past the row, here past the whole tensor. Larger labels are refused.
+"""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+from mindspore import nn
+
+API = "mindspore.nn.SoftmaxCrossEntropyWithLogits"
+
+x, label = np.float32([[1, 2, 3], [3, 2, 1]]), np.int32([0, 3])
+try:
+    expected = torch.nn.functional.cross_entropy(
+        torch.tensor(x), torch.tensor(label).long()
+    ).tolist()
+except (RuntimeError, IndexError) as error:
+    expected = f"{type(error).__name__}: {error}"
+try:
+    got = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")(
+        ms.Tensor(x), ms.Tensor(label)
+    ).tolist()
+except (RuntimeError, IndexError, ValueError):
+    got = None
+print("expected", expected)
+print("got     ", got if got is not None else "an error, too")
+sys.exit(0 if got is None else 1)

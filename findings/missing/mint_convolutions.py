@@ -1,0 +1,26 @@
+"""mint.nn.functional.conv1d, conv2d, conv3d and conv_transpose2d have no CPU kernels."""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+API = "mindspore.mint.nn.functional.conv2d"
+
+x = np.ones((1, 1, 4, 4), np.float32)
+calls = {
+    "conv2d": lambda f, x: f.conv2d(x, x),
+    "conv_transpose2d": lambda f, x: f.conv_transpose2d(x, x),
+}
+refused = []
+for name, call in calls.items():
+    call(F, torch.tensor(x))
+    try:
+        call(ms.mint.nn.functional, ms.Tensor(x)).asnumpy()
+    except RuntimeError:
+        refused.append(name)
+print("expected results of", *calls)
+print("got      no kernel for", *refused)
+sys.exit(1 if refused else 0)

@@ -1,0 +1,24 @@
+"""mint.arange, mint.linspace and mint.full have no CPU kernel."""
+
+import sys
+
+import mindspore as ms
+import torch
+
+API = "mindspore.mint.arange"
+
+calls = {
+    "arange": lambda f, dtype: f.arange(0, 3, 1, dtype=dtype),
+    "linspace": lambda f, dtype: f.linspace(0, 1, 3, dtype=dtype),
+    "full": lambda f, dtype: f.full((2, 3), 1.5, dtype=dtype),
+}
+missing = []
+for name, call in calls.items():
+    call(torch, torch.float32)
+    try:
+        call(ms.mint, ms.float32).asnumpy()
+    except RuntimeError:
+        missing.append(name)
+print("expected results of", *calls)
+print("got      errors from", *missing)
+sys.exit(1 if missing else 0)

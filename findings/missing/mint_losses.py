@@ -1,0 +1,27 @@
+"""mint.nn.functional.l1_loss, mse_loss and kl_div have no CPU kernels."""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+API = "mindspore.mint.nn.functional.mse_loss"
+
+x = np.float32([[0.25, 0.5]])
+calls = {
+    "l1_loss": lambda f, x: f.l1_loss(x, x, reduction="sum"),
+    "mse_loss": lambda f, x: f.mse_loss(x, x, reduction="sum"),
+    "kl_div": lambda f, x: f.kl_div(x, x, reduction="sum"),
+}
+refused = []
+for name, call in calls.items():
+    call(F, torch.tensor(x))
+    try:
+        call(ms.mint.nn.functional, ms.Tensor(x)).asnumpy()
+    except RuntimeError:
+        refused.append(name)
+print("expected results of", *calls)
+print("got      no kernel for", *refused)
+sys.exit(1 if refused else 0)

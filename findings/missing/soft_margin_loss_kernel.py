@@ -1,0 +1,20 @@
+"""mindspore.ops.soft_margin_loss has no CPU kernel."""
+
+import sys
+
+import mindspore as ms
+import numpy as np
+import torch
+
+API = "mindspore.ops.soft_margin_loss"
+
+x = np.float32([-1.5, 0.25, 2])
+expected = torch.nn.functional.soft_margin_loss(torch.tensor(x), torch.ones(3)).numpy()
+try:
+    got = ms.ops.soft_margin_loss(ms.Tensor(x), ms.ops.ones(3)).asnumpy()
+except (RuntimeError, TypeError, ValueError) as error:
+    message = str(error).replace("-", " ").partition("C++")[0]
+    got = f"{type(error).__name__}: {' '.join(message.split())}"
+print("expected", expected)
+print("got     ", got)
+sys.exit(1 if isinstance(got, str) else 0)

@@ -1,0 +1,50 @@
+"""Initialisers by their names, of one layer each."""
+
+from equivalence.declare.twin import grid
+from equivalence.initials.compare import Initial
+
+INITIALISERS = [
+    "he_normal",
+    "he_uniform",
+    "xavier_normal",
+    "xavier_uniform",
+    "truncated_normal",
+    "truncated_normal_in_values",
+    "lecun_normal",
+    "normal",
+    "ones",
+    "zeros",
+]
+
+CONV = {
+    "reference": "pt_reference.initializers:conv",
+    "candidate": "ms_models.initializers:conv",
+}
+
+INITIALS = (
+    Initial(
+        "convolution",
+        # in, out and their mean are three numbers
+        configs=grid(in_planes=24, out_planes=64, kernel_size=3, init=INITIALISERS)
+        + grid(in_planes=48, out_planes=96, kernel_size=3, init="he_normal", groups=4),
+        **CONV,
+    ),
+    Initial(
+        "dense",
+        reference="pt_reference.initializers:dense",
+        candidate="ms_models.initializers:dense",
+        configs=grid(in_features=200, out_features=80, init=INITIALISERS),
+    ),
+    Initial(
+        "default_truncated_normal",
+        configs=grid(in_planes=24, out_planes=64, kernel_size=3, init="truncated_normal_default"),
+        differs="torch draws with standard deviation 1, MindSpore with 0.01",
+        **CONV,
+    ),
+    Initial(
+        "variance_scaling",
+        configs=grid(in_planes=24, out_planes=64, kernel_size=3, init="variance_scaling"),
+        differs="MindSpore 2.10 draws a uniform distribution where a truncated normal is asked for",
+        **CONV,
+    ),
+)
