@@ -4,8 +4,4 @@ from equivalence.host import environment
 
 environment.prepare()
 
-pytest_plugins = [
-    "equivalence.plugin.records",
-    "equivalence.plugin.devices",
-    "equivalence.plugin.options",
-]
+pytest_plugins = ["equivalence.plugin"]

@@ -28,7 +28,7 @@ from benchmarks.distribution import Tally, draw  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
 from benchmarks.searched import Searched  # noqa: E402
 from equivalence.declare import twin as twins  # noqa: E402
-from equivalence.declare.twin import DTYPES, Case  # noqa: E402
+from equivalence.declare.twin import DTYPES, TwinCase  # noqa: E402
 from equivalence.judge.precision import BUDGET  # noqa: E402
 
 BLOCK = 25
@@ -49,18 +49,22 @@ KINDS = {
 }
 
 Record = dict[str, Any]
-Unit = tuple[list[Case] | list[Searched], list[int]]
+Unit = tuple[list[TwinCase] | list[Searched], list[int]]
 
 
 def outcomes(
-    of_sample: Sequence[Case], seeds: Sequence[int], at: Callable[[str], object] = lambda _: None
-) -> Iterator[tuple[str, Case, Any]]:
+    of_sample: Sequence[TwinCase],
+    seeds: Sequence[int],
+    at: Callable[[str], object] = lambda _: None,
+) -> Iterator[tuple[str, TwinCase, Any]]:
     """Every case with every seed: where, the case, its Outcome or what was raised instead.
 
     Seed by seed, so that the cases share a truth; a candidate is built for the first seed and
     run again for the others. `at` is told of every comparison before it begins.
     """
-    from equivalence.twins.check import Outcome, check, compare
+    from equivalence.judge.outcome import Outcome
+    from equivalence.twins.check import check
+    from equivalence.twins.sizes import compare
 
     if isinstance(of_sample[0], Searched):
         yield from of_sample[0].outcomes(seeds, at)
@@ -84,7 +88,9 @@ def outcomes(
 
 
 def measure(
-    of_sample: Sequence[Case], seeds: Sequence[int], at: Callable[[str], object] = lambda _: None
+    of_sample: Sequence[TwinCase],
+    seeds: Sequence[int],
+    at: Callable[[str], object] = lambda _: None,
 ) -> Record:
     """The record of a unit: the cases of one sample with a block of seeds."""
     from equivalence.host.isolation import isolated
@@ -114,7 +120,7 @@ def measure(
     return record
 
 
-def blank(of_sample: Sequence[Case], seeds: Sequence[int]) -> Record:
+def blank(of_sample: Sequence[TwinCase], seeds: Sequence[int]) -> Record:
     """The record of a unit of which nothing is known.
 
     `comparisons` counts all, of which `flipped` are equal after branch flips, `raised` raised as
@@ -156,13 +162,16 @@ def kind(tensor: str) -> str:
 
 
 def plan(
-    of_gate: Sequence[Case | Searched], seeds: int, records: Sequence[Record], block: int = BLOCK
+    of_gate: Sequence[TwinCase | Searched],
+    seeds: int,
+    records: Sequence[Record],
+    block: int = BLOCK,
 ) -> list[Unit]:
     """What the records lack, one block of seeds of all samples after the other.
 
     An interrupted study has thus seen all cases with about as many seeds.
     """
-    samples: dict[str, list[Case]] = {}
+    samples: dict[str, list[TwinCase]] = {}
     for case in of_gate:
         samples.setdefault(case.sample_name, []).append(case)
     done = {(record["sample"], seed) for record in records for seed in record["seeds"]}
@@ -176,7 +185,7 @@ def plan(
 
 
 def study(
-    of_gate: Sequence[Case | Searched], seeds: int, jobs: int, folder: Path, block: int = BLOCK
+    of_gate: Sequence[TwinCase | Searched], seeds: int, jobs: int, folder: Path, block: int = BLOCK
 ) -> int:
     """Measure what the journal in `folder` lacks and report; the process's exit code."""
     journal = Journal(folder / "false_alarms.jsonl")

@@ -17,8 +17,9 @@ environment.prepare()
 
 import numpy as np  # noqa: E402
 
+from equivalence.judge.expected import Expected  # noqa: E402
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF  # noqa: E402
-from equivalence.judge.verdict import Expected, Judgement, judge  # noqa: E402
+from equivalence.judge.verdict import Judgement, judge  # noqa: E402
 
 ELEMENTS = 100 << 20  # 400 MiB of float32
 REPEATS = 3

@@ -55,9 +55,9 @@ FRAMEWORKS = ("imports", "PyTorch", "MindSpore")
 def places() -> Iterator[tuple[object, str, str]]:
     """What is timed: (owner, name of a function of it, label)."""
     from equivalence import sample
-    from equivalence.judge import verdict
+    from equivalence.judge import expected
     from equivalence.record import truths
-    from equivalence.sides import mindspore_network, torch_network
+    from equivalence.sides import mindspore_network, mindspore_training, torch_network
 
     for adapter, networks, framework in (
         (torch_network, ("TorchNetwork", "TorchTraining"), "PyTorch"),
@@ -67,6 +67,7 @@ def places() -> Iterator[tuple[object, str, str]]:
         for network in (getattr(adapter, name) for name in networks):
             yield network, "run", f"{framework}: run"
         yield getattr(adapter, networks[0]), "_load", f"{framework}: load weights"
+    yield mindspore_training, "build", "MindSpore: build"
     yield torch_network.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
     yield mindspore_network.Pullback, "__call__", "MindSpore: run, compile"
     for owner in (sample.Sample, sample.Perturbed):
@@ -74,7 +75,7 @@ def places() -> Iterator[tuple[object, str, str]]:
             yield owner, draw, "suite: draw samples"
     yield mindspore_network.np, "array_equal", "suite: verify loaded weights"
     yield truths.Library, "reference", "suite: read records"
-    yield verdict, "distance", "suite: norms"
+    yield expected, "distance", "suite: norms"
 
 
 def main(arguments: list[str]) -> int:

@@ -20,13 +20,15 @@ class Searched:
         self, seeds: Sequence[int], at: Callable[[str], object]
     ) -> Iterator[tuple[str, Any, Any]]:
         """Every example with every seed: where, the case, its Outcome or what was raised."""
-        from equivalence.operators.explore import MANY, Exploration, explore
+        from equivalence.operators.explore import NIGHTLY_EXAMPLES, Exploration, explore
         from tests.twins.operators import operators
 
         operator = next(each for each in operators() if each.name == self.name)
         for seed in seeds:
             for counterpart in operator.counterparts:
-                exploration = Exploration(operator, counterpart, "pynative", "cpu", MANY)
+                exploration = Exploration(
+                    operator, counterpart, "pynative", "cpu", NIGHTLY_EXAMPLES
+                )
 
                 def begin(text: str, api: str = counterpart.api, seed: int = seed) -> None:
                     at(f"{text} {api} --seed {seed}")

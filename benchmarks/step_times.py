@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from equivalence.host import environment  # noqa: E402
+from equivalence.twins import sides  # noqa: E402
 
 environment.prepare()
 
@@ -32,7 +33,7 @@ import numpy as np  # noqa: E402
 
 from equivalence import files  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
-from equivalence.declare.twin import EXECUTIONS, Case, Twin, cases  # noqa: E402
+from equivalence.declare.twin import EXECUTIONS, Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError  # noqa: E402
 from equivalence.host import devices  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
@@ -144,7 +145,7 @@ def _milliseconds(seconds: float) -> str:
 # What is timed.
 
 
-def steps_of(device: str) -> dict[str, list[Case]]:
+def steps_of(device: str) -> dict[str, list[TwinCase]]:
     """By name: a case for each execution mode of a twin, with sizes as in use."""
     from tests.recipes import declared as recipes
     from tests.twins import declared
@@ -152,7 +153,7 @@ def steps_of(device: str) -> dict[str, list[Case]]:
     twins = {twin.name: twin for twin in declared()}
     twins |= {recipe.name: recipe.step for recipe in recipes()}
 
-    def sized(name: str, *shape: int, **config: Any) -> list[Case]:
+    def sized(name: str, *shape: int, **config: Any) -> list[TwinCase]:
         return _cases(replace(twins[name], inputs=[normal(*shape)], configs=[config]), device)
 
     plain = {"groups": 1, "dilation": 1}
@@ -173,7 +174,7 @@ def steps_of(device: str) -> dict[str, list[Case]]:
     }
 
 
-def _cases(twin: Twin, device: str) -> list[Case]:
+def _cases(twin: Twin, device: str) -> list[TwinCase]:
     (config, *_) = twin.configs
     if "total_steps" in config:  # a schedule ends there
         config = {**config, "total_steps": 1 + WARM_UP + ROUNDS}
@@ -181,16 +182,15 @@ def _cases(twin: Twin, device: str) -> list[Case]:
     return list(cases(twin, device))
 
 
-def builders(of_step: Sequence[Case]) -> dict[str, Callable[[], Callable[[], object]]]:
+def builders(of_step: Sequence[TwinCase]) -> dict[str, Callable[[], Callable[[], object]]]:
     """What makes each side of a step ready: PyTorch, and MindSpore in every execution mode."""
-    from equivalence.twins import check
 
-    sample = check.draw(of_step[0], 0)
-    reference = check.build_reference(of_step[0])
-    made = {REFERENCE: lambda: _torch_step(check.build_reference(of_step[0]), sample)}
+    sample = sides.draw(of_step[0], 0)
+    reference = sides.build_reference(of_step[0])
+    made = {REFERENCE: lambda: _torch_step(sides.build_reference(of_step[0]), sample)}
     for case in of_step:
         made[f"MindSpore {case.execution}"] = lambda case=case: _mindspore_step(
-            check.build_candidate(case), reference, case, sample
+            sides.build_candidate(case), reference, case, sample
         )
     return made
 
@@ -229,7 +229,9 @@ def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
     return timed(lambda: torch.autograd.grad(flatten(network.module(*inputs)), leaves, along))
 
 
-def _mindspore_step(network: Any, reference: Any, case: Case, sample: Any) -> Callable[[], object]:
+def _mindspore_step(
+    network: Any, reference: Any, case: TwinCase, sample: Any
+) -> Callable[[], object]:
     import mindspore as ms
 
     partners = weights.pair(reference.slots(), network.slots(), case.twin.rename)
@@ -281,7 +283,7 @@ def kept(rows: Sequence[Row], where: str, folder: Path) -> None:
         "step_times.json": json.dumps({"machine": where, "times": every}, indent=1),
     }
     for name, text in texts.items():
-        files.written(folder / name, text + "\n")
+        files.write(folder / name, text + "\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,16 +11,19 @@ from typing import Any
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
+from equivalence.targets import resolve
 
 USAGE_ERROR, INTERRUPTED = 2, 130
+"""Exit codes of every command, besides its own."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns its exit code, which is 2 for what a user can put right."""
+    """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
     options = _parser().parse_args(arguments)
     environment.prepare()
     try:
-        return options.run(options)
+        given = {name: getattr(options, name) for name in options.given}
+        return resolve(options.run)(**given)
     except EquivalenceError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR
@@ -30,59 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Each command adds itself, with `run` and, as `destination`, the file that it writes."""
+    """The parser of all commands; each command adds itself, with these defaults.
+
+    run: "module:function", imported after the environment is prepared.
+    given: the options that the function is called with.
+    destination: the file that the command writes.
+    """
     parser = argparse.ArgumentParser("python -m equivalence", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_convert, _add_findings, _add_coverage, _add_accept):
         add(commands)
     return parser
-
-
-def _convert(options: argparse.Namespace) -> int:
-    from equivalence.convert.convert import convert
-
-    made = convert(
-        options.source,
-        options.destination,
-        to=options.to,
-        network=options.network,
-        arguments=dict(options.arguments),
-        rename=dict(options.rename),
-        drop=options.drop,
-        layout=options.layout,
-        force=options.force,
-        optimizer=options.optimizer,
-        steps=options.steps,
-    )
-    print(f"{options.source} -> {options.destination}", *made.lines(), sep="\n")
-    print(f"{options.destination}: {made.count()}, verified by reading back")
-    return 0
-
-
-def _findings(options: argparse.Namespace) -> int:
-    from equivalence.findings import command
-
-    return command(options.names, options.jobs)
-
-
-def _coverage(options: argparse.Namespace) -> int:
-    from equivalence.coverage.command import command
-
-    return command(options.target, dict(options.arguments))
-
-
-def _accept(options: argparse.Namespace) -> int:
-    from equivalence.coverage import command as coverage
-    from equivalence.report import accepted
-
-    figures = accepted.collect(accepted.records_of(options.results, options.device))
-    accepted.demand_all(figures, coverage.counterparts(), coverage.gate(options.device))
-    path = options.destination = accepted.path_of(options.device)
-    if path.exists():
-        print(accepted.changed(figures, accepted.read(path)))
-    accepted.write(figures, path)
-    print(f"{path}: {accepted.summary(figures)}")
-    return 0
 
 
 def _add_convert(commands: Any) -> None:
@@ -133,7 +94,22 @@ def _add_convert(commands: Any) -> None:
         help="how many steps PyTorch's SGD has taken, where a schedule of MindSpore's follows them",
     )
     command.add_argument("--force", action="store_true", help="replace DESTINATION")
-    command.set_defaults(run=_convert)
+    command.set_defaults(
+        run="equivalence.convert.command:command",
+        given=(
+            "source",
+            "destination",
+            "to",
+            "network",
+            "arguments",
+            "rename",
+            "drop",
+            "layout",
+            "force",
+            "optimizer",
+            "steps",
+        ),
+    )
 
 
 def _add_findings(commands: Any) -> None:
@@ -147,7 +123,11 @@ def _add_findings(commands: Any) -> None:
     command.add_argument(
         "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
     )
-    command.set_defaults(run=_findings, destination=Path("reports/findings.txt"))
+    command.set_defaults(
+        run="equivalence.findings:command",
+        given=("names", "jobs"),
+        destination=Path("reports/findings.txt"),
+    )
 
 
 def _add_coverage(commands: Any) -> None:
@@ -162,7 +142,11 @@ def _add_coverage(commands: Any) -> None:
         "target", metavar="TARGET", help="a Python file, or MODULE:ATTRIBUTE that builds a module"
     )
     _add_arguments(command)
-    command.set_defaults(run=_coverage, destination="the table")
+    command.set_defaults(
+        run="equivalence.coverage.command:command",
+        given=("target", "arguments"),
+        destination="the table",
+    )
 
 
 def _add_accept(commands: Any) -> None:
@@ -176,7 +160,11 @@ def _add_accept(commands: Any) -> None:
         "results", nargs="?", type=Path, default=Path("reports/results.jsonl"), metavar="RESULTS"
     )
     command.add_argument("--device", choices=DEVICES, default="cpu", help="(default: cpu)")
-    command.set_defaults(run=_accept, destination="what is accepted")
+    command.set_defaults(
+        run="equivalence.coverage.accept:command",
+        given=("results", "device"),
+        destination="what is accepted",
+    )
 
 
 def _add_arguments(command: argparse.ArgumentParser) -> None:
@@ -191,6 +179,7 @@ def _add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _assignment(text: str) -> tuple[str, str]:
+    """KEY=VALUE as a pair of texts."""
     key, equals, value = text.partition("=")
     if not (key and equals and value):
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
@@ -198,7 +187,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _argument(text: str) -> tuple[str, Any]:
-    """The value is a Python literal, or else the text itself."""
+    """KEY=VALUE as a pair; the value is a Python literal, or else the text itself."""
     key, value = _assignment(text)
     try:
         return key, ast.literal_eval(value)
@@ -214,6 +203,6 @@ def _positive(text: str) -> int:
 
 
 if __name__ == "__main__":
-    # An ended process leaves no draft behind, either.
+    # With an interrupt at SIGTERM, an ended process removes its draft, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

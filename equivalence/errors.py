@@ -1,21 +1,39 @@
-"""What can go wrong in one sentence, apart from a numerical difference."""
+"""The errors of the suite. A numerical difference is no error: it is a verdict."""
 
+import contextlib
 import os
 import re
 import traceback
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 
 class EquivalenceError(Exception):
-    """A mistake that a user can act on; its text says what, where and what to do."""
+    """The base of all errors of this suite. The text says what is wrong, where, and what to do.
+
+    >>> from equivalence import EquivalenceError, normal
+    >>> try:
+    ...     normal("planes", 4).resolve({"stride": 2})
+    ... except EquivalenceError as error:
+    ...     print(error)
+    an input names 'planes', not in {'stride': 2}
+    """
 
 
 class DeclarationError(EquivalenceError):
-    """A twin is declared wrongly."""
+    """A declaration is wrong.
+
+    >>> from equivalence import DeclarationError, normal
+    >>> try:
+    ...     normal(2, 3, scale=0.0)
+    ... except DeclarationError as error:
+    ...     print(error)
+    draw 'normal': scale is 0.0; write a number above zero
+    """
 
 
 class WeightError(EquivalenceError):
-    """Weights of the two sides do not pair up, or did not arrive."""
+    """The weights of the two sides do not pair up, or the candidate does not hold its values."""
 
 
 class IllPosedError(EquivalenceError):
@@ -23,7 +41,7 @@ class IllPosedError(EquivalenceError):
 
 
 class SideError(EquivalenceError):
-    """One side raised while it was built or run; the cause is chained."""
+    """One side raised an exception while it was built or run; that exception is the cause."""
 
 
 class CheckpointError(EquivalenceError):
@@ -31,7 +49,7 @@ class CheckpointError(EquivalenceError):
 
 
 class FindingError(EquivalenceError):
-    """A finding is declared wrongly, or there is none of this name."""
+    """A finding is declared wrongly, or no finding has this name."""
 
 
 class SignatureError(EquivalenceError):
@@ -39,33 +57,56 @@ class SignatureError(EquivalenceError):
 
 
 class CoverageError(EquivalenceError):
-    """What a network uses cannot be told, or what this suite has verified."""
+    """The operators that a network uses, or those that this suite verifies, cannot be listed."""
 
 
 class RecordError(EquivalenceError):
-    """A recorded truth or candidate is missing, out of date, damaged or of something else."""
+    """A recorded truth or run is missing, out of date or damaged, or belongs to another case."""
 
 
 class TorchMissingError(EquivalenceError):
-    """The reference is to be run where torch is not installed."""
+    """The reference must be run, and torch is not installed."""
+
+
+Tell = Callable[[Exception], str]
+"""Describes an exception in words."""
+
+
+@contextlib.contextmanager
+def blaming(side: str, case: str, tell: "Tell | None" = None) -> Iterator[None]:
+    """Turn an exception of a side into a SideError.
+
+    side: "reference" or "candidate".
+    case: the case's name.
+    tell: describes the exception; None: `words` does.
+
+    An EquivalenceError passes unchanged.
+    """
+    try:
+        yield
+    except EquivalenceError:
+        raise
+    except Exception as error:
+        text = (tell or words)(error)
+        raise SideError(f"{case}: the {side} raised {type(error).__name__}: {text}") from error
 
 
 def words(error: Exception) -> str:
-    """What an exception of a side says, and the line of the models' own code that it came from."""
+    """The message of an exception, and the line of the models' own code where it was raised."""
     # MindSpore appends its C++ call stack after an empty line.
     message = str(error).strip().split("\n\n")[0]
-    return f"{message}{_place(error.__traceback__)}"
+    return f"{message}{_line(error.__traceback__)}"
 
 
-def _place(trace: TracebackType | None) -> str:
-    """The innermost line of the models' own code that a traceback passes through."""
+def _line(trace: TracebackType | None) -> str:
+    """The innermost line of the models' own code in a traceback; "" where it has none."""
     frames = traceback.extract_tb(trace)
     own = [frame for frame in frames if of_models(frame.filename)]
     return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
 
 
 def of_models(file: str) -> bool:
-    """Whether a source is the models' own: neither the engine's nor a library's."""
+    """Whether a source file is the models' own: neither the engine's nor a library's."""
     return not file.startswith(_ENGINE) and not _FOREIGN.search(file)
 
 

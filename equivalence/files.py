@@ -1,19 +1,22 @@
-"""Files that are complete or not there."""
+"""Files that are complete, or do not exist."""
 
 import os
 from pathlib import Path
 
 DRAFT = ".part"
-"""Ending of a file that is being written."""
+"""The ending of a file that is not complete yet."""
 
 
 def draft(path: Path) -> Path:
-    """Where this process writes what becomes `path`."""
+    """The file that this process writes first, and then renames to `path`."""
     return path.with_name(f"{path.name}.{os.getpid()}{DRAFT}")
 
 
-def written(path: Path, content: str | bytes) -> Path:
-    """The file with that content, its folder made; an earlier one stays until it is complete."""
+def write(path: Path, content: str | bytes) -> Path:
+    """Write `content` to `path`, and make its folder. Returns `path`.
+
+    An earlier file of that name stays until the new one is complete.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = draft(path)
     try:

@@ -1,9 +1,9 @@
-"""True discrepancies between the frameworks, each a script of its own; do they still stand?
+"""True discrepancies between the frameworks, each in a script of its own. Do they still stand?
 
-A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. It says in the first line of
-its docstring what is wrong, and in `API` where. It prints a line `expected ...` and then, last, a
-line `got ...`, and ends with exit code 1 while the discrepancy stands and 0 once it is gone. One of
-the kind `crash` is ended by a signal while it stands.
+A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. The first line of its
+docstring says what is wrong, and its constant `API` where. It prints a line `expected ...` and, as
+its last line, `got ...`. It ends with exit code 1 while the discrepancy stands, and with 0 once it
+is gone. A script of the kind `crash` is ended by a signal while the discrepancy stands.
 """
 
 import ast
@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equivalence.errors import FindingError
-from equivalence.files import written
+from equivalence.files import write
 
 FOLDER = Path(__file__).parents[1] / "findings"
+"""The folder with the scripts, in one folder for each kind."""
 REPORT = Path("reports/findings.txt")
+"""The file that a run of all findings writes."""
 
 KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",
@@ -37,10 +39,12 @@ KINDS = {  # the names of the folders, in the order in which findings are listed
 }
 
 THERE, CRASHES, GONE, FAILED = "there", "crashes", "gone", "failed"
+"""States of a finding: it stands (THERE, CRASHES), it is GONE, or its script FAILED."""
 STANDING = (THERE, CRASHES)
+"""States of a finding that still stands."""
 
 LIMIT = 120.0
-"""Seconds after which a script is ended. Most of the 5 s that one takes are imports."""
+"""Seconds after which a script is ended and FAILED. A script takes about 5 s, mostly imports."""
 
 IS_GONE, IS_THERE = 0, 1
 """Exit codes of a script."""
@@ -49,11 +53,17 @@ ALL_STAND, STALE = 0, 1
 """Exit codes of the command."""
 
 CRASH_SIGNALS = {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}
-"""A process that runs out of memory or is ended by somebody gets others."""
+"""Signals of a crash. A process that runs out of memory, or that somebody ends, gets others."""
 
 
 class Finding(NamedTuple):
-    """One script, and what it says of itself."""
+    """One script.
+
+    path: the file.
+    kind: the name of its folder, a key of KINDS.
+    api: what it is about.
+    title: the first line of its docstring.
+    """
 
     path: Path
     kind: str
@@ -62,11 +72,18 @@ class Finding(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of the file, without the suffix."""
         return self.path.stem
 
 
 class Result(NamedTuple):
-    """What became of a script. measured: its last line, or how it ended; seconds: wall time."""
+    """The result of one script.
+
+    finding: the script.
+    state: one of THERE, CRASHES, GONE, FAILED.
+    measured: its last line, or how it ended.
+    seconds: wall time.
+    """
 
     finding: Finding
     state: str
@@ -75,7 +92,7 @@ class Result(NamedTuple):
 
 
 def read(path: Path) -> Finding:
-    """A script as declared, without running it. FindingError where something is missing."""
+    """Read what a script declares, without running it. Raises FindingError for a missing part."""
     kind = path.parent.name
     if kind not in KINDS:
         raise FindingError(f"{path} lies in no folder of a kind: {', '.join(KINDS)}")
@@ -101,8 +118,8 @@ def read(path: Path) -> Finding:
     return Finding(path, kind, api, title)
 
 
-def declared(folder: Path) -> list[Finding]:
-    """All findings below a folder, by kind and name. FindingError for none, or a name twice."""
+def read_all(folder: Path) -> list[Finding]:
+    """All findings below a folder, by kind and name. FindingError for none, or for a name twice."""
     order = list(KINDS)
     paths: dict[str, Path] = {}
     for path in sorted(folder.rglob("*.py")):
@@ -113,21 +130,25 @@ def declared(folder: Path) -> list[Finding]:
             raise FindingError(f"{path} has the name of {other}; rename one")
     if not paths:
         raise FindingError(f"{folder} has no findings")
-    found = map(read, paths.values())
-    return sorted(found, key=lambda finding: (order.index(finding.kind), finding.name))
+    findings = map(read, paths.values())
+    return sorted(findings, key=lambda finding: (order.index(finding.kind), finding.name))
 
 
-def chosen(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
-    """Those of these names, or all where none is given. FindingError for an unknown name."""
-    wanted = set(names)
-    unknown = sorted(wanted - {finding.name for finding in findings})
+def choose(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
+    """The findings of these names; all for no names. FindingError for an unknown name."""
+    chosen_names = set(names)
+    unknown = sorted(chosen_names - {finding.name for finding in findings})
     if unknown:
         raise FindingError(f"no finding is called {unknown[0]}; see the names of {FOLDER.name}/")
-    return [finding for finding in findings if not wanted or finding.name in wanted]
+    return [finding for finding in findings if not chosen_names or finding.name in chosen_names]
 
 
 class _Process:
-    """A script that runs, in an empty directory: what it leaves there vanishes with it."""
+    """A running script, in an empty folder that is removed at the end.
+
+    finding: the script.
+    limit: seconds after which it is ended.
+    """
 
     def __init__(self, finding: Finding, limit: float):
         self.finding, self.limit = finding, limit
@@ -146,7 +167,7 @@ class _Process:
             )
 
     def result(self) -> Result | None:
-        """None while the script runs within its limit."""
+        """The result, or None while the script runs within its limit."""
         code, seconds = self.process.poll(), time.monotonic() - self.start
         if code is None and seconds < self.limit:
             return None
@@ -154,20 +175,20 @@ class _Process:
             state, measured = FAILED, f"no end within {self.limit:g} s"
         else:
             out, errors = (path.read_text(errors="replace") for path in self.outputs)
-            state, measured = _judged(self.finding.kind, code, out, errors)
+            state, measured = _judge(self.finding.kind, code, out, errors)
         self.end()
         return Result(self.finding, state, measured, seconds)
 
     def end(self) -> None:
-        """End the script where it still runs, and remove its directory."""
+        """End the script if it still runs, and remove its folder."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         self.folder.cleanup()
 
 
-def _judged(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
-    """State and measured of a script that ended by itself."""
+def _judge(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
+    """(state, measured) of a script that has ended by itself."""
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
     last = lines[-1] if lines else "nothing was printed"
     if code < 0:
@@ -175,8 +196,8 @@ def _judged(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
         return (CRASHES if crashes else FAILED), f"killed by {signal.Signals(-code).name}"
     if "Traceback (most recent call last)" in errors:
         return FAILED, errors.strip().splitlines()[-1]
-    told = last.startswith("got ") and any(line.startswith("expected ") for line in lines)
-    if not told:
+    complete = last.startswith("got ") and any(line.startswith("expected ") for line in lines)
+    if not complete:
         return FAILED, f"exit code {code} without its two lines: {last}"
     if code == IS_GONE:
         return GONE, last
@@ -186,7 +207,7 @@ def _judged(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
 
 
 def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Iterator[Result]:
-    """Run each script in a process of its own, `jobs` at a time; results as they come."""
+    """Run each script in a process of its own, `jobs` at a time; yields results as they come."""
     waiting, running = list(findings)[::-1], []
     try:
         while waiting or running:
@@ -203,7 +224,7 @@ def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Ite
 
 
 class Table:
-    """The text of results; as wide as the findings need, known before one is run."""
+    """The results as text. The columns fit all findings, before the first one runs."""
 
     def __init__(self, findings: list[Finding]):
         self.widths = [
@@ -217,6 +238,7 @@ class Table:
         self.title = self._line("finding", "kind", "API", "state", "seconds", "measured")
 
     def row(self, result: Result) -> str:
+        """The line of one result."""
         finding = result.finding
         return self._line(
             finding.name,
@@ -233,7 +255,7 @@ class Table:
 
 
 def summary(results: Iterable[Result]) -> list[str]:
-    """With what it was measured, and how many findings of which kind stand."""
+    """The versions and the machine, how many findings of each kind stand, and those that do not."""
     results = list(results)
     packages = ("mindspore", "torch", "torchvision", "numpy")
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
@@ -251,19 +273,19 @@ def summary(results: Iterable[Result]) -> list[str]:
 
 
 def report(findings: list[Finding], results: Iterable[Result], path: Path = REPORT) -> None:
-    """Write every row, with what is wrong in a sentence below it, in the order of the findings."""
+    """Write a line for every result, with the title below it, in the order of the findings."""
     by_finding = {result.finding: result for result in results}
     table = Table(findings)
     lines = [table.title]
     for finding in findings:
         lines += [table.row(by_finding[finding]), f"    {finding.title}"]
-    written(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
+    write(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
 
 
 def command(names: list[str], jobs: int) -> int:
-    """What `python -m equivalence findings` does; its exit code. A part writes no report."""
-    everything = declared(FOLDER)
-    findings = chosen(everything, names)
+    """Run the command `findings`; return the exit code. Only a run of all scripts writes REPORT."""
+    all_findings = read_all(FOLDER)
+    findings = choose(all_findings, names)
     table = Table(findings)
     print(table.title)
     results = []
@@ -271,7 +293,7 @@ def command(names: list[str], jobs: int) -> int:
         results.append(result)
         print(table.row(result), flush=True)
     print("", *summary(results), sep="\n")
-    if len(findings) == len(everything):
+    if len(findings) == len(all_findings):
         report(findings, results)
         print(f"written to {REPORT}")
     return ALL_STAND if all(result.state in STANDING for result in results) else STALE

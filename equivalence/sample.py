@@ -1,39 +1,38 @@
-"""Everything random of a case, drawn in NumPy from the case's name; no framework needed.
+"""All random values of a case, drawn by NumPy from the name of its sample. Imports no framework.
 
-Each tensor has a stream of its own, seeded by (base seed, sample name, redraw, tensor name), so
-that adding a tensor or a case never moves another's values.
+Each tensor has its own random stream, seeded by (base seed, sample name, redraw, tensor name). A
+new tensor or a new case therefore never changes the values of another.
 """
 
-import hashlib
 from collections.abc import Mapping
 
 import numpy as np
 
-from equivalence.declare.draws import Draw, quiet_channels
+from equivalence.declare.distributions import quiet_channels
+from equivalence.declare.draws import Draw
+from equivalence.seeds import stream
 
-# The eight bits of every byte, shape (256, 8).
+# Row b holds the eight bits of byte b; shape (256, 8).
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
 
 INTEGER_BUFFERS = ("num_batches_tracked",)
-
-
-def seed_of(*parts: object) -> int:
-    """A 64-bit seed: a hash of the parts, the same on every host and Python."""
-    text = "\0".join(map(str, parts))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
-
-
-def stream(*parts: object) -> np.random.Generator:
-    """A generator of its own for each list of parts."""
-    return np.random.Generator(np.random.SFC64(seed_of(*parts)))
+"""Last parts of the names of integer buffers. They are set to zero, and are not compared."""
 
 
 class Sample:
     """The inputs, weights and cotangents of one case, rounded to the case's dtype.
 
-    Weights are drawn when first asked for, and kept: every run of either side loads them.
-    `shifts` are constants added to parameters, by name, to move activations off the kinks of the
-    network (see `kinks.py`).
+    A weight is drawn when a side first loads it, and then kept: every run of both sides gets the
+    same values.
+
+    name: names the random streams, together with `seed`, the base seed.
+    draws: each input's draw with its shape.
+    dtype: the dtype of all floating values.
+    redraw: how often all values have been replaced by new ones.
+    row_redraws: how often rows of a weight have been replaced since then.
+    rows_redrawn: for each of those times, the weight's name, the rows, and the time's number.
+    shifts: parameter name -> constants added to it, which move activations away from the kinks of
+    the network (see `sides/kinks.py`).
     """
 
     def __init__(self, name: str, seed: int, draws: list[tuple[Draw, tuple[int, ...]]], dtype: str):
@@ -44,14 +43,14 @@ class Sample:
         self._weights: dict[str, np.ndarray] = {}
 
     def draw_again(self) -> None:
-        """Replace every value by that of the next redraw."""
+        """Replace every value by a new one: that of the next redraw."""
         self.redraw += 1
         self.rows_redrawn.clear()
         self.shifts.clear()
         self._weights.clear()
 
     def draw_rows_again(self, name: str, rows: list[int]) -> None:
-        """Replace rows (output channels) of a weight that was drawn before by fresh ones."""
+        """Replace rows (output channels) of a weight that is drawn already by new ones."""
         self.row_redraws += 1
         values = self._weights[name]
         fresh = _weight(self.stream("weight", name, self.row_redraws), name, values.shape)
@@ -64,9 +63,11 @@ class Sample:
         rows: list[tuple[str, tuple[int, ...], list[int], int]],
         shifts: Mapping[str, np.ndarray],
     ) -> None:
-        """Bring a sample, just made, to where another of its name had been moved to.
+        """Give a new sample the state that another sample of the same name had reached.
 
-        rows: of each redraw of rows the weight, its shape, the rows, and the redraw's number.
+        redraw: the number of the redraw.
+        rows: for each redraw of rows, the weight's name, its shape, the rows, the redraw's number.
+        shifts: parameter name -> constants added to it.
         """
         self.redraw, self.shifts = redraw, dict(shifts)
         for name, shape, drawn, number in rows:
@@ -75,16 +76,19 @@ class Sample:
             self.draw_rows_again(name, drawn)
 
     def stream(self, *parts: object) -> np.random.Generator:
-        """A generator of this sample's own for each list of parts."""
+        """A random generator for these parts; each list of parts has its own stream."""
         return stream(self.seed, self.name, self.redraw, *parts)
 
     def _round(self, values: np.ndarray) -> np.ndarray:
         return np.asarray(values, self.dtype if values.dtype.kind == "f" else values.dtype)
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
-        """The inputs in order; floating ones in the case's dtype but for `narrow`, labels int32.
+        """The inputs in order.
 
-        step: of a training, from 1; each has a batch of its own.
+        Floating inputs have the case's dtype; those in `narrow` stay float16, and integers keep
+        their own dtype.
+
+        step: the step of a training, from 1; each step has its own batch.
         """
         drawn = [
             draw.array(self.stream("input", i, *_later(step)), shape)
@@ -94,7 +98,7 @@ class Sample:
 
     @property
     def narrow(self) -> list[int]:
-        """Positions of the inputs that are float16 whatever the case is."""
+        """Positions of the inputs that are float16 in every case, whatever the case's dtype."""
         return [i for i, (draw, _) in enumerate(self.draws) if draw.kind == "half"]
 
     @property
@@ -104,11 +108,11 @@ class Sample:
 
     @property
     def exact(self) -> list[int]:
-        """Positions of the inputs that every precision holds: rounding does not move them."""
+        """Positions of the inputs whose values are exact in every dtype: rounding changes none."""
         return [i for i, (draw, _) in enumerate(self.draws) if draw.exact]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The parameter or buffer of the reference called `name`, in the case's dtype."""
+        """The reference's parameter or buffer of this name, in the case's dtype."""
         if name not in self._weights:
             values = _weight(self.stream("weight", name), name, shape)
             self._weights[name] = self._round(values)
@@ -116,21 +120,25 @@ class Sample:
         return values if shift is None else (values + shift).astype(self.dtype)
 
     initial = weight
-    """What updates are counted from: here, and in every perturbation of this sample."""
+    """The weight before the first update. Every perturbation of this sample has the same one."""
 
     def updated(self, _update: int, _index: int, values: np.ndarray) -> np.ndarray:
-        """A weight after an update, as it is."""
+        """The value that a weight gets after an update: here, just what the optimizer computed."""
         return values
 
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
-        """The vector that output `index` is pulled back along: N(0, 1), never ones."""
+        """The cotangent of output number `index`: N(0, 1), never all ones."""
         return self._round(self.stream("cotangent", index).standard_normal(shape))
 
 
 class Perturbed:
-    """A sample in float64 whose every value is multiplied by (1 + u) or (1 - u), by coin toss.
+    """A sample in float64 with every value multiplied by 1 + u or 1 - u, chosen by a coin toss.
 
-    So are the weights of a training after each of its updates.
+    The weights of a training are multiplied so again after each update.
+
+    sample: the sample to perturb.
+    probe: the number of this perturbation; each number has its own coin tosses.
+    unit_roundoff: u.
     """
 
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
@@ -148,6 +156,7 @@ class Perturbed:
         return perturbed
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
+        """The perturbed inputs; those in `Sample.exact` are unchanged."""
         inputs = self.sample.inputs(step)
         return [
             x if i in self.sample.exact else self._perturb(x, "input", i, *_later(step))
@@ -155,38 +164,42 @@ class Perturbed:
         ]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The perturbed weight."""
         return self._perturb(self.sample.weight(name, shape), "weight", name)
 
     def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The sample's own weight, not perturbed: updates are measured from it."""
         return self.sample.weight(name, shape)
 
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
+        """The perturbed cotangent of output number `index`."""
         return self._perturb(self.sample.cotangent(index, shape), "cotangent", index)
 
     def updated(self, update: int, index: int, values: np.ndarray) -> np.ndarray:
-        """Weight number `index` after an update: it is stored, and so rounded, once more."""
+        """Weight number `index` after an update, perturbed: storing it rounds it once more."""
         return self._perturb(values, "update", update, index)
 
 
 class Neighbour(Perturbed):
-    """A sample nearby, whose every value is one of the case's dtype again."""
+    """A perturbed sample whose values are rounded to the case's dtype again."""
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         return super()._perturb(values, *parts).astype(values.dtype)
 
 
 def _later(step: int) -> tuple[object, ...]:
-    """What tells the streams of the batches after the first."""
+    """The parts that name the stream of a later batch; none for the first."""
     return ("step", step) if step > 1 else ()
 
 
 def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Values by the tensor's role, read off its name and rank; nothing is left at a default.
+    """The values of one weight. Its name and rank say which role it has; no default value is used.
 
-    One scale in four is negative: a trained gamma may be, and an increasing one lets a max pooling
-    move across it. Kernels are scaled by 1/sqrt(fan-in). The quiet output channels of a
-    convolution are the channels whose running variance is small, so that an epsilon shows in both
-    phases and activations keep their size through deep networks.
+    The scale of a normalisation is negative in one channel of four: a trained one can be negative,
+    and where all scales are positive a max pooling may be exchanged with it unseen. A kernel is
+    divided by sqrt(fan-in). The quiet output channels of a convolution are also the channels of
+    small running variance, so that a wrong epsilon shows in training and in evaluation, and
+    activations keep their size through a deep network.
     """
     role = name.rpartition(".")[2]
     if role in INTEGER_BUFFERS:
@@ -209,6 +222,15 @@ def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.n
 def resolve_inputs(
     draws: tuple[Draw, ...], config: Mapping[str, object]
 ) -> list[tuple[Draw, tuple[int, ...]]]:
-    """The draws that `config` keeps, each with its shape."""
+    """The draws with their shapes under `config`, without those that it leaves out."""
     resolved = [(draw.filled(config), draw.resolve(config)) for draw in draws]
     return [(draw, shape) for draw, shape in resolved if shape is not None]
+
+
+def moved(values: np.ndarray, sample: Sample, name: str) -> np.ndarray:
+    """The update of a parameter that holds `values` now: `values` minus its initial ones.
+
+    The difference is computed in float64 and rounded once, to the dtype of `values`.
+    """
+    initial = sample.initial(name, values.shape)
+    return (values.astype(np.float64) - initial).astype(values.dtype)

@@ -1,6 +1,6 @@
-"""From "module:attribute" to the object it names, and to the network it builds.
+"""Targets: the object that "module:attribute" names, and the network that it builds.
 
-"module:attribute.part" names an attribute of what the call builds.
+"module:attribute.part" names an attribute of the built network.
 """
 
 import importlib
@@ -12,7 +12,10 @@ from equivalence.errors import DeclarationError
 
 
 def resolve(target: str) -> Any:
-    """Import what `target` names; a name that does not resolve is a DeclarationError."""
+    """The object that `target` names; its module is imported.
+
+    Raises DeclarationError where there is no such module or attribute.
+    """
     module_name, _, attribute = target.partition(":")
     attribute = attribute.partition(".")[0]
     try:
@@ -30,19 +33,25 @@ def resolve(target: str) -> Any:
 
 
 def build(target: str, arguments: Mapping[str, Any]) -> Any:
-    """Call what `target` names with `arguments`; arguments that do not fit are named."""
+    """The result of calling `target` with `arguments`, or the part of it that `target` names.
+
+    Raises DeclarationError where the callable does not take these arguments.
+    """
     factory = resolve(target)
     try:
         inspect.signature(factory).bind(**arguments)
     except TypeError as error:
         raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
     except ValueError:
-        pass  # a built-in that tells no signature
+        pass  # a built-in without a signature
     return part(target, factory(**arguments))
 
 
 def part(target: str, built: Any) -> Any:
-    """The part of what was built that `target` asks for; all of it, when it asks for none."""
+    """The part of `built` that `target` names, or all of `built` where `target` names no part.
+
+    Raises DeclarationError where there is no such attribute.
+    """
     for name in target.partition(":")[2].split(".")[1:]:
         if not hasattr(built, name):
             raise DeclarationError(

@@ -1,8 +1,8 @@
 """Makes torchvision importable beside a torch that its compiled operators do not fit.
 
-`import torchvision` registers fake implementations of `nms` and `qnms`, which fails where the
-compiled extension that declares them did not load. Declaring the two schemas first, only when
-they are missing, is enough for models, transforms and the operators written in Python.
+`import torchvision` registers fake implementations of `nms` and `qnms`. That fails where the
+compiled extension which declares them is not loaded. To declare the two schemas first, if they are
+missing, is enough for models, transforms and the operators that are written in Python.
 """
 
 import importlib.machinery
@@ -12,12 +12,13 @@ SCHEMAS = {
     "nms": "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms": "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
 }
+"""Name of an operator -> its schema in torchvision."""
 
 _library = None  # schemas vanish with the object that declared them
 
 
 def declare_missing() -> tuple[str, ...]:
-    """Declare what torchvision's extension would have; returns the names declared."""
+    """Declare the schemas that torchvision's extension does not; returns their names."""
     global _library
     import torch
 
@@ -33,7 +34,7 @@ def declare_missing() -> tuple[str, ...]:
 
 
 def _load_extension(torch) -> None:
-    """Load a matching extension if there is one, so that its own schemas are found."""
+    """Load the extension if it fits torch, so that its own schemas are found."""
     folder = importlib.util.find_spec("torchvision").submodule_search_locations[0]
     extension = importlib.machinery.PathFinder.find_spec("torchvision._C", [folder])
     if extension is None:

@@ -1,12 +1,20 @@
-"""Words that several reports share."""
+"""Phrases that several reports use."""
 
+import math
 from collections.abc import Sequence
 
 NAMED = 3
-"""So many of a list are named where a line has room for no more."""
+"""How many items of a list a line names; the others are only counted."""
 
 
 def listed(values: Sequence[object], most: int = NAMED) -> str:
-    """The first values, and how many there are more: "a, b, c and 4 more"."""
+    """The first values, and the number of the others: "a, b, c and 4 more"."""
     more = f" and {len(values) - most} more" if len(values) > most else ""
     return ", ".join(map(str, values[:most])) + more
+
+
+def number(value: float) -> str:
+    """An error in roundings, as text; "-" for NaN, where it was not measured."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.2g}"

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from equivalence.declare.data_parallel import DataParallel
+from equivalence.declare.initial import Initial
 from equivalence.declare.operator import Operator
+from equivalence.declare.pipeline import Pipeline
 from equivalence.declare.twin import Twin
-from equivalence.distributed.compare import DataParallel
 from equivalence.errors import DeclarationError, EquivalenceError
-from equivalence.initials.compare import Initial
-from equivalence.pipelines.compare import Pipeline
 from tests.recipe import Recipe
 
 TUPLES = {

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.judge.verdict import Expected, Judgement, judge
-from equivalence.sample import Sample, stream
+from equivalence.judge.verdict import Judgement, judge
+from equivalence.sample import Sample
+from equivalence.seeds import stream
 from pt_reference.inference import evaluate
 from tests.ranking import TopK, top_k
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from equivalence.sample import stream
+from equivalence.seeds import stream
 
 CLASSES = 10
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from equivalence.declare.batches import Batches
 from equivalence.declare.declaration import Demand, shown
-from equivalence.declare.twin import Case, Twin, cases
-from equivalence.initials.compare import Initial, InitialCase
-from equivalence.pipelines.compare import PipelineCase
+from equivalence.declare.initial import Initial, InitialCase
+from equivalence.declare.pipeline import PipelineCase
+from equivalence.declare.twin import Twin, TwinCase, cases
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Recipe:
     def name(self) -> str:
         return self.step.name
 
-    def stages(self, device: str) -> Iterator[tuple[str, PipelineCase | InitialCase | Case]]:
+    def stages(self, device: str) -> Iterator[tuple[str, PipelineCase | InitialCase | TwinCase]]:
         """The stages in order: (name, case)."""
         yield "preprocessing", self.step.inputs.case
         yield "initial_weights", InitialCase(self.initial, self.initial.configs[0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.distributed.compare import cases
+from equivalence.declare.data_parallel import cases
 from tests.distributed import declared
 
 CASES = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.initials.compare import cases
+from equivalence.declare.initial import cases
 from tests.initials import declared
 
 CASES = [

@@ -11,13 +11,13 @@ from equivalence.errors import SignatureError
 from equivalence.host.devices import places
 from equivalence.host.isolation import isolated
 from equivalence.operators.explore import (
-    FEW,
-    MANY,
+    GATE_EXAMPLES,
+    NIGHTLY_EXAMPLES,
     Exploration,
-    beyond,
+    beyond_limit,
     differs,
     explorations,
-    untold,
+    pairs_without,
 )
 from tests.twins.operators import operators
 
@@ -29,13 +29,13 @@ EXPLORATIONS = [
     )
     for device, place in places().items()
     for operator in operators()
-    for count, level in ((FEW, "gate"), (MANY, "nightly"))
+    for count, level in ((GATE_EXAMPLES, "gate"), (NIGHTLY_EXAMPLES, "nightly"))
     for exploration in explorations(operator, place, count)
 ]
 
 # What is known of MindSpore's CPU kernels; others may do better.
 KNOWN = [
-    Exploration(operator, counterpart, "pynative", "cpu", FEW)
+    Exploration(operator, counterpart, "pynative", "cpu", GATE_EXAMPLES)
     for operator in operators()
     for counterpart in operator.counterparts
 ]
@@ -82,7 +82,9 @@ def test_some_example_beyond_a_limit_is_refused(exploration, limit):
     operator, known = exploration.operator, exploration.counterpart.differs.values()
     shown = filter(BEYOND[limit], map(operator.example, known))
     with isolated():
-        assert any(differs(exploration, e, 0) for e in (*shown, *beyond(exploration, limit, 0)))
+        assert any(
+            differs(exploration, e, 0) for e in (*shown, *beyond_limit(exploration, limit, 0))
+        )
 
 
 @pytest.mark.cpu
@@ -122,7 +124,10 @@ def test_a_default_that_stands_for_what_the_other_side_has_is_equal():
         read = differences(torch, counterpart, meant={})
         for argument in read.keys() - differences(torch, counterpart).keys():
             with isolated():
-                if any(differs(each, left, 0) for _, left in untold(each, argument, 0)[:FEW]):
+                if any(
+                    differs(each, left, 0)
+                    for _, left in pairs_without(each, argument, 0)[:GATE_EXAMPLES]
+                ):
                     wrong.append(f"{each.name}: {argument} {read[argument]}")
     assert not wrong, "\n".join(wrong)
 
@@ -135,5 +140,5 @@ def test_a_default_that_differs_shows(exploration, argument):
     with isolated():
         assert any(
             differs(_bare(exploration), left, 0) and not differs(exploration, told, 0)
-            for told, left in untold(exploration, argument, 0)
+            for told, left in pairs_without(exploration, argument, 0)
         )

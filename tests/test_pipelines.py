@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.pipelines.compare import cases
+from equivalence.declare.pipeline import cases
 from tests.pipelines import declared
 
 CASES = [

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from equivalence import kinds
 from equivalence.host.devices import places
 from equivalence.host.isolation import isolated
 from tests.recipes import declared
@@ -35,7 +36,7 @@ def test_a_mistake_in_adam_shows_in_the_update_of_resnet50(mistake, pytestconfig
     candidate = f"tests.defects.step_candidates:resnet_{mistake}"
     wrong = replace(case, twin=replace(case.twin, candidate=candidate))
     with isolated():
-        outcome = wrong.check(pytestconfig.getoption("seed"))
+        outcome = kinds.check(wrong, pytestconfig.getoption("seed"))
     assert not outcome.judgement.ill_posed
     assert outcome.judgement.differing
     assert all(verdict.name.startswith("update") for verdict in outcome.judgement.differing)

@@ -1,8 +1,8 @@
-"""Checkpoint files of both frameworks, as plain arrays by name. Nothing in a file is executed.
+"""Reads and writes checkpoint files of both frameworks, as arrays by name. Executes no content.
 
-Damage is found by the checksums that a file carries: a PyTorch archive always has them, a `.ckpt`
-or a `.safetensors` when it was written here or with MindSpore's `crc_check=True`. What is written
-is read back and compared bit for bit before it takes its name.
+The checksums in a file show damage. A PyTorch archive always has them; a `.ckpt` or a
+`.safetensors` has them if it was written here or with MindSpore's `crc_check=True`. A new file is
+read back and compared bit for bit before it replaces an old one.
 """
 
 import os
@@ -16,15 +16,17 @@ from equivalence.convert import formats, torch_files
 from equivalence.convert.formats import MINDSPORE, PYTORCH, Checkpoint, TorchOptimizer, Weight
 from equivalence.errors import CheckpointError
 
-# Suffix -> the framework whose file that is; a safetensors file may be of either.
 FORMATS = {".pth": PYTORCH, ".pt": PYTORCH, ".ckpt": MINDSPORE, ".safetensors": None}
+"""Suffix of a file -> its framework; None: a safetensors file may be of either."""
 
 
 def read(path: Path, framework: str, empty: bool = False) -> Checkpoint:
     """Read a checkpoint of `framework`; the suffix tells the format.
 
-    empty: whether it may hold no weights. Raises CheckpointError for a file that is missing,
-    empty, damaged or of another kind, that holds anything but tensors, or a dtype outside DTYPES.
+    empty: whether it may hold no weights.
+
+    Raises CheckpointError for a file that is missing, empty, damaged or of another kind, and for
+    one that holds anything but tensors, or a dtype outside DTYPES.
     """
     reader = {".ckpt": formats.read_ckpt, ".safetensors": formats.read_safetensors}.get(
         path.suffix, torch_files.read_torch
@@ -57,9 +59,11 @@ def write(
 ) -> None:
     """Write a checkpoint of `framework` and read it back; `path` is replaced at the very end.
 
-    aliases: name -> a name in `weights` whose storage it shares where the format can say so.
-    optimizer: of a PyTorch training, which a .safetensors has no place for.
-    Raises CheckpointError, and leaves what was there, when any of it fails.
+    weights: name -> values.
+    aliases: name -> a name in `weights` that shares its storage, where the format can say so.
+    optimizer: the state of a PyTorch training's optimiser; a .safetensors cannot hold it.
+
+    Raises CheckpointError, and leaves the old file, when anything fails.
     """
     writer = {".ckpt": formats.write_ckpt, ".safetensors": formats.write_safetensors}.get(
         path.suffix, torch_files.write_torch
@@ -83,9 +87,9 @@ def write(
             draft = Path(folder) / path.name
             training = {"optimizer": optimizer} if optimizer else {}
             writer(draft, framework, weights, aliases, **training)
-            found = read(draft, framework, empty=not weights)
-            _compare(path, found.weights, weights)
-            if optimizer and not optimizer.same(found.optimizer):
+            read_back = read(draft, framework, empty=not weights)
+            _compare(path, read_back.weights, weights)
+            if optimizer and not optimizer.same(read_back.optimizer):
                 raise CheckpointError(f"{path} was not written: the optimiser reads back otherwise")
             with draft.open("rb") as file:
                 os.fsync(file.fileno())
@@ -95,11 +99,12 @@ def write(
         raise CheckpointError(f"{path} cannot be written: {_line(error)}") from error
 
 
-def _compare(path: Path, found: Mapping[str, Weight], wanted: Mapping[str, Weight]) -> None:
+def _compare(path: Path, read_back: Mapping[str, Weight], weights: Mapping[str, Weight]) -> None:
+    """Raise CheckpointError if a weight reads back differently from what was written."""
     differing = [
         name
-        for name in {**wanted, **found}
-        if name not in found or name not in wanted or not found[name].same(wanted[name])
+        for name in {**weights, **read_back}
+        if name not in read_back or name not in weights or not read_back[name].same(weights[name])
     ]
     if differing:
         raise CheckpointError(
@@ -109,5 +114,6 @@ def _compare(path: Path, found: Mapping[str, Weight], wanted: Mapping[str, Weigh
 
 
 def _line(error: BaseException) -> str:
+    """The first line of an error's text."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return text.strip().splitlines()[0]

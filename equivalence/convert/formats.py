@@ -1,4 +1,4 @@
-"""What a checkpoint holds, and its formats: MindSpore's `.ckpt` and safetensors."""
+"""What a checkpoint holds, and two of its formats: MindSpore's `.ckpt` and safetensors."""
 
 import binascii
 import json
@@ -16,7 +16,6 @@ from equivalence.errors import CheckpointError
 
 PYTORCH, MINDSPORE = "pytorch", "mindspore"
 
-# Name of a dtype -> its name in a safetensors file. NumPy has no bfloat16: its bits are a uint16.
 DTYPES = {
     "float64": "F64",
     "float32": "F32",
@@ -32,14 +31,19 @@ DTYPES = {
     "uint8": "U8",
     "bool": "BOOL",
 }
+"""Name of a dtype -> its name in a safetensors file. NumPy holds bfloat16's bits as uint16."""
 
-# What MindSpore's ModelCheckpoint adds to the weights.
 COUNTS = ("epoch_num", "step_num")
+"""Entries that MindSpore's ModelCheckpoint adds to the weights."""
 
 
 @dataclass(frozen=True)
 class Weight:
-    """The values of a weight, any shape. `values` of a bfloat16 are its bits, as uint16."""
+    """The values of one weight.
+
+    dtype: a key of DTYPES.
+    values: of any shape; the bits of a bfloat16 as uint16.
+    """
 
     dtype: str
     values: np.ndarray
@@ -49,7 +53,7 @@ class Weight:
         return self.values.shape
 
     def same(self, other: "Weight") -> bool:
-        """Equal in dtype, shape and every bit; NaN equals the same NaN, 0 is not -0."""
+        """Equal in dtype, shape and every bit: NaN equals the same NaN, and 0 differs from -0."""
         return (self.dtype, self.shape, self.values.tobytes()) == (
             other.dtype,
             other.shape,
@@ -59,9 +63,10 @@ class Weight:
 
 @dataclass
 class TorchOptimizer:
-    """The state dict of a PyTorch optimiser: number of a parameter -> what it holds -> values.
+    """The state dict of a PyTorch optimiser.
 
-    groups: its `param_groups` as they stand; "params" are the numbers.
+    state: number of a parameter -> name of a quantity -> its values.
+    groups: its `param_groups`, unchanged; "params" are numbers.
     """
 
     state: dict[int, dict[str, Weight]]
@@ -83,11 +88,13 @@ class TorchOptimizer:
 
 @dataclass
 class Checkpoint:
-    """What a file holds: its weights in order.
+    """What a file holds.
 
-    aliases: name -> an earlier name whose storage it shares. extras: entries beside the weights
-    that were not read. optimizer: of a PyTorch training. checked: whether the file has checksums,
-    which held.
+    weights: name -> values, in the order of the file.
+    aliases: name -> an earlier name with the same storage.
+    extras: entries beside the weights, which were not read.
+    optimizer: the state of a PyTorch training's optimiser.
+    checked: whether the file has checksums; they are right.
     """
 
     weights: dict[str, Weight]
@@ -102,7 +109,6 @@ def numpy_dtype(dtype: str) -> np.dtype:
     return np.dtype("uint16" if dtype == "bfloat16" else dtype)
 
 
-# Place and first bytes of a file -> its kind, and what to do with it.
 LOOKS = {
     (0, b"PK\x03\x04"): ("PyTorch", "name it .pth"),
     (0, b"\x80"): ("PyTorch", "name it .pth"),
@@ -110,12 +116,13 @@ LOOKS = {
     (0, b"\x89HDF"): ("HDF5", "export it to .safetensors first"),
     (0, b"version https://git-lfs"): ("git lfs", "run git lfs pull"),
 }
+"""(offset in bytes, the bytes there) -> the kind of the file, and what to do with it."""
 
 
 def damaged(path: Path, kind: str, head: bytes) -> CheckpointError:
-    """The file does not parse as `kind`: its first bytes may tell of another."""
-    for (place, start), (looks, remedy) in LOOKS.items():
-        if head.startswith(start, place) and looks != kind:
+    """The error for a file that is no valid `kind`; its first bytes may show another kind."""
+    for (offset, start), (looks, remedy) in LOOKS.items():
+        if head.startswith(start, offset) and looks != kind:
             return CheckpointError(f"{path} looks like {looks}, not {kind}: {remedy}")
     return CheckpointError(
         f"{path} is damaged, cut off, or no {kind} file; copy or download it again"
@@ -123,7 +130,7 @@ def damaged(path: Path, kind: str, head: bytes) -> CheckpointError:
 
 
 def checksum_differs(path: Path) -> CheckpointError:
-    """The file's own sum says that it is not as it was written."""
+    """The error for a file whose checksum does not match its values."""
     return CheckpointError(
         f"{path} is damaged: its checksum does not match; copy or download it again"
     )
@@ -132,11 +139,12 @@ def checksum_differs(path: Path) -> CheckpointError:
 def _size_differs(
     path: Path, name: str, dtype: str, shape: tuple[int, ...], size: int
 ) -> CheckpointError:
+    """The error for a weight whose number of bytes does not match its shape."""
     return CheckpointError(f"{path} is damaged: {name} is {dtype} {shape}, but has {size} bytes")
 
 
 def weight_of(path: Path, name: str, dtype: str, shape: tuple[int, ...], content: bytes) -> Weight:
-    """A weight of a file from its bytes; refused where dtype or size are wrong."""
+    """A weight from its bytes in a file; CheckpointError where dtype or size are wrong."""
     if dtype not in DTYPES:
         raise CheckpointError(
             f"{path}: {name} is {dtype}, which cannot be converted; cast it to one of "
@@ -152,6 +160,7 @@ def weight_of(path: Path, name: str, dtype: str, shape: tuple[int, ...], content
 
 
 def read_ckpt(path: Path, _framework: str, head: bytes) -> Checkpoint:
+    """Read a .ckpt; `head` are its first bytes. Raises CheckpointError."""
     import mindspore as ms
 
     if head.startswith((b"PK\x03\x04", b"\x80")):  # PyTorch Lightning calls its files .ckpt, too
@@ -187,7 +196,7 @@ def read_ckpt(path: Path, _framework: str, head: bytes) -> Checkpoint:
 
 
 def _demand_sizes(path: Path, weights: Mapping[str, Weight]) -> None:
-    """MindSpore gives a weight the shape that the file tells, whatever values there are."""
+    """Raise CheckpointError if a weight's bytes do not fit its shape; MindSpore does not check."""
     from mindspore.train.checkpoint_pb2 import Checkpoint as Entries
 
     sizes = dict.fromkeys(weights, 0)
@@ -199,6 +208,7 @@ def _demand_sizes(path: Path, weights: Mapping[str, Weight]) -> None:
 
 
 def write_ckpt(path: Path, _framework: str, weights: Mapping, _aliases: Mapping) -> None:
+    """Write a .ckpt with a checksum."""
     import mindspore as ms
 
     entries = []
@@ -213,9 +223,11 @@ def write_ckpt(path: Path, _framework: str, weights: Mapping, _aliases: Mapping)
 # --- Safetensors ---------------------------------------------------------------------------------
 
 TAGS = {PYTORCH: "pt", MINDSPORE: "ms"}
+"""A framework -> its name in the metadata of a safetensors file."""
 
 
 def read_safetensors(path: Path, framework: str, head: bytes) -> Checkpoint:
+    """Read a .safetensors of `framework`; `head` are its first bytes. Raises CheckpointError."""
     content = path.read_bytes()
     try:
         entries = dict(safetensors.deserialize(content))
@@ -239,13 +251,16 @@ def read_safetensors(path: Path, framework: str, head: bytes) -> Checkpoint:
     stored = metadata.get("crc32") or (_as_mindspore(weights) and metadata.get("crc_num"))
     if stored and stored != str(_checksum(weights)):
         raise checksum_differs(path)
-    # safetensors.torch.save_model keeps one name of several, and tells the others.
-    aliases = {n: kept for n, kept in metadata.items() if kept in weights and n not in weights}
-    weights |= {name: weights[kept] for name, kept in aliases.items()}
+    # safetensors.torch.save_model keeps one name of several, with the others in the metadata.
+    aliases = {
+        n: original for n, original in metadata.items() if original in weights and n not in weights
+    }
+    weights |= {name: weights[original] for name, original in aliases.items()}
     return Checkpoint(weights, aliases, checked=bool(stored))
 
 
 def write_safetensors(path: Path, framework: str, weights: Mapping, _aliases: Mapping) -> None:
+    """Write a .safetensors with a checksum."""
     arrays = {name: w.values.copy(order="C") for name, w in weights.items()}
     specs = {
         name: safetensors.TensorSpec(
@@ -264,7 +279,7 @@ def write_safetensors(path: Path, framework: str, weights: Mapping, _aliases: Ma
 
 
 def _checksum(weights: Mapping[str, Weight]) -> int:
-    """CRC-32 of all names and values, names sorted."""
+    """CRC-32 of all names and values, in the order of the names."""
     crc = 0
     for name in sorted(weights):
         crc = binascii.crc32(weights[name].values.tobytes(), binascii.crc32(name.encode(), crc))
@@ -272,8 +287,9 @@ def _checksum(weights: Mapping[str, Weight]) -> int:
 
 
 def _as_mindspore(weights: Mapping[str, Weight]) -> bool:
-    """Whether MindSpore's own sum comes to the same: it has another for integer scalars, and
-    none for bfloat16.
+    """Whether MindSpore's own checksum is equal to ours.
+
+    It differs for integer scalars, and does not exist for bfloat16.
     """
     return not any(
         weight.dtype == "bfloat16" or (not weight.shape and "float" not in weight.dtype)

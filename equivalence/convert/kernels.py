@@ -1,7 +1,7 @@
-"""Weights that have another shape on the other side.
+"""Weights whose shape differs on the other side.
 
-TensorFlow keeps its kernels with the inputs in front of the outputs, and those of a depthwise
-convolution by channel and multiplier. MindSpore's Conv1d has a fourth dimension, of size one.
+TensorFlow keeps kernels with the inputs before the outputs, and the kernels of a depthwise
+convolution by channel and multiplier. MindSpore's Conv1d has a fourth axis, of length one.
 """
 
 from collections.abc import Iterable
@@ -9,15 +9,19 @@ from dataclasses import replace
 
 from equivalence.convert.formats import Weight
 
-# Rank -> axes: IO -> OI, WIO -> OIW, HWIO -> OIHW, DHWIO -> OIDHW.
 HWIO = {2: (1, 0), 3: (2, 1, 0), 4: (3, 2, 0, 1), 5: (4, 3, 0, 1, 2)}
+"""Rank -> order of the axes: IO -> OI, WIO -> OIW, HWIO -> OIHW, DHWIO -> OIDHW."""
 
 
-def turn(weights: dict[str, Weight], kernels: Iterable[str], depthwise: set[str]) -> None:
-    """Turn TensorFlow's kernels, in place.
+def transpose_kernels(
+    weights: dict[str, Weight], kernels: Iterable[str], depthwise: set[str]
+) -> None:
+    """Transpose TensorFlow's kernels, in place.
 
-    depthwise: those of convolutions with a group per input channel, H,W,C,multiplier where they
-    are TensorFlow's DepthwiseConv2D, and H,W,1,outputs where they are its Conv2D with groups.
+    kernels: names of the kernels; those that `weights` lacks are skipped.
+    depthwise: names of kernels of convolutions with one group for each input channel. They have
+    shape (H, W, C, multiplier) in TensorFlow's DepthwiseConv2D, and (H, W, 1, outputs) in its
+    Conv2D.
     """
     for name in kernels:
         if name not in weights or len(weights[name].shape) not in HWIO:
@@ -25,23 +29,23 @@ def turn(weights: dict[str, Weight], kernels: Iterable[str], depthwise: set[str]
         weight = weights[name]
         if name in depthwise and len(weight.shape) == 4 and weight.shape[2] > 1:
             height, width, channels, multiplier = weight.shape
-            turned = weight.values.transpose(2, 3, 0, 1)
-            turned = turned.reshape(channels * multiplier, 1, height, width)
+            values = weight.values.transpose(2, 3, 0, 1)
+            values = values.reshape(channels * multiplier, 1, height, width)
         else:
-            turned = weight.values.transpose(HWIO[len(weight.shape)])
-        weights[name] = replace(weight, values=turned.copy(order="C"))
+            values = weight.values.transpose(HWIO[len(weight.shape)])
+        weights[name] = replace(weight, values=values.copy(order="C"))
 
 
-def unflattened(weight: Weight) -> Weight:
-    """A kernel over one dimension as MindSpore has it: O,I,W -> O,I,1,W."""
+def add_height(weight: Weight) -> Weight:
+    """A kernel over one dimension in MindSpore's shape: (O, I, W) -> (O, I, 1, W)."""
     if len(weight.shape) != 3:
         return weight
     outputs, inputs, width = weight.shape
     return replace(weight, values=weight.values.reshape(outputs, inputs, 1, width))
 
 
-def flattened(weight: Weight) -> Weight:
-    """A kernel over one dimension as PyTorch has it: O,I,1,W -> O,I,W."""
+def drop_height(weight: Weight) -> Weight:
+    """A kernel over one dimension in PyTorch's shape: (O, I, 1, W) -> (O, I, W)."""
     if len(weight.shape) != 4 or weight.shape[2] != 1:
         return weight
     outputs, inputs, _, width = weight.shape

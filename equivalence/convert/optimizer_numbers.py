@@ -1,4 +1,4 @@
-"""The state dict of a PyTorch optimiser, whose parameters are numbers, from and to names."""
+"""The state dict of a PyTorch optimiser, whose parameters are numbers, to and from names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,8 +17,8 @@ from equivalence.convert.optimizer_state import (
 )
 from equivalence.errors import CheckpointError
 
-MANY = 10_000
-"""Ways to share parameters out among groups that are looked at before they count as too many."""
+MOST_ASSIGNMENTS = 10_000
+"""Above this many states of the search for the only assignment, it counts as ambiguous."""
 
 
 def from_pytorch(
@@ -26,9 +26,10 @@ def from_pytorch(
 ) -> State:
     """The state that a PyTorch file has of `parameters`: name -> shape, in the file's order.
 
-    steps: as the user tells them, where PyTorch does not count them.
-    Raises CheckpointError for optimisers other than SGD, Adam and AdamW, and where it cannot be
-    told which parameter a number stands for.
+    steps: how many steps the user says were taken, where PyTorch does not count them.
+
+    Raises CheckpointError for optimisers other than SGD, Adam and AdamW, and where it remains open
+    which parameter a number stands for.
     """
     adaptive = all({"betas", "eps", "amsgrad"} <= group.keys() for group in read.groups)
     if not adaptive and not all(
@@ -38,16 +39,16 @@ def from_pytorch(
             f"the optimiser of the file is none of SGD, Adam and AdamW: its groups have "
             f"{', '.join(str(key) for key in read.groups[0] if key != 'params')}; {LEAVE}"
         )
-    known = (FIRST, SECOND, LARGEST, "step") if adaptive else (BUFFER,)
+    quantities = (FIRST, SECOND, LARGEST, "step") if adaptive else (BUFFER,)
     for number, entry in read.state.items():
         for quantity in entry:
-            if quantity not in known:
+            if quantity not in quantities:
                 raise CheckpointError(
                     f"{quantity} of parameter {number} has no counterpart in MindSpore; {LEAVE}"
                 )
     names = _names(read, parameters) if read.state else {}
     state = State(set(parameters), settings=_settings(read.groups, adaptive))
-    state.moments = {quantity: {} for quantity in known[: 2 if adaptive else 1]}
+    state.moments = {quantity: {} for quantity in quantities[: 2 if adaptive else 1]}
     counts: dict[int, str] = {}
     for number, name in names.items():
         entry = dict(read.state.get(number, {}))
@@ -62,9 +63,9 @@ def from_pytorch(
                 )
             state.moments.setdefault(quantity, {})[name] = values
     if len(counts) > 1:
-        told = ", ".join(f"{name} {count}" for count, name in list(counts.items())[:2])
+        examples = ", ".join(f"{name} {count}" for count, name in list(counts.items())[:2])
         raise CheckpointError(
-            f"the parameters are not equally many steps on ({told}), and MindSpore counts once "
+            f"the parameters are not equally many steps on ({examples}), and MindSpore counts once "
             f"for all of them; {LEAVE}"
         )
     if adaptive and steps is not None:
@@ -74,41 +75,41 @@ def from_pytorch(
 
 
 def _settings(groups: Sequence[Mapping[str, Any]], adaptive: bool) -> dict[str, set]:
-    """What decides how a state goes on: value of every group."""
+    """Hyperparameter -> its values in all groups, for those that decide how a state goes on."""
     if not adaptive:
         keys = ("momentum", "dampening", "nesterov")
         return {key: {float(group[key]) for group in groups} for key in keys}
-    found = {
+    settings = {
         "beta1": {float(group["betas"][0]) for group in groups},
         "beta2": {float(group["betas"][1]) for group in groups},
         "amsgrad": {float(group["amsgrad"]) for group in groups},
         "nesterov": {0.0},
     }
-    told = [g for g in groups if g.get("weight_decay") and "decoupled_weight_decay" in g]
-    if told:
-        found["decoupled weight decay"] = {float(g["decoupled_weight_decay"]) for g in told}
-    return found
+    decaying = [g for g in groups if g.get("weight_decay") and "decoupled_weight_decay" in g]
+    if decaying:
+        settings["decoupled weight decay"] = {float(g["decoupled_weight_decay"]) for g in decaying}
+    return settings
 
 
 def _names(read: TorchOptimizer, parameters: Mapping[str, tuple[int, ...]]) -> dict[int, str]:
-    """Number -> name: as the file tells, or else the only way in which the shapes fit."""
+    """Number -> name, from the file, or else by the only assignment in which all shapes fit."""
     numbers = [list(group["params"]) for group in read.groups]
     count = sum(map(len, numbers))
     if all("param_names" in group for group in read.groups):
-        told = {n: t for g in read.groups for n, t in zip(g["params"], g["param_names"], strict=1)}
-        if set(told.values()) != set(parameters):
-            odd = sorted(set(told.values()) ^ set(parameters))[0]
+        names = {n: t for g in read.groups for n, t in zip(g["params"], g["param_names"], strict=1)}
+        if set(names.values()) != set(parameters):
+            odd = sorted(set(names.values()) ^ set(parameters))[0]
             raise CheckpointError(
                 f"{odd} is a parameter of one only of the file's optimiser and --optimizer's"
             )
-        return told
+        return names
     if count != len(parameters):
         raise CheckpointError(
             f"the optimiser of the file has {count} parameters, that of --optimizer "
             f"{len(parameters)}"
         )
     shapes = {number: _shape(read.state.get(number, {})) for g in numbers for number in g}
-    ways = _shared_out(list(parameters.items()), numbers, shapes)
+    ways = _assignments(list(parameters.items()), numbers, shapes)
     if len(ways) != 1:
         trouble = "do not fit the weights in any way" if not ways else "fit in several ways"
         raise CheckpointError(
@@ -120,32 +121,34 @@ def _names(read: TorchOptimizer, parameters: Mapping[str, tuple[int, ...]]) -> d
 
 
 def _shape(entry: Mapping[str, Weight]) -> tuple[int, ...] | None:
+    """The shape of a parameter, as its state shows it; None where there is no state."""
     return next((values.shape for name, values in entry.items() if name != "step"), None)
 
 
-def _shared_out(
+def _assignments(
     parameters: Sequence[tuple[str, tuple[int, ...]]],
     groups: Sequence[Sequence[int]],
     shapes: Mapping[int, tuple[int, ...] | None],
 ) -> list[dict[int, str]]:
-    """At most two of the ways to give each parameter a group's next number whose shape fits.
+    """At most two ways to give each parameter the next number of a group whose shape fits.
 
-    A state is how far each group has come; of those that lead to the same one, two are kept.
+    A state of the search is how far each group has come; two ways to each state are kept. Above
+    MOST_ASSIGNMENTS states two empty ways are returned, which count as ambiguous.
     """
     reached: dict[tuple[int, ...], list[dict[int, str]]] = {(0,) * len(groups): [{}]}
     for name, shape in parameters:
         following: dict[tuple[int, ...], list[dict[int, str]]] = {}
-        for places, ways in reached.items():
-            for group, place in enumerate(places):
-                if place == len(groups[group]):
+        for progress, ways in reached.items():
+            for group, position in enumerate(progress):
+                if position == len(groups[group]):
                     continue
-                number = groups[group][place]
+                number = groups[group][position]
                 if shapes[number] not in (None, shape):
                     continue
-                onward = (*places[:group], place + 1, *places[group + 1 :])
-                kept = following.setdefault(onward, [])
-                kept += [way | {number: name} for way in ways][: 2 - len(kept)]
-        if len(following) > MANY:
+                next_progress = (*progress[:group], position + 1, *progress[group + 1 :])
+                ways_there = following.setdefault(next_progress, [])
+                ways_there += [way | {number: name} for way in ways][: 2 - len(ways_there)]
+        if len(following) > MOST_ASSIGNMENTS:
             return [{}, {}]
         reached = following
     return [way for ways in reached.values() for way in ways][:2]
@@ -154,9 +157,13 @@ def _shared_out(
 def to_pytorch(
     state: State, groups: list[dict[str, Any]], names: Mapping[int, str]
 ) -> TorchOptimizer:
-    """The state of the optimiser that was built: its `groups`, and the `names` of its numbers.
+    """The state of the optimiser that was built.
 
-    `state` goes by PyTorch's names.
+    state: its moments by PyTorch's names of the parameters.
+    groups: the groups of the optimiser that was built.
+    names: number -> name of each of its parameters.
+
+    Raises CheckpointError where the two optimisers do not fit.
     """
     adaptive = all("betas" in group for group in groups)
     if adaptive != state.adaptive:
@@ -188,18 +195,18 @@ def to_pytorch(
     fresh = state.steps == 0 and not any(
         weight.values.any() for values in moments.values() for weight in values.values()
     )
-    made = TorchOptimizer({}, groups)
+    optimizer = TorchOptimizer({}, groups)
     for number, name in names.items():
-        entry = {held: values[name] for held, values in moments.items() if name in values}
+        entry = {quantity: values[name] for quantity, values in moments.items() if name in values}
         if adaptive:
             entry["step"] = Weight("float32", np.array(state.steps, np.float32))
         if entry and not fresh:
-            made.state[number] = entry
-    return made
+            optimizer.state[number] = entry
+    return optimizer
 
 
 def _demand_powers(state: State, settings: Mapping[str, set]) -> None:
-    """Refuse betas whose powers are not those in the file."""
+    """Raise CheckpointError where a beta's power is not the one in the file."""
     for name, power in zip(("beta1", "beta2"), state.powers, strict=False):
         for beta in settings[name]:
             # MindSpore multiplies in float32, step by step.

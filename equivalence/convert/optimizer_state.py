@@ -1,13 +1,13 @@
-"""An optimiser's state: PyTorch numbers the parameters that MindSpore names.
+"""The state of an optimiser: PyTorch numbers the parameters, MindSpore names them.
 
-What they keep is the same. PyTorch's SGD and MindSpore's Momentum and SGD have one buffer,
-`v <- momentum * v + gradient`, weight decay in the gradient and the learning rate outside. Adam
-and AdamW have the two moments of the gradient, not yet corrected for their bias, and, with
-amsgrad, the largest second moment. How far they have come is a count of steps on the one side;
-`mindspore.nn.Adam` keeps beta^step as well.
+Both keep the same values. PyTorch's SGD and MindSpore's Momentum and SGD have one buffer,
+`v <- momentum * v + gradient`, with weight decay inside the gradient and the learning rate outside
+the buffer. Adam and AdamW have both moments of the gradient before the bias correction and, with
+amsgrad, the largest second moment. Both sides count the steps; `mindspore.nn.Adam` also keeps
+beta^step.
 
-Hyperparameters are no state: they are those of the optimiser that a file is for, and where both
-sides tell them they must agree.
+Hyperparameters are no state: the optimiser that a file is for has its own. Where both sides have
+one, they must agree.
 """
 
 import re
@@ -21,10 +21,11 @@ from equivalence.convert.formats import Weight, numpy_dtype
 from equivalence.errors import CheckpointError
 
 BUFFER, FIRST, SECOND, LARGEST = "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"
-STARTED = "stat"
-"""MindSpore's SGD has ones until its first step, which takes the gradient itself as buffer."""
+"""PyTorch's names of what an optimiser keeps for each parameter."""
 
-# First segment of a MindSpore name -> what it holds, by PyTorch's name for it.
+STARTED = "stat"
+"""Flags of MindSpore's SGD: 1 until its first step, which takes the gradient itself as buffer."""
+
 HOLDS = {
     "moments": BUFFER,
     "accum": BUFFER,
@@ -36,8 +37,7 @@ HOLDS = {
     "exp_avg_sq": SECOND,
     "max_exp_avg_sq": LARGEST,
 }
-# The first segments, and the powers, of `nn.Momentum`; both `SGD`; `nn.Adam` without and with
-# amsgrad; `Adam` and `AdamW` of mindspore.experimental.optim. Others use some of these names too.
+"""First segment of a MindSpore name -> PyTorch's name of what it holds."""
 FORMS = (
     ({"moments"}, 0),
     ({"accum", "stat"}, 0),
@@ -45,29 +45,43 @@ FORMS = (
     ({"moment1", "moment2", "vhat"}, 2),
     ({"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}, 0),
 )
-# First segments, and names, of optimisers whose state has no counterpart in PyTorch, or another
-# meaning: AdamWeightDecay, which never corrects the bias of its moments; those of mindspore.mint,
-# whose Adam counts its steps from 0 and AdamW from -1 under one name; AdaDelta, AdaMax, ASGD,
-# FTRL, Lamb, RMSProp, Rprop.
+"""(first segments of the names, number of powers) of each optimiser that is converted.
+
+In order: `nn.Momentum`; both `SGD`; `nn.Adam` without and with amsgrad; `Adam` and `AdamW` of
+mindspore.experimental.optim. Other optimisers use some of these names, too.
+"""
 OTHERS = (
     *("adam_m", "adam_v", "momentum_buf", "accum_update", "exp_inf", "ax", "ax_", "linear"),
     *("lamb_m", "lamb_v", "mean_grad", "mean_square", "moment", "prev", "step_size"),
 )
+"""First segments of the names of optimisers whose state has no counterpart in PyTorch.
+
+AdamWeightDecay never corrects the bias of its moments. In mindspore.mint, Adam counts its steps
+from 0 and AdamW from -1 under one name. The rest: AdaDelta, AdaMax, ASGD, FTRL, Lamb, RMSProp,
+Rprop.
+"""
 OTHER_COUNTS = ("step_t", "mu_product")
+"""Names of the counts of those optimisers."""
 STEPS = ("global_step", "state_step")
+"""Names of the count of steps."""
 POWERS = ("beta1_power", "beta2_power")
+"""Names of the powers beta^steps."""
 SETTING = re.compile(r"momentum|learning_rate(_group_\d+)?")
+"""Names of hyperparameters in a file."""
 
 LEAVE = "--drop optimizer leaves the state behind"
+"""The advice at the end of errors."""
 
 
 @dataclass
 class State:
-    """What one optimiser has remembered.
+    """The state of one optimiser.
 
-    parameters: those it steps. moments: what is held, by PyTorch's name -> parameter -> values of
-    that parameter's shape. steps: how many were taken; None where the file does not say. powers:
-    beta^steps as told. settings: a hyperparameter -> its values in all groups, where known.
+    parameters: names of the parameters that it trains.
+    moments: PyTorch's name of a quantity -> parameter -> values, of the parameter's shape.
+    steps: how many were taken; None where the file does not say.
+    powers: beta^steps, from the file.
+    settings: hyperparameter -> its values in all groups, where the file has them.
     """
 
     parameters: set[str] = field(default_factory=set)
@@ -78,43 +92,46 @@ class State:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the optimiser is one of Adam's kind."""
+        """Whether the optimiser is an Adam or AdamW."""
         return FIRST in self.moments
 
 
 def demand_same(file: Mapping[str, set], built: Mapping[str, set]) -> None:
-    """Refuse an optimiser whose hyperparameters are not those of the file's."""
+    """Raise CheckpointError where a hyperparameter differs between the two optimisers."""
     for key in sorted(file.keys() & built.keys()):
         ours, theirs = sorted(file[key]), sorted(built[key])
         if not (len(ours) == len(theirs) and np.allclose(ours, theirs, rtol=1e-6, atol=0)):
             raise CheckpointError(
-                f"the optimiser of the file has {key} {_listed(ours)}, the one of --optimizer "
-                f"{_listed(theirs)}; build it with the file's"
+                f"the optimiser of the file has {key} {_list(ours)}, the one of --optimizer "
+                f"{_list(theirs)}; build it with the file's"
             )
 
 
-def _listed(values: Sequence) -> str:
+def _list(values: Sequence) -> str:
     return ", ".join(map(str, values)) or "none"
 
 
 # --- MindSpore -----------------------------------------------------------------------------------
 
 
-def owned(names: Mapping[str, Any]) -> set[str]:
-    """Of a MindSpore file's names those of an optimiser's state."""
+def state_names(names: Mapping[str, Any]) -> set[str]:
+    """The names in a MindSpore file that belong to the state of an optimiser."""
     first = {*HOLDS, *OTHERS}
-    found = {n for n in names if n.partition(".")[0] in first and n.partition(".")[2] in names}
-    if found or "global_step" in names:
-        alone = (*STEPS, *POWERS, *OTHER_COUNTS)
-        found |= {name for name in names if name in alone or SETTING.fullmatch(name)}
-    return found
+    names_of_state = {
+        n for n in names if n.partition(".")[0] in first and n.partition(".")[2] in names
+    }
+    if names_of_state or "global_step" in names:
+        whole_names = (*STEPS, *POWERS, *OTHER_COUNTS)
+        names_of_state |= {name for name in names if name in whole_names or SETTING.fullmatch(name)}
+    return names_of_state
 
 
 def from_mindspore(entries: Mapping[str, Weight], shapes: Mapping[str, tuple[int, ...]]) -> State:
-    """The state in those entries of a MindSpore file, by MindSpore's names of the parameters.
+    """The state in these entries of a MindSpore file, by MindSpore's names of the parameters.
 
-    shapes: of the weights in the file. Raises CheckpointError for optimisers that have no
-    counterpart in PyTorch.
+    shapes: name -> shape of each weight in the file.
+
+    Raises CheckpointError for optimisers that have no counterpart in PyTorch.
     """
     state = State(powers=tuple(float(entries[n].values.item()) for n in POWERS if n in entries))
     first = {name.partition(".")[0] for name in entries if "." in name}
@@ -145,11 +162,13 @@ def from_mindspore(entries: Mapping[str, Weight], shapes: Mapping[str, tuple[int
 
 @dataclass
 class BuiltForMindSpore:
-    """What a MindSpore optimiser, built for the destination, has beside the weights.
+    """A MindSpore optimiser that was built for the destination.
 
-    entries: name -> (dtype, shape) in the order of a file. values: those of them that are
-    hyperparameters. betas: of Adam's kind. scheduled: whether the learning rate follows the count
-    of steps.
+    entries: name -> (dtype, shape) of its state, in the order of a file.
+    values: name -> values of those entries that are hyperparameters.
+    settings: hyperparameter -> its values in all groups.
+    betas: those of an Adam or AdamW, else empty.
+    scheduled: whether the learning rate follows the count of steps.
     """
 
     entries: dict[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
@@ -162,55 +181,58 @@ class BuiltForMindSpore:
 def to_mindspore(
     state: State, built: BuiltForMindSpore, partners: Mapping[str, str]
 ) -> dict[str, tuple[str, Weight]]:
-    """Name -> (where it comes from, values) of everything that `built` has in a file.
+    """Name -> (origin in words, values) of everything that `built` has in a file.
 
-    partners: MindSpore's name -> PyTorch's name of each weight, by which `state` goes.
+    partners: MindSpore's name -> PyTorch's name of each weight; `state` has PyTorch's.
+
+    Raises CheckpointError where the state does not fit.
     """
     demand_same(state.settings, built.settings)
-    made: dict[str, tuple[str, Weight]] = {}
-    placed = set()
+    entries: dict[str, tuple[str, Weight]] = {}
+    used = set()
     for name, (dtype, shape) in built.entries.items():
         if name in built.values:
-            made[name] = ("(as built)", built.values[name])
+            entries[name] = ("(as built)", built.values[name])
         elif name in STEPS:
-            made[name] = _steps(state, built, name, dtype, shape)
+            entries[name] = _steps(state, built, name, dtype, shape)
         elif name in POWERS:
             power = np.full(shape, built.betas[POWERS.index(name)] ** (state.steps or 0))
-            made[name] = ("(beta to the number of steps)", Weight(dtype, power.astype(dtype)))
+            entries[name] = ("(beta to the number of steps)", Weight(dtype, power.astype(dtype)))
         else:
             start, _, parameter = name.partition(".")
-            held, parameter = HOLDS[start], partners[parameter]
-            source = BUFFER if held == STARTED else held
-            found = state.moments.get(source, {}).get(parameter)
-            placed.add((source, parameter))
-            if held == STARTED:
-                flags = np.full(shape, found is None, numpy_dtype(dtype))
-                made[name] = ("(1 before the first step, then 0)", Weight(dtype, flags))
-            elif found is not None:
-                if found.shape != shape:
+            quantity, parameter = HOLDS[start], partners[parameter]
+            source = BUFFER if quantity == STARTED else quantity
+            values = state.moments.get(source, {}).get(parameter)
+            used.add((source, parameter))
+            if quantity == STARTED:
+                flags = np.full(shape, values is None, numpy_dtype(dtype))
+                entries[name] = ("(1 before the first step, then 0)", Weight(dtype, flags))
+            elif values is not None:
+                if values.shape != shape:
                     raise CheckpointError(
-                        f"{held} of {parameter} is {found.shape}, but {name} is {shape}"
+                        f"{quantity} of {parameter} is {values.shape}, but {name} is {shape}"
                     )
-                made[name] = (f"{held} of {parameter}", found)
+                entries[name] = (f"{quantity} of {parameter}", values)
             else:
-                made[name] = ("(none yet)", Weight(dtype, np.zeros(shape, numpy_dtype(dtype))))
-    for held, parameters in state.moments.items():
+                entries[name] = ("(none yet)", Weight(dtype, np.zeros(shape, numpy_dtype(dtype))))
+    for quantity, parameters in state.moments.items():
         for parameter in parameters:
-            if (held, parameter) not in placed:
+            if (quantity, parameter) not in used:
                 raise CheckpointError(
-                    f"{held} of {parameter} has no place in the optimiser of --optimizer"
+                    f"{quantity} of {parameter} has no place in the optimiser of --optimizer"
                 )
-    return made
+    return entries
 
 
 def _steps(
     state: State, built: BuiltForMindSpore, name: str, dtype: str, shape: tuple[int, ...]
 ) -> tuple[str, Weight]:
+    """The count of steps and its origin; CheckpointError where a schedule needs a missing count."""
     if state.steps is None and built.scheduled:
         raise CheckpointError(
             f"PyTorch's SGD does not count its steps, and the learning rate of --optimizer follows "
             f"{name}: say how many were taken with --steps"
         )
     values = np.full(shape, state.steps or 0, numpy_dtype(dtype))
-    told = "(not counted by PyTorch's SGD)" if state.steps is None else f"({state.steps} steps)"
-    return told, Weight(dtype, values)
+    origin = "(not counted by PyTorch's SGD)" if state.steps is None else f"({state.steps} steps)"
+    return origin, Weight(dtype, values)

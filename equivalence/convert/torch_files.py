@@ -1,4 +1,4 @@
-"""PyTorch's checkpoints: a state dict, or a training's, which has the optimiser's beside it."""
+"""Reads and writes PyTorch's checkpoints: a state dict, alone or with the optimiser's."""
 
 import pickle
 import warnings
@@ -11,10 +11,13 @@ from equivalence.convert.formats import Checkpoint, TorchOptimizer, Weight, dama
 from equivalence.errors import CheckpointError
 
 STATE_DICT_KEYS = ("state_dict", "model", "model_state_dict")
+"""Keys under which a training's file may have its state dict."""
 OPTIMIZER_KEYS = ("optimizer", "optimizer_state_dict")
+"""Keys under which a training's file may have the optimiser's state dict."""
 
 
 def read_torch(path: Path, _framework: str, head: bytes) -> Checkpoint:
+    """Read a PyTorch file; `head` are its first bytes. Raises CheckpointError."""
     import torch
 
     try:
@@ -45,21 +48,22 @@ def read_torch(path: Path, _framework: str, head: bytes) -> Checkpoint:
     for name, tensor in state.items():
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta:
             raise CheckpointError(f"{path}: {name} is no dense tensor; only those are converted")
-        place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
-        first = storages.setdefault(place, name) if tensor.numel() else name
+        storage = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        first = storages.setdefault(storage, name) if tensor.numel() else name
         if first != name:
             aliases[name] = first
             weights[name] = weights[first]
             continue
-        weights[name] = _of_tensor(path, name, tensor)
-    found = Checkpoint(weights, aliases, extras, checked=zipfile.is_zipfile(path))
+        weights[name] = _weight(path, name, tensor)
+    checkpoint = Checkpoint(weights, aliases, extras, checked=zipfile.is_zipfile(path))
     if optimizer:
-        found.optimizer = _optimizer(path, loaded[optimizer])
-        found.extras = tuple(name for name in extras if name != optimizer)
-    return found
+        checkpoint.optimizer = _optimizer(path, loaded[optimizer])
+        checkpoint.extras = tuple(name for name in extras if name != optimizer)
+    return checkpoint
 
 
-def _of_tensor(path: Path, name: str, tensor: Any) -> Weight:
+def _weight(path: Path, name: str, tensor: Any) -> Weight:
+    """The values of a tensor as a weight."""
     import torch
 
     content = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
@@ -69,7 +73,7 @@ def _of_tensor(path: Path, name: str, tensor: Any) -> Weight:
 
 
 def _optimizer(path: Path, loaded: Any) -> TorchOptimizer:
-    """The state dict of an optimiser, whichever it is of."""
+    """The state dict of an optimiser; CheckpointError where there is none, or it has no tensors."""
     import torch
 
     try:
@@ -80,9 +84,9 @@ def _optimizer(path: Path, loaded: Any) -> TorchOptimizer:
         raise CheckpointError(
             f"{path} has no optimiser's state dict under 'optimizer'; save optimizer.state_dict()"
         ) from None
-    found: dict[int, dict[str, Weight]] = {}
+    state_by_number: dict[int, dict[str, Weight]] = {}
     for number, entry in entries.items():
-        found[number] = {}
+        state_by_number[number] = {}
         for key, value in entry.items():
             name = f"{key} of parameter {number}"
             if isinstance(value, int | float):  # a count of steps, in older files
@@ -90,12 +94,12 @@ def _optimizer(path: Path, loaded: Any) -> TorchOptimizer:
             if value is not None and not isinstance(value, torch.Tensor):
                 raise CheckpointError(f"{path}: {name} is no tensor but a {type(value).__name__}")
             if value is not None:
-                found[number][key] = _of_tensor(path, name, value)
-    return TorchOptimizer(found, groups)
+                state_by_number[number][key] = _weight(path, name, value)
+    return TorchOptimizer(state_by_number, groups)
 
 
 def _state_dict(path: Path, loaded: Any) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The state dict in what was loaded, and the names of what lies beside it."""
+    """The state dict in a file's content, and the names of the entries beside it."""
     import torch
 
     state, extras = loaded, ()
@@ -124,11 +128,12 @@ def write_torch(
     aliases: Mapping,
     optimizer: TorchOptimizer | None = None,
 ) -> None:
+    """Write a PyTorch file: the state dict, or a training's file if there is an optimiser."""
     import torch
 
     def tensor(weight: Weight) -> torch.Tensor:
-        made = torch.from_numpy(weight.values.copy(order="C"))
-        return made.view(torch.bfloat16) if weight.dtype == "bfloat16" else made
+        values = torch.from_numpy(weight.values.copy(order="C"))
+        return values.view(torch.bfloat16) if weight.dtype == "bfloat16" else values
 
     tensors: dict[str, torch.Tensor] = {}
     for name, weight in weights.items():

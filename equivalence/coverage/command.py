@@ -1,4 +1,4 @@
-"""What of PyTorch a network uses, and what of that this suite has verified."""
+"""What a network uses of PyTorch, and which of it this suite has verified."""
 
 import importlib
 import sys
@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from equivalence import torchvision_schemas
+from equivalence.coverage import defaults, usage
+from equivalence.coverage.torch_names import computes_nothing, look_up
+from equivalence.coverage.usage import list_uses
 from equivalence.declare.operator import Counterpart, Operator
 from equivalence.errors import CoverageError, EquivalenceError, SignatureError
 from equivalence.report import accepted
+from equivalence.targets import build, part, resolve
 
 TABLE = "tests.twins"
 """The package with the declarations; the command runs in the project's folder."""
@@ -19,17 +24,19 @@ GATE = "tests.gate"
 """The module that lists the cases of the gate."""
 
 VERIFIED, UNVERIFIED = 0, 1
-"""Exit codes of the command."""
+"""Exit codes of the command: all APIs are verified, or at least one is not."""
 
 WIDTH = 120
+"""Columns of the table; longer text is wrapped."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """An API that twins verify: layers with weights, optimisers, schedules, transforms.
+    """An API of torch that twins verify: layers with weights, optimisers, schedules, transforms.
 
-    verified: names of the twins, pipelines and initialisers that have it. More than one entry may
-    be of the same API of torch.
+    torch: the API; several entries may have the same one.
+    counterpart: MindSpore's API.
+    verified: names of the twins, pipelines and initialisers that compare them.
     """
 
     torch: str
@@ -38,10 +45,13 @@ class Layer:
 
 
 @dataclass
-class Mapped:
-    """What one MindSpore API is to an API of torch.
+class Match:
+    """One MindSpore API that was verified to equal an API of torch.
 
-    differences, remarks: in words; worst: in roundings, None where it was not measured.
+    api: MindSpore's API.
+    differences: what differs nevertheless, in words.
+    remarks: what else a user should know, in words.
+    worst: the largest error in roundings; None: not measured.
     """
 
     api: str
@@ -50,19 +60,23 @@ class Mapped:
     worst: float | None = None
 
     def words(self) -> str:
-        """Whether it differs, and in what; what else is to be known of it."""
-        told = f"yes: {'; '.join(self.differences)}" if self.differences else "no"
-        return f"{told} ({', '.join(self.remarks)})" if self.remarks else told
+        """Whether it differs, in what, and the remarks."""
+        verdict = f"yes: {'; '.join(self.differences)}" if self.differences else "no"
+        return f"{verdict} ({', '.join(self.remarks)})" if self.remarks else verdict
 
 
 SHARED = ("torch", "torch.nn", "torch.nn.functional", "torch.special", "torch.Tensor")
-"""Where the same operator has the same name, but for capitals and underscores."""
+"""Modules in which names that differ only in capitals and underscores are one operator."""
 
 
-class Known:
-    """What is declared, by the APIs of torch that it serves.
+class Declarations:
+    """All declarations, by the APIs of torch that they verify.
 
-    layers, aliases, declared: as in `tests.twins.apis`; figures: as `measured.read` returns them.
+    operators: the operators.
+    layers: as `LAYERS` in `tests.twins.apis`.
+    aliases: another name of an API -> the API.
+    declared: name -> declaration of each twin, pipeline and initialiser.
+    figures: the accepted errors, as `accepted.read` returns them.
     """
 
     def __init__(
@@ -85,28 +99,28 @@ class Known:
             self.layers.setdefault(layer.torch, []).append(layer)
         self.references = {layer.torch: layer for layer in _references(declared)}
 
-    def of(self, api: str) -> list[Mapped]:
-        """The MindSpore APIs that were verified to be this one; none: not verified."""
+    def of(self, api: str) -> list[Match]:
+        """The MindSpore APIs that were verified to equal this one; empty: not verified."""
         operators, layers = self.operators(api), self.layers.get(api, [])
         if not operators and not layers and api in self.references:
             layers = [self.references[api]]
-        found: dict[str, Mapped] = {}
+        matches: dict[str, Match] = {}
         for layer in layers:
-            self._add_layer(_one(found, layer.counterpart), layer)
+            self._add_layer(_match(matches, layer.counterpart), layer)
         for operator in operators:
             for counterpart in operator.counterparts:
-                self._add(_one(found, counterpart), counterpart, api, operators, operator)
-        return list(found.values())
+                self._add(_match(matches, counterpart), counterpart, api, operators, operator)
+        return list(matches.values())
 
     def operators(self, api: str) -> list[Operator]:
-        """Those of this name, or else of an alias, or else of the same word."""
+        """The operators of this name, or else of its alias, or else of the same word."""
         owner = api.rpartition(".")[0]
         named = self.by_torch.get(api) or self.by_torch.get(self.aliases.get(api, ""))
         return named or (self.by_word.get(_word(api), []) if owner in SHARED else [])
 
     def _add(
         self,
-        one: Mapped,
+        one: Match,
         counterpart: Counterpart,
         api: str,
         operators: Sequence[Operator],
@@ -115,13 +129,13 @@ class Known:
         figures = self.figures["operators"].get(operator.torch, {}).get(counterpart.api, {})
         one.worst = _larger(one.worst, figures.get("worst"))
         for word in _differences(counterpart, api, operator.torch):
-            # Of the operators that a function is declared as, each may differ in its own way.
-            having = [each.name for each in operators if _has(each, counterpart.api, word, api)]
-            everywhere = len(having) == len(operators)
-            _add_new(one.differences, [word if everywhere else f"{word} [{', '.join(having)}]"])
+            # One function may be declared as several operators, each with its own differences.
+            names = [other.name for other in operators if _has(other, counterpart.api, word, api)]
+            everywhere = len(names) == len(operators)
+            _add_new(one.differences, [word if everywhere else f"{word} [{', '.join(names)}]"])
         _add_new(one.remarks, _remarks(counterpart))
 
-    def _add_layer(self, one: Mapped, layer: Layer) -> None:
+    def _add_layer(self, one: Match, layer: Layer) -> None:
         for name in layer.verified:
             differs = self.declared[name].differs
             _add_new(one.differences, [differs] if differs else [])
@@ -130,23 +144,24 @@ class Known:
         _add_new(one.remarks, _remarks(layer.counterpart))
 
 
-def _one(found: dict[str, Mapped], counterpart: Counterpart) -> Mapped:
-    return found.setdefault(counterpart.api, Mapped(counterpart.api))
+def _match(matches: dict[str, Match], counterpart: Counterpart) -> Match:
+    """The match with this counterpart, added if it is new."""
+    return matches.setdefault(counterpart.api, Match(counterpart.api))
 
 
 def _has(operator: Operator, counterpart: str, word: str, api: str) -> bool:
     return any(
-        word in _differences(each, api, operator.torch)
-        for each in operator.counterparts
-        if each.api == counterpart
+        word in _differences(other, api, operator.torch)
+        for other in operator.counterparts
+        if other.api == counterpart
     )
 
 
-def load() -> Known:
-    """What `tests.twins` declares, with the figures that were kept."""
+def load() -> Declarations:
+    """The declarations of `tests.twins`, with the accepted errors."""
     apis, operators = _declarations("apis"), _declarations("operators").operators()
     figures = accepted.read(accepted.path_of("cpu"))
-    return Known(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures)
+    return Declarations(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures)
 
 
 def _declarations(name: str) -> Any:
@@ -168,31 +183,35 @@ def counterparts() -> Iterator[tuple[str, str]]:
 
 
 def gate(device: str) -> Iterator[str]:
-    """The names of the cases of the gate, which are not those of operators."""
+    """The names of the gate's cases, except operators."""
     return importlib.import_module(GATE).cases(device)
 
 
 def _references(declared: Mapping[str, Any]) -> Iterator[Layer]:
-    """Twins whose reference is an API itself."""
-    for name, each in declared.items():
-        reference = getattr(each, "reference", "")
-        if reference.split(".")[0] in ("torch", "torchvision") and each.differs is None:
-            candidate = each.candidate.removeprefix("mindspore.").replace(":", ".")
-            told = candidate if each.candidate.startswith("mindspore.") else each.candidate
-            yield Layer(reference.replace(":", "."), Counterpart(told), (name,))
+    """Layers from the twins whose reference is an API itself."""
+    for name, declaration in declared.items():
+        reference = getattr(declaration, "reference", "")
+        if reference.split(".")[0] in ("torch", "torchvision") and declaration.differs is None:
+            candidate = declaration.candidate.removeprefix("mindspore.").replace(":", ".")
+            api = (
+                candidate
+                if declaration.candidate.startswith("mindspore.")
+                else declaration.candidate
+            )
+            yield Layer(reference.replace(":", "."), Counterpart(api), (name,))
 
 
 def _word(api: str) -> str:
-    """The last name without underscores and capitals: in-place, class and function are one."""
+    """The last name without underscores and capitals: in-place, class and function are one word."""
     return api.rpartition(".")[2].replace("_", "").lower()
 
 
 def _larger(one: float | None, other: float | None) -> float | None:
-    return max((each for each in (one, other) if each is not None), default=None)
+    return max((value for value in (one, other) if value is not None), default=None)
 
 
 def _add_new(to: list[str], words: Iterable[str]) -> None:
-    to += [each for each in words if each not in to]
+    to += [word for word in words if word not in to]
 
 
 def _differences(counterpart: Counterpart, api: str, torch: str) -> Iterator[str]:
@@ -200,18 +219,16 @@ def _differences(counterpart: Counterpart, api: str, torch: str) -> Iterator[str
     for name, (ours, theirs) in counterpart.defaults.items():
         if api == torch or not _defaults_to(api, name, theirs):
             yield f"{name} is {theirs!r} unless told, not {ours!r}"
-    for limit, told in counterpart.without.items():
-        yield f"{limit.replace('_', ' ')}: {told}"
+    for limit, effect in counterpart.without.items():
+        yield f"{limit.replace('_', ' ')}: {effect}"
     if counterpart.integers:
         yield f"integers are {counterpart.integers}"
 
 
 def _defaults_to(api: str, argument: str, value: Any) -> bool:
     """Whether another API of the same operator has MindSpore's default."""
-    from equivalence.coverage import defaults
-
     try:
-        return any(each.get(argument) == value for each in defaults.of_torch(api))
+        return any(signature.get(argument) == value for signature in defaults.of_torch(api))
     except SignatureError:
         return False
 
@@ -223,81 +240,82 @@ def _remarks(counterpart: Counterpart) -> Iterator[str]:
         yield f"{name} is {other}"
 
 
-def command(target: str, arguments: Mapping[str, Any]) -> int:
-    """Print the table of a file or of "module:attribute"; returns the exit code."""
-    from equivalence.coverage import usage
-    from equivalence.coverage.torch_names import computes_nothing
+def command(target: str, arguments: Iterable[tuple[str, Any]]) -> int:
+    """Print the table of a file or of "module:attribute"; returns the exit code.
 
-    known = load()
+    Raises CoverageError where the target uses no API or cannot be read or built.
+    """
+    declarations = load()
     if ":" in target:
-        used = usage.of_module(_built(target, arguments))
+        uses = usage.of_module(_build_module(target, dict(arguments)))
     elif arguments:
         raise CoverageError(f"{target} is a file, which takes no --arguments")
     else:
-        used = usage.of_file(Path(target))
-    if not used.apis:
+        uses = usage.of_file(Path(target))
+    if not uses.apis:
         raise CoverageError(f"{target} uses no API of PyTorch")
-    mapped = {api: known.of(api) for api in sorted(used.apis) if not computes_nothing(api)}
-    print("\n".join(table(target, used, mapped, known.figures["versions"])))
-    return VERIFIED if all(mapped.values()) else UNVERIFIED
+    matches = {api: declarations.of(api) for api in sorted(uses.apis) if not computes_nothing(api)}
+    print("\n".join(table(target, uses, matches, declarations.figures["versions"])))
+    return VERIFIED if all(matches.values()) else UNVERIFIED
 
 
-def _built(target: str, arguments: Mapping[str, Any]) -> Any:
+def _build_module(target: str, arguments: Mapping[str, Any]) -> Any:
     import torch
-
-    from equivalence import torchvision_schemas
-    from equivalence.targets import build, part, resolve
 
     torchvision_schemas.declare_missing()
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found = resolve(target)
-        if isinstance(found, torch.nn.Module):
-            built = part(target, found)
+        target_object = resolve(target)
+        if isinstance(target_object, torch.nn.Module):
+            module = part(target, target_object)
         else:
-            built = build(target, arguments)
+            module = build(target, arguments)
     except EquivalenceError:
         raise
     except Exception as error:
         raise CoverageError(f"{target} does not build: {type(error).__name__}: {error}") from error
-    if not isinstance(built, torch.nn.Module):
-        raise CoverageError(f"{target} builds a {type(built).__name__}, not a torch.nn.Module")
-    return built
+    if not isinstance(module, torch.nn.Module):
+        raise CoverageError(f"{target} builds a {type(module).__name__}, not a torch.nn.Module")
+    return module
 
 
 def table(
     target: str,
     used: Any,
-    mapped: Mapping[str, list[Mapped]],
+    matches: Mapping[str, list[Match]],
     versions: Mapping[str, str],
 ) -> list[str]:
-    """The lines that are shown, what is not verified first."""
-    unknown = [api for api, found in mapped.items() if not found]
-    places = sum(len(used.apis[api]) for api in mapped)
+    """The lines of the table, with the APIs that are not verified first.
+
+    used: the APIs with their uses.
+    mapped: API -> its matches, for every API that computes something.
+    versions: package -> version with which the errors were measured.
+    """
+    unverified = [api for api, api_matches in matches.items() if not api_matches]
+    uses = sum(len(used.apis[api]) for api in matches)
     lines = [
-        f"{target}: {len(mapped)} APIs of PyTorch in {places} places, "
-        f"{len(mapped) - len(unknown)} verified, {len(unknown)} not"
+        f"{target}: {len(matches)} APIs of PyTorch in {uses} places, "
+        f"{len(matches) - len(unverified)} verified, {len(unverified)} not"
     ]
-    rows = [row for api in unknown for row in _rows(api, used.apis[api], [])]
+    rows = [row for api in unverified for row in _rows(api, used.apis[api], [])]
     if rows:
         lines += ["", "not verified", *_columns(rows, "")]
-    rows = [row for api in mapped if mapped[api] for row in _rows(api, used.apis[api], mapped[api])]
+    rows = [
+        row for api in matches if matches[api] for row in _rows(api, used.apis[api], matches[api])
+    ]
     if rows:
         lines += ["", "verified", *_columns(rows, "differs from PyTorch")]
-    return [*lines, "", *_notes(used, mapped, versions)]
+    return [*lines, "", *_notes(used, matches, versions)]
 
 
-def _rows(api: str, places: list[str], found: list[Mapped]) -> Iterator[tuple[str, ...]]:
-    from equivalence.coverage.torch_names import look_up
-    from equivalence.coverage.usage import told
-
+def _rows(api: str, uses: list[str], matches: list[Match]) -> Iterator[tuple[str, ...]]:
     where = "" if look_up(api) is not None else "no such name is known; "
-    if all(place.isdigit() for place in places):
-        where += "line " if len(set(places)) == 1 else "lines "
-    yield api, str(len(places)), "", where + told(places)
-    for each in found:
-        worst = "-" if each.worst is None else f"{each.worst:.2f}"
-        yield f"  {each.api}", "", worst, each.words()
+    if all(use.isdigit() for use in uses):
+        where += "line " if len(set(uses)) == 1 else "lines "
+    yield api, str(len(uses)), "", where + list_uses(uses)
+    for match in matches:
+        worst = "-" if match.worst is None else f"{match.worst:.2f}"
+        yield f"  {match.api}", "", worst, match.words()
 
 
 def _columns(rows: list[tuple[str, ...]], last: str) -> list[str]:
@@ -312,11 +330,9 @@ def _columns(rows: list[tuple[str, ...]], last: str) -> list[str]:
     return lines
 
 
-def _notes(used: Any, mapped: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[str]:
-    from equivalence.coverage.usage import told
-
-    structure = [f"{api} ({len(where)})" for api, where in used.apis.items() if api not in mapped]
-    unclear = [f"{name} ({told(where)})" for name, where in used.perhaps.items()]
+def _notes(used: Any, matches: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[str]:
+    structure = [f"{api} ({len(uses)})" for api, uses in used.apis.items() if api not in matches]
+    unclear = [f"{name} ({list_uses(uses)})" for name, uses in used.perhaps.items()]
     paragraphs = [
         ("computes nothing", sorted(structure)),
         ("methods of tensors or of something else, not counted", sorted(unclear)),

@@ -1,7 +1,7 @@
-"""Default arguments of PyTorch's and MindSpore's functions, read off signatures and compared.
+"""Compares default arguments of PyTorch's and MindSpore's functions, as their signatures have them.
 
-A function may have several signatures, its overloads. What cannot be read is an error, so that no
-difference is overlooked without a word.
+A function may have several signatures (overloads). A signature that cannot be read raises
+SignatureError, so that no difference is overlooked.
 """
 
 import ast
@@ -18,11 +18,14 @@ Signature = dict[str, Any]
 """Argument -> its default, or REQUIRED."""
 
 REQUIRED = inspect.Parameter.empty
+"""Stands for an argument without a default."""
 ITSELF = object()
+"""Stands for a default that means its own value."""
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""Kinds of parameters that take any arguments; they are not compared."""
 
-MEANT = {
+MEANINGS = {
     ("torch.meshgrid", "indexing"): "ij",
     ("torch.nn.functional.affine_grid", "align_corners"): False,
     ("torch.std", "correction"): 1,
@@ -35,27 +38,30 @@ MEANT = {
     ("ops.avg_pool3d", "divisor_override"): None,
     ("ops.topk", "dim"): -1,
 }
-"""(Function, argument) -> what its default stands for, where that is not the value itself."""
+"""(function, argument) -> what its default stands for, where that is not the value itself."""
 
 
 def differences(
-    torch: str, counterpart: Counterpart, meant: Mapping[tuple[str, str], Any] = MEANT
+    torch: str, counterpart: Counterpart, meant: Mapping[tuple[str, str], Any] = MEANINGS
 ) -> dict[str, tuple[Any, Any]]:
-    """Argument of torch -> (torch's default, MindSpore's), for each that both have otherwise.
+    """Argument of torch -> (torch's default, MindSpore's), where the two differ.
 
-    meant: (function, argument) -> what to read its default as. Of an overloaded function all
-    defaults that an argument has are considered: one in common is enough to be equal.
+    meant: (function, argument) -> what its default stands for.
+
+    Where a function has several signatures, all defaults of an argument count: one that both sides
+    have is enough to be equal.
+
     Raises SignatureError where a signature cannot be read.
     """
     ours, theirs = of_torch(torch), of_mindspore(counterpart.api)
-    found = {}
+    differing = {}
     for name in dict.fromkeys(name for signature in ours for name in signature):
         other = counterpart.names.get(name, name)
         mine = _defaults(ours, name, meant.get((torch, name), ITSELF))
         others = _defaults(theirs, other, meant.get((counterpart.api, other), ITSELF))
         if mine and others and not any(_alike(a, b) for a in mine for b in others):
-            found[name] = (mine[0], others[0])
-    return found
+            differing[name] = (mine[0], others[0])
+    return differing
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -65,37 +71,38 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """What a default says: 1 for (1, 1), and None for no axes at all."""
-    if isinstance(value, list | tuple):  # one value for each axis, or the axes
-        each = [_plain(item) for item in value]
-        if not each:
+    """What a default says: 1 for (1, 1), and None for an empty list of axes."""
+    if isinstance(value, list | tuple):  # one value for each axis, or a list of axes
+        items = [_plain(item) for item in value]
+        if not items:
             return None
-        return each[0] if each.count(each[0]) == len(each) else tuple(each)
-    # MindSpore's layers name the dtype that both frameworks have unless told.
+        return items[0] if items.count(items[0]) == len(items) else tuple(items)
+    # MindSpore's layers name the default dtype of both frameworks.
     return None if str(value) == "Float32" else value
 
 
 def _defaults(signatures: list[Signature], name: str, meant: Any) -> list[Any]:
     given = [signature.get(name, REQUIRED) for signature in signatures]
-    found = [_plain(value) for value in given if value is not REQUIRED]
-    return found if meant is ITSELF or not found else [meant]
+    values = [_plain(value) for value in given if value is not REQUIRED]
+    return values if meant is ITSELF or not values else [meant]
 
 
 def of_torch(name: str) -> list[Signature]:
-    """Of "torch.softmax": from Python, or else the schema of the operator.
+    """The signatures of "torch.softmax": Python's, or else the schemas of the operator.
 
-    Where neither tells, from the signatures that PyTorch keeps to test overriding.
+    Where it has neither, the signature that PyTorch keeps to test overriding. Raises
+    SignatureError.
     """
     import torch
     from torch.overrides import get_testing_overrides
 
-    function = _found(name)
+    function = _look_up(name)
     if (signature := _of_python(function)) is not None:
         return [signature]
     owner, _, last = name.rpartition(".")
     word = f"linalg_{last}" if owner == "torch.linalg" else last
-    for each in (word, getattr(function, "__name__", word)):
-        if signatures := list(_of_schemas(getattr(torch.ops.aten, each, None))):
+    for candidate in (word, getattr(function, "__name__", word)):
+        if signatures := list(_of_schemas(getattr(torch.ops.aten, candidate, None))):
             return signatures
     signature = _of_python(get_testing_overrides().get(function))
     if signature is None:
@@ -104,8 +111,11 @@ def of_torch(name: str) -> list[Signature]:
 
 
 def of_mindspore(api: str) -> list[Signature]:
-    """Of "ops.softmax": from Python, or else the calls that its documentation starts with."""
-    function = _found(f"mindspore.{api}")
+    """The signatures of "ops.softmax": Python's, or else the calls in its documentation.
+
+    Raises SignatureError where there are neither.
+    """
+    function = _look_up(f"mindspore.{api}")
     if (signature := _of_python(function)) is not None:
         return [signature]
     signatures = list(_of_documentation(inspect.getdoc(function) or "", api.rpartition(".")[2]))
@@ -114,13 +124,13 @@ def of_mindspore(api: str) -> list[Signature]:
     return signatures
 
 
-def _found(name: str) -> Any:
-    """The object of a dotted name: in a module, or of a class in one."""
+def _look_up(name: str) -> Any:
+    """The object of a dotted name, in a module or a class; SignatureError if there is none."""
     owner, _, last = name.rpartition(".")
     try:
         holder = importlib.import_module(owner)
     except ModuleNotFoundError:
-        holder = _found(owner) if owner else None
+        holder = _look_up(owner) if owner else None
     try:
         return getattr(holder, last)
     except AttributeError:
@@ -128,48 +138,58 @@ def _found(name: str) -> Any:
 
 
 def _of_python(function: Callable | None) -> Signature | None:
-    """None for what is not written in Python, and for a wrapper that takes anything."""
+    """The signature of a Python function, or None.
+
+    None for a function that is not written in Python, and for a wrapper that takes any arguments.
+    """
     if function is None:
         return None
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    if {each.kind for each in parameters} == set(VARIADIC):
-        # MindSpore wraps some functions and constructors, and does not say which.
-        made = function.__init__ if inspect.isclass(function) else function
-        closed = inspect.getclosurevars(made).nonlocals if inspect.isfunction(made) else {}
+    if {parameter.kind for parameter in parameters} == set(VARIADIC):
+        # MindSpore wraps some functions and constructors; the closure has the original as `fn`.
+        wrapper = function.__init__ if inspect.isclass(function) else function
+        closed = inspect.getclosurevars(wrapper).nonlocals if inspect.isfunction(wrapper) else {}
         return _of_python(closed.get("fn"))
-    return {each.name: each.default for each in parameters if each.kind not in VARIADIC}
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.kind not in VARIADIC
+    }
 
 
 def _of_schemas(packet: Any) -> Iterator[Signature]:
-    """Of overloads that return a new tensor, from one that they take first, or on a device."""
+    """Signatures of the overloads that return a new tensor, made from one or on a device."""
     for overload in packet.overloads() if packet else ():
         arguments = getattr(packet, overload)._schema.arguments
-        made = any(each.name == "device" for each in arguments)
-        if not made and not (arguments and "Tensor" in str(arguments[0].type)):
+        creates = any(argument.name == "device" for argument in arguments)
+        if not creates and not (arguments and "Tensor" in str(arguments[0].type)):
             continue
-        if any(each.is_out for each in arguments):
+        if any(argument.is_out for argument in arguments):
             continue
         yield {
-            each.name: each.default_value if each.has_default_value() else REQUIRED
-            for each in arguments
+            argument.name: argument.default_value if argument.has_default_value() else REQUIRED
+            for argument in arguments
         }
 
 
 def _of_documentation(text: str, name: str) -> Iterator[Signature]:
-    """Of lines such as `add(input, other, *, alpha=1) -> Tensor`, at the start of a paragraph."""
+    """Signatures in lines such as `add(input, other, *, alpha=1) -> Tensor`.
+
+    Such a line starts a paragraph.
+    """
     call = re.compile(rf"^(?:\.\. \w+:: )?(?:\w+\.)*{re.escape(name)}(\(.*\)) -> ", re.MULTILINE)
     for match in call.finditer(text):
         try:
             arguments = ast.parse(f"def call{match[1]}: ...").body[0].args
         except SyntaxError:
             raise SignatureError(f"{name} is documented as {match[0]!r}") from None
-        yield dict(_documented(arguments))
+        yield dict(_arguments(arguments))
 
 
-def _documented(arguments: ast.arguments) -> Iterator[tuple[str, Any]]:
+def _arguments(arguments: ast.arguments) -> Iterator[tuple[str, Any]]:
     names = [*arguments.posonlyargs, *arguments.args]
     given = [None] * (len(names) - len(arguments.defaults)) + arguments.defaults
     names += arguments.kwonlyargs

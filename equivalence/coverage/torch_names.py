@@ -1,8 +1,10 @@
-"""Names of PyTorch and torchvision: what they are, and which of them compute anything."""
+"""Names of PyTorch and torchvision: the objects behind them, and whether they compute anything."""
 
 import importlib
 import inspect
 from typing import Any
+
+from equivalence import torchvision_schemas
 
 ROOTS = ("torch", "torchvision")
 TENSOR = "torch.Tensor"
@@ -56,6 +58,7 @@ STRUCTURE = {
         "tolist",
     ),
 }
+"""Module or class -> its names that compute nothing, so that there is nothing to verify."""
 STRUCTURE_BELOW = (
     "torch.backends.",
     "torch.fx.",
@@ -63,23 +66,23 @@ STRUCTURE_BELOW = (
     "torch.jit.",
     "torch.version.",
 )
-"""What computes nothing: there is nothing to verify. Of which module or class; below which."""
+"""Prefixes of all other names that compute nothing."""
 
 
 def computes_nothing(api: str) -> bool:
-    """Whether it is structure, a type, a constant or a query."""
+    """Whether an API is structure, a type, a constant or a query."""
     import torch
 
     owner, _, name = api.rpartition(".")
     if name in STRUCTURE.get(owner, ()) or api.startswith(STRUCTURE_BELOW):
         return True
-    found = look_up(api)
+    target = look_up(api)
     kinds = (torch.dtype, torch.layout, torch.memory_format, float, int, str)
-    return isinstance(found, kinds) or inspect.ismodule(found)
+    return isinstance(target, kinds) or inspect.ismodule(target)
 
 
 def public_class(kind: type) -> str:
-    """The name that PyTorch shows it, or the first of its bases that it shows, under."""
+    """The public name of a class, or of the first of its bases that has one."""
     import torch
 
     for base in kind.__mro__:
@@ -90,26 +93,24 @@ def public_class(kind: type) -> str:
 
 
 def public(api: str) -> str:
-    """A class by the name that PyTorch shows it under; anything else as it is written."""
-    found = look_up(api)
-    inner = inspect.isclass(found) and api.startswith("torch.nn.modules.")
-    return public_class(found) if inner else api
+    """A class by its public name; any other name unchanged."""
+    target = look_up(api)
+    inner = inspect.isclass(target) and api.startswith("torch.nn.modules.")
+    return public_class(target) if inner else api
 
 
 def look_up(api: str) -> Any:
     """The object of a dotted name of torch or torchvision; None where there is none."""
     root, *names = api.split(".")
-    found = _package(root)
+    target = _package(root)
     for number, name in enumerate(names, 1):
-        if not hasattr(found, name) and inspect.ismodule(found):
+        if not hasattr(target, name) and inspect.ismodule(target):
             _package(".".join([root, *names[:number]]))
-        found = getattr(found, name, None)
-    return found
+        target = getattr(target, name, None)
+    return target
 
 
 def _package(name: str) -> Any:
-    from equivalence import torchvision_schemas
-
     torchvision_schemas.declare_missing()
     try:
         return importlib.import_module(name)
@@ -118,7 +119,7 @@ def _package(name: str) -> Any:
 
 
 def methods() -> tuple[frozenset[str], frozenset[str]]:
-    """Methods that tensors alone have, and those that strings or containers have, too."""
+    """(methods that only tensors have, methods that strings or containers also have)."""
     import torch
 
     kinds = (str, bytes, list, tuple, dict, set, frozenset, int, float)

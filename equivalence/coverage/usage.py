@@ -1,7 +1,7 @@
-"""Which APIs of PyTorch a Python file uses, or a built module: where, and how often.
+"""Which APIs of PyTorch a Python file or a built module uses: where, and how often.
 
-Names are followed to what they were imported as. A call of a method is taken for one of a tensor
-where `torch.Tensor` has a method of that name, and neither strings nor Python's containers have.
+Names are followed to their imports. A method call counts as a tensor's if `torch.Tensor` has a
+method of that name, and neither strings nor Python's containers have one.
 """
 
 import ast
@@ -20,48 +20,52 @@ from equivalence.words import listed
 
 @dataclass
 class Usage:
-    """What was found. apis: API -> the places, one for each use.
+    """The APIs that a file or a module uses.
 
-    perhaps: method -> places, of tensors or of something else. others: packages whose code was
-    not looked into.
+    apis: API -> where it is used, one entry for each use.
+    perhaps: method -> where it is called on a tensor or on something else.
+    others: packages whose code was not read.
     """
 
     apis: dict[str, list[str]] = field(default_factory=dict)
     perhaps: dict[str, list[str]] = field(default_factory=dict)
     others: set[str] = field(default_factory=set)
 
-    def add(self, api: str, place: str) -> None:
-        self.apis.setdefault(public(api), []).append(place)
+    def add(self, api: str, use: str) -> None:
+        """Add one use of an API."""
+        self.apis.setdefault(public(api), []).append(use)
 
 
 def of_file(path: Path) -> Usage:
-    """Of all code of a file; places are its lines. Raises CoverageError for what is no Python."""
+    """The APIs in all code of a file; each use is a line. CoverageError for what is no Python."""
     usage = Usage()
-    tree = _parsed(path)
-    _Reader(usage, _imported(tree), str).read(tree)
+    tree = _parse(path)
+    _Reader(usage, _imports(tree), str).read(tree)
     return usage
 
 
 def of_module(module: Any) -> Usage:
-    """Of a torch.nn.Module: its submodules, and the code of each that is not PyTorch's own.
+    """The APIs of a torch.nn.Module: its submodules, and the code of those that are not PyTorch's.
 
-    That code is `forward`, and the methods and functions of the same package that it calls.
-    Places are names of submodules and lines of files.
+    That code is `forward`, with the methods and functions of the same package that it calls. Each
+    use is the name of a submodule, or a file and a line.
+
+    Raises CoverageError where a source is not available.
     """
-    usage, seen = Usage(), set()
-    for name, each in module.named_modules():
-        kind = type(each)
+    usage, classes_read = Usage(), set()
+    for name, submodule in module.named_modules():
+        kind = type(submodule)
         base = next(base for base in kind.__mro__ if _package(base) == "torch")
         public = public_class(base)
         if base is kind or public != "torch.nn.Module":
             usage.add(public, name or "itself")
-        if base is not kind and kind not in seen:
-            seen.add(kind)
+        if base is not kind and kind not in classes_read:
+            classes_read.add(kind)
             _read_forward(usage, kind)
     return usage
 
 
-def _parsed(path: Path) -> ast.Module:
+def _parse(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_bytes(), str(path))
     except OSError as error:
@@ -72,8 +76,8 @@ def _parsed(path: Path) -> ast.Module:
         raise CoverageError(f"{path} is no Python: {error}") from None
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
-    """Name -> the dotted name it was imported as, wherever in the file."""
+def _imports(tree: ast.Module) -> dict[str, str]:
+    """Name -> the dotted name that it was imported as, anywhere in the file."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -92,18 +96,25 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _everything(module: str) -> dict[str, str]:
-    """What `from module import *` imports, of PyTorch's modules."""
-    if module.split(".")[0] not in ROOTS or (found := look_up(module)) is None:
+    """The names that `from module import *` imports, for PyTorch's modules."""
+    if module.split(".")[0] not in ROOTS or (module_object := look_up(module)) is None:
         return {}
-    public = getattr(found, "__all__", [name for name in vars(found) if name[0] != "_"])
+    public = getattr(
+        module_object, "__all__", [name for name in vars(module_object) if name[0] != "_"]
+    )
     return {name: f"{module}.{name}" for name in public}
 
 
 class _Reader(ast.NodeVisitor):
-    """Adds what the nodes use. place: from a line to what is told of it."""
+    """Adds the APIs that nodes use.
 
-    def __init__(self, usage: Usage, names: dict[str, str], place: Callable[[int], str]):
-        self.usage, self.names, self.place = usage, names, place
+    usage: what they are added to.
+    names: name -> dotted name of an import.
+    use_at: line -> the use in words.
+    """
+
+    def __init__(self, usage: Usage, names: dict[str, str], use_at: Callable[[int], str]):
+        self.usage, self.names, self.use_at = usage, names, use_at
         self.alone, self.shared = methods()
 
     def read(self, *nodes: ast.AST) -> None:
@@ -121,20 +132,20 @@ class _Reader(ast.NodeVisitor):
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.MatMult):  # the one operator that numbers do not have
-            self.usage.add("torch.matmul", self.place(node.lineno))
+            self.usage.add("torch.matmul", self.use_at(node.lineno))
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
         method = node.func
         if isinstance(method, ast.Attribute) and _dotted(method, self.names) is None:
             receiver = method.value
-            # A layer or a method of its own, not of a tensor.
+            # `self.` is a layer or a method of the class itself, not of a tensor.
             itself = isinstance(receiver, ast.Name) and receiver.id in ("self", "cls")
             if not itself and method.attr in self.alone:
-                self.usage.add(f"{TENSOR}.{method.attr}", self.place(node.func.end_lineno))
+                self.usage.add(f"{TENSOR}.{method.attr}", self.use_at(node.func.end_lineno))
             elif not itself and method.attr in self.shared and not _built_in(receiver):
-                places = self.usage.perhaps.setdefault(method.attr, [])
-                places.append(self.place(node.func.end_lineno))
+                uses = self.usage.perhaps.setdefault(method.attr, [])
+                uses.append(self.use_at(node.func.end_lineno))
         self.generic_visit(node)
 
     def _mention(self, api: str | None, node: ast.expr) -> None:
@@ -143,7 +154,7 @@ class _Reader(ast.NodeVisitor):
         root = api.split(".")[0]
         if root in ROOTS:
             if "." in api:
-                self.usage.add(api, self.place(node.lineno))
+                self.usage.add(api, self.use_at(node.lineno))
         elif api.startswith("."):
             self.usage.others.add(api.rpartition(".")[0] or api)
         elif root not in sys.stdlib_module_names:
@@ -151,7 +162,7 @@ class _Reader(ast.NodeVisitor):
 
 
 def _dotted(node: ast.expr, names: dict[str, str]) -> str | None:
-    """ "torch.nn.functional.relu" of `F.relu`; None where the name is no import."""
+    """ "torch.nn.functional.relu" for `F.relu`; None where the name is no import."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if isinstance(node, ast.Attribute):
@@ -165,21 +176,21 @@ def _built_in(node: ast.expr) -> bool:
 
 
 def _read_forward(usage: Usage, kind: type) -> None:
-    """The code of a class's `forward`, and what that calls of the same class and package."""
-    seen: set[Any] = set()
+    """Read the code of a class's `forward`, and what it calls in the same class and package."""
+    functions_read: set[Any] = set()
     waiting = [kind.forward]
     while waiting:
         function = inspect.unwrap(waiting.pop())
-        if function in seen or _package(function) == "torch":
+        if function in functions_read or _package(function) == "torch":
             continue
-        seen.add(function)
+        functions_read.add(function)
         path, tree, node = _source(function, kind)
 
-        def place(line: int, path: Path = path) -> str:
+        def use_at(line: int, path: Path = path) -> str:
             return f"{path.name}:{line}"
 
-        _Reader(usage, _imported(tree), place).read(node)
-        waiting += _called(node, function, kind)
+        _Reader(usage, _imports(tree), use_at).read(node)
+        waiting += _callees(node, function, kind)
 
 
 def _package(owned: Any) -> str:
@@ -187,12 +198,12 @@ def _package(owned: Any) -> str:
 
 
 def _source(function: Callable, kind: type) -> tuple[Path, ast.Module, ast.AST]:
-    """The file of a function, what it holds, and the function in it."""
+    """(file of a function, syntax tree, the function in it); CoverageError where there is none."""
     code = getattr(function, "__code__", None)
     path = Path(code.co_filename if code else "")
     if not path.is_file():
         raise CoverageError(f"the source of {kind.__module__}.{kind.__qualname__} is not at hand")
-    tree = _parsed(path)
+    tree = _parse(path)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
@@ -201,27 +212,27 @@ def _source(function: Callable, kind: type) -> tuple[Path, ast.Module, ast.AST]:
     raise CoverageError(f"{path} was changed since it was imported")
 
 
-def _called(node: ast.AST, function: Callable, kind: type) -> Iterator[Callable]:
-    """What a function calls of its class, and of the class's package."""
+def _callees(node: ast.AST, function: Callable, kind: type) -> Iterator[Callable]:
+    """The functions that a function calls in its class, and in the class's package."""
     for call in ast.walk(node):
         if not isinstance(call, ast.Call):
             continue
-        found = None
+        callee = None
         if isinstance(call.func, ast.Name):
-            found = function.__globals__.get(call.func.id)
+            callee = function.__globals__.get(call.func.id)
         elif isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self":
-            found = getattr(kind, call.func.attr, None)
-        if inspect.isfunction(found) and _package(found) == _package(kind):
-            yield found
+            callee = getattr(kind, call.func.attr, None)
+        if inspect.isfunction(callee) and _package(callee) == _package(kind):
+            yield callee
 
 
-def told(places: Iterable[str], most: int = 5) -> str:
-    """Places in order without repetition, the first few of them."""
-    each = sorted(set(places), key=_natural)
-    return listed(each, most if len(each) > most + 1 else len(each))
+def list_uses(uses: Iterable[str], most: int = 5) -> str:
+    """Uses in order, without repetition; beyond `most`, the rest is counted."""
+    different = sorted(set(uses), key=_natural_key)
+    return listed(different, most if len(different) > most + 1 else len(different))
 
 
-def _natural(place: str) -> list[str | int]:
-    """Sorts numbers by size."""
-    words = re.split(r"(\d+)", place)
+def _natural_key(use: str) -> list[str | int]:
+    """A key that sorts numbers by size."""
+    words = re.split(r"(\d+)", use)
     return [int(word) if number % 2 else word for number, word in enumerate(words)]

@@ -1,1 +1,11 @@
-"""."""
+"""The declarations: what is compared, as data. Imports no framework.
+
+A declaration names its two sides as "module:attribute" and gives one case for each configuration.
+`equivalence/kinds.py` says what a case is.
+
+twin, operator, pipeline, initial, data_parallel: the five kinds of declarations.
+declaration: the checks of their fields that all kinds share.
+draws, distributions: how the inputs of a twin are drawn.
+batches: inputs of a twin that a data pipeline gives.
+spaces: the space of shapes and arguments that an operator's examples are drawn from.
+"""

@@ -1,25 +1,32 @@
-"""Inputs from files: a twin that is fed what a data pipeline gives."""
+"""Inputs from files: a twin gets the batches of a data pipeline instead of random arrays."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from equivalence.declare.declaration import Demand, shown
+from equivalence.declare.declaration import Demand, fields_checked, shown
 from equivalence.declare.draws import Draw
-from equivalence.errors import DeclarationError
-from equivalence.pipelines.compare import BATCH, Both, Pipeline, PipelineCase
-from equivalence.sample import Sample
+from equivalence.declare.pipeline import Pipeline, PipelineCase
 
 
+@fields_checked
 @dataclass(frozen=True)
 class Batches:
-    """The batches of a pipeline's reference, (images, labels) each, as the inputs of a twin.
+    """The inputs of a twin: batches of (images, labels) from the reference side of a pipeline.
 
-    Both sides get these; whether the candidate's own pipeline gives them, too, is the pipeline's
-    case. `config` is the pipeline's. `together`: batches that make one input, along a first axis
-    of its own, for a step that is an epoch.
+    Both sides of the twin get the same batches. The pipeline's own case compares the two pipelines.
+
+    pipeline: the data pipeline.
+    config: the configuration of the pipeline; it must select one rank.
+    together: how many batches are stacked along a new first axis to make one input, for a step
+    that trains a whole epoch; None: each batch is one input.
+
+    Raises DeclarationError where a field is wrong.
+
+    >>> from equivalence import Batches, Pipeline
+    >>> photos = Pipeline("photos", "my_torch:photos", "my_mindspore:photos", "my_data:write")
+    >>> Batches(photos, {"size": 32, "batch_size": 4}).case.name
+    'photos-size32-batch_size4-pipeline-cpu'
     """
 
     pipeline: Pipeline
@@ -39,40 +46,9 @@ class Batches:
 
     @property
     def case(self) -> PipelineCase:
-        """The comparison that shows the candidate's pipeline to give the same."""
+        """The pipeline's case, which compares these batches with the candidate pipeline's."""
         return PipelineCase(self.pipeline, self.config)
 
     def __iter__(self) -> Iterator[Draw]:
-        """No input is drawn."""
+        """The draws of the inputs: none, since the pipeline gives them."""
         return iter(())
-
-    def sample(self, name: str, seed: int, dtype: str) -> "Fed":
-        """The batches from the files of that seed, with drawn weights."""
-        (items,) = Both(self.case, seed).items("reference", BATCH, "float32")
-        batches = [(item["image"], item["label"].astype(np.int32)) for item in items]
-        if self.together is not None:
-            whole = len(batches) // self.together * self.together
-            batches = [
-                tuple(np.stack(part) for part in zip(*batches[i : i + self.together], strict=True))
-                for i in range(0, whole, self.together)
-            ]
-        return Fed(name, seed, batches, dtype)
-
-
-class Fed(Sample):
-    """A sample whose inputs are given, one batch for each step, and the rest drawn."""
-
-    def __init__(self, name: str, seed: int, batches: Sequence[tuple], dtype: str):
-        super().__init__(name, seed, [], dtype)
-        self.batches = batches
-
-    def inputs(self, step: int = 1) -> list[np.ndarray]:
-        if step > len(self.batches):
-            raise DeclarationError(
-                f"{self.name}: step {step} has no batch; the pipeline gives {len(self.batches)}"
-            )
-        return [self._round(values) for values in self.batches[step - 1]]
-
-    @property
-    def differentiable(self) -> list[int]:
-        return [i for i, values in enumerate(self.batches[0]) if values.dtype.kind == "f"]

@@ -1,27 +1,39 @@
-"""What the declarations of twins, pipelines and initialisers have in common."""
+"""The checks and the names that all kinds of declarations share."""
 
+import difflib
+import functools
+import inspect
 import keyword
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
 
 from equivalence.errors import DeclarationError
 
 LEVELS = ("gate", "nightly")
+"""When a declaration is compared: with every change, or once a night."""
 
 _PATH = r"[^\W\d]\w*(\.\w+)*"
 _TARGET = re.compile(f"{_PATH}:{_PATH}")
 _API = re.compile(f"{_PATH}(:{_PATH})?")
 
+Kind = TypeVar("Kind")
+
 _LONG = 80
-"""Characters from which on a value is told by its type alone."""
+"""Up to so many characters, an error shows a value as it is; beyond, it shows the type only."""
 
 
 class Demand:
-    """Demands of one declaration: what is wrong is told with its kind, its name and the field.
+    """The checks of one declaration's fields.
 
-    `demand(good, complaint)` raises DeclarationError, and so do all methods.
+    `demand(good, complaint)` raises DeclarationError unless `good`; all methods raise it, too. The
+    text begins with the kind and the name of the declaration.
+
+    kind: the kind of the declaration, in a word.
+    declared: the declaration.
+    name: its name.
     """
 
     def __init__(self, kind: str, declared: Any, name: Any):
@@ -32,7 +44,10 @@ class Demand:
             raise DeclarationError(f"{self.kind} {shown(self.name)}: {complaint}")
 
     def listed(self, field: str, one: str = "a mapping") -> tuple:
-        """Make a tuple of a field that is a list or an iterator; `one`: what a mapping is."""
+        """Turn a field, a list or an iterator, into a tuple, and return it.
+
+        one: what the field would be if it were a mapping, for the error's text.
+        """
         values = getattr(self.declared, field)
         self(not isinstance(values, str), f"{field} is a string; write a tuple")
         self(not isinstance(values, Mapping), f"{field} is {one}; write a list")
@@ -42,7 +57,7 @@ class Demand:
         return getattr(self.declared, field)
 
     def among(self, field: str, allowed: Sequence[str]) -> None:
-        """A field is a list of one or several of the `allowed`."""
+        """Demand that a field lists some of `allowed`: at least one, and each once."""
         values = self.listed(field)
         unknown = [each for each in values if not (isinstance(each, str) and each in allowed)]
         self(not unknown, f"{field} {shown(unknown)} not among {', '.join(allowed)}")
@@ -50,24 +65,24 @@ class Demand:
         self(len(set(values)) == len(values), f"{field} {shown(values)} names one twice")
 
     def configurations(self, field: str, one: str = "a mapping") -> tuple[Mapping, ...]:
-        """A field is a list of mappings from names to values."""
+        """Demand that a field lists mappings from names to values; returns them as a tuple."""
         for each in self.listed(field, one):
             self.mapping(field, each)
             for key, value in each.items():
-                # Who reads an iterator first leaves nothing to others; a set has many orders.
-                kept = not isinstance(value, Iterator | Set)
+                # An iterator can be read only once; a set has no fixed order.
+                repeatable = not isinstance(value, Iterator | Set)
                 kind = type(value).__name__
-                self(kept, f"{field} gives {key!r} a {kind}; write a tuple")
+                self(repeatable, f"{field} gives {key!r} a {kind}; write a tuple")
         return getattr(self.declared, field)
 
     def mapping(self, field: str, value: Any) -> None:
-        """The value of a field, or one in its list, maps names to anything."""
+        """Demand that `value`, a field or one item of it, is a mapping whose keys are names."""
         self(isinstance(value, Mapping), f"{field} has {shown(value)}; write a mapping")
         odd = [key for key in value if not (isinstance(key, str) and key.isidentifier())]
         self(not odd, f"{field} has the key {shown(odd and odd[0])}; write a name")
 
     def words(self, field: str) -> None:
-        """A field maps texts to texts, none of them empty."""
+        """Demand that a field maps texts to texts, none of them empty."""
         value = getattr(self.declared, field)
         self(isinstance(value, Mapping), f"{field} is {shown(value)}; write a mapping")
         for pair in value.items():
@@ -75,45 +90,48 @@ class Demand:
             self(right, f"{field} has {shown(pair)}; write texts that are not empty")
 
     def paths(self, field: str) -> None:
-        """A field maps dotted names to dotted names."""
+        """Demand that a field maps dotted names to dotted names."""
         self.words(field)
         for path in [path for pair in getattr(self.declared, field).items() for path in pair]:
             right = bool(re.fullmatch(r"\w+(\.\w+)*", path))
             self(right, f"{field} has {path!r}; write names with dots between")
 
     def text(self, field: str) -> None:
-        """A field is None or says something."""
+        """Demand that a field is None or a text that is not empty."""
         value = getattr(self.declared, field)
         right = value is None or (isinstance(value, str) and bool(value.strip()))
         self(right, f"{field} is {shown(value)}; say it in words or leave it out")
 
     def flag(self, field: str) -> None:
-        """A field is True or False."""
+        """Demand that a field is True or False."""
         value = getattr(self.declared, field)
         self(isinstance(value, bool), f"{field} is {shown(value)}; write True or False")
 
     def whole(self, field: str) -> None:
-        """A field is a whole number."""
+        """Demand that a field is a whole number."""
         value = getattr(self.declared, field)
         self(is_whole(value), f"{field} is {shown(value)}; write a whole number")
 
     def target(self, field: str) -> None:
-        """A field names a callable. It is not imported, since declarations import no framework."""
+        """Demand that a field is a target, "module:attribute". The module is not imported."""
         value = getattr(self.declared, field)
         right = isinstance(value, str) and bool(_TARGET.fullmatch(value))
         self(right, f"{field} {shown(value)} is not 'module:attribute'")
 
     def api(self, field: str) -> None:
-        """A field names a function, "ops.softmax", or a callable, "module:attribute"."""
+        """Demand that a field names a function, "ops.softmax", or is a target."""
         value = getattr(self.declared, field)
         right = isinstance(value, str) and bool(_API.fullmatch(value))
         self(right, f"{field} {shown(value)} is no name, such as 'ops.softmax'")
 
 
 def demanding(kind: str, declared: Any, targets: Sequence[str]) -> Demand:
-    """Check the name, the level, the configurations and the `targets`, fields that name callables.
+    """Check the fields that all kinds of declarations have: name, level, configs and the targets.
 
-    Returns the demand for what is particular to the kind. Raises DeclarationError.
+    kind: the kind of the declaration, in a word.
+    targets: names of the fields that are targets.
+
+    Returns the Demand, for the checks of this kind alone. Raises DeclarationError.
     """
     name, level = declared.name, declared.level
     demand = Demand(kind, declared, name)
@@ -131,34 +149,70 @@ def demanding(kind: str, declared: Any, targets: Sequence[str]) -> Demand:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number; True and False are none."""
+    """Whether a value is a whole number; True and False are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a finite number; True and False are none."""
+    """Whether a value is a finite number; True and False are not."""
     return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
 def shown(value: Any) -> str:
-    """A value as it was written; its type where that takes long or several lines."""
+    """A value as text; only its type where the text is long or has several lines."""
     text = repr(value)
     if len(text) <= _LONG and "\n" not in text:
         return text
     return f"a value of the type {type(value).__name__}"
 
 
+def fields_checked(declared: type[Kind]) -> type[Kind]:
+    """A class decorator: a missing or unknown field is a DeclarationError with the nearest name."""
+    make = declared.__init__
+    signature = inspect.signature(make)
+    names = [name for name in signature.parameters if name != "self"]
+
+    @functools.wraps(make)
+    def checked(self: Any, *values: Any, **fields: Any) -> None:
+        try:
+            signature.bind(self, *values, **fields)
+        except TypeError as error:
+            name = fields.get("name", values[0] if values else None)
+            unknown = next((field for field in fields if field not in names), "")
+            near = difflib.get_close_matches(unknown, names, n=1)
+            cure = f"write {near[0]!r}" if near else f"the fields are {', '.join(names)}"
+            told = f"{declared.__name__} {shown(name)}: {error}; {cure}"
+            raise DeclarationError(told) from None
+        make(self, *values, **fields)
+
+    declared.__init__ = checked
+    return declared
+
+
+class Declaration:
+    """The base of declarations: the value that a field has in most kinds, see `kinds.Declared`."""
+
+    differs: str | None = None
+    raises: ClassVar[str | None] = None
+
+
 class Configured:
-    """A case of a declaration under one configuration: `sample_name`, `execution`, `device`."""
+    """The base of cases: a declaration under one configuration.
+
+    A subclass has `config`, `sample_name`, `execution` and `device`.
+    """
+
+    labels: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    limits: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @property
     def name(self) -> str:
-        """Names the case; also its pytest id."""
+        """The name of the case; also its pytest id."""
         return f"{self.sample_name}-{self.execution}-{self.device}"
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What both sides are built with: the configuration without the sizes of the inputs."""
+        """The keyword arguments of both sides: the configuration without keys in capitals."""
         return {key: value for key, value in self.config.items() if not key.isupper()}
 
 

@@ -1,7 +1,8 @@
-"""How the inputs of a twin are drawn: each draw is data, so that it can be read and fingerprinted.
+"""How the inputs of a twin are drawn. A draw is data: it can be printed, read back and hashed.
 
-A shape mixes integers with names of the configuration: `normal(2, "inplanes", 15, 12)`. A name
-may stand for a tuple, which is spliced in, or for None, which leaves the whole input out.
+A shape mixes sizes with names of the configuration: `normal(2, "inplanes", 15, 12)`. Where the
+configuration gives a name a tuple, all its sizes are inserted; where it gives None, the whole input
+is left out. The examples below need `import numpy as np`.
 """
 
 import functools
@@ -14,26 +15,26 @@ from typing import Any
 import numpy as np
 
 from equivalence.declare.declaration import Demand, is_number, is_whole, shown
+from equivalence.declare.distributions import DISTINCT, KINDS
 from equivalence.errors import DeclarationError
-
-DISTINCT = 4096
-"""So many whole numbers around zero are different in float16."""
-
-# One channel in eight is quiet: its variance is a hundredth of the others', so that the epsilon
-# of a normalisation shows. Weights use the same rule, see `sample.py`.
-QUIET_EVERY = 8
-QUIET_CHANNEL = 3
-QUIET_SCALE = 0.1
-
-
-def quiet_channels(channels: int) -> np.ndarray:
-    """Amplitude per channel, shape (channels,): 1, and `QUIET_SCALE` for the quiet ones."""
-    return np.where(np.arange(channels) % QUIET_EVERY == QUIET_CHANNEL, QUIET_SCALE, 1.0)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """One input: its distribution, its shape, and whether its gradient is compared."""
+    """How one input is drawn. Makers such as `normal` build it; `str` gives the call back.
+
+    kind: the distribution, a key of KINDS.
+    shape: sizes in elements, or names of the configuration.
+    options: the options of the distribution.
+    differentiable: whether the gradient with respect to this input is compared.
+
+    Raises DeclarationError where a field is wrong.
+
+    >>> from equivalence import Draw, normal
+    >>> draw = normal(2, "planes", scale=4.0).constant()
+    >>> print(draw, draw.resolve({"planes": 64}), isinstance(draw, Draw))
+    normal(2, 'planes', scale=4.0).constant() (2, 64) True
+    """
 
     kind: str
     shape: tuple[int | str, ...]
@@ -57,37 +58,40 @@ class Draw:
             self.demand_values(demand, {})
 
     def constant(self) -> "Draw":
-        """The same draw, without a gradient: labels, soft targets, weights of a loss."""
+        """The same draw without a gradient, for labels, soft targets or the weights of a loss."""
         return replace(self, differentiable=False)
 
     @property
     def exact(self) -> bool:
-        """Whether every precision holds the values: comparisons among them are decided."""
+        """Whether every dtype holds the values exactly, so that rounding cannot reorder them."""
         return self.kind in ("ties", "distinct", "half")
 
     def __str__(self) -> str:
-        """The call that makes it: `normal(2, 3, scale=4.0)`."""
+        """The call that makes this draw: `normal(2, 3, scale=4.0)`."""
         make, defaults = globals()[self.kind], _defaults(self.kind)
         options = [f"{k}={v!r}" for k, v in self.options.items() if defaults.get(k) != v]
-        made = f"{self.kind}({', '.join([*map(repr, self.shape), *options])})"
+        call = f"{self.kind}({', '.join([*map(repr, self.shape), *options])})"
         constant = make(*self.shape, **self.options).differentiable and not self.differentiable
-        return f"{made}.constant()" if constant else made
+        return f"{call}.constant()" if constant else call
 
     @property
     def names(self) -> set[str]:
-        """The names of the configuration that it needs: in its shape and as `values`."""
+        """The names of the configuration that the shape and the option `values` use."""
         entries = (*self.shape, self.options.get("values"))
         return {entry for entry in entries if isinstance(entry, str)}
 
     def filled(self, config: Mapping[str, Any]) -> "Draw":
-        """The same draw with the values that a name stands for."""
+        """The same draw; a name in the option `values` is replaced by what `config` gives it."""
         values = self.options.get("values")
         if not isinstance(values, str):
             return self
         return replace(self, options={**self.options, "values": _named(config, values)})
 
     def resolve(self, config: Mapping[str, Any]) -> tuple[int, ...] | None:
-        """The shape under `config`; None where a name stands for None."""
+        """The shape under `config`, in elements; None where a name in it stands for None.
+
+        Raises DeclarationError where `config` lacks a name.
+        """
         sizes: list[int] = []
         for entry in self.shape:
             value = _named(config, entry) if isinstance(entry, str) else entry
@@ -97,7 +101,7 @@ class Draw:
         return tuple(sizes)
 
     def demand_values(self, demand: Demand, config: Mapping[str, Any]) -> None:
-        """Demand that what is `given` under a configuration is integers, as many as it has room."""
+        """Demand that a `given` draw has integers of 32 bits, one for each element of its shape."""
         if self.kind != "given":
             return
         values, shape = self.options["values"], self.resolve(config)
@@ -106,11 +110,13 @@ class Draw:
         right = all(is_whole(leaf) and -(2**31) <= leaf < 2**31 for leaf in leaves)
         demand(right, f"values {shown(values)} are no integers of 32 bits; write such")
         room = len(leaves) if shape is None else math.prod(shape)
-        told = f"values are {len(leaves)} numbers, and the shape {shape} has {room}; give as many"
-        demand(room == len(leaves), told)
+        complaint = (
+            f"values are {len(leaves)} numbers, and the shape {shape} has {room}; give as many"
+        )
+        demand(room == len(leaves), complaint)
 
     def demand_fit(self, demand: Demand, config: Mapping[str, Any]) -> None:
-        """Demand that an input of a declaration has a shape and values under a configuration."""
+        """Demand that this input has a shape and values under a configuration of a declaration."""
         for name in filter(config.__contains__, (n for n in self.shape if isinstance(n, str))):
             value = config[name]
             sizes = value if isinstance(value, tuple | list) else (value,)
@@ -123,8 +129,8 @@ class Draw:
             all(size > 0 for size in shape),
             f"inputs has {self}, of the shape {shape}; no size may be zero or less",
         )
-        drawn = self.kind != "uniform" or self.options["low"] < self.options["high"]
-        demand(drawn, f"inputs has {self}, in which low is high; part them")
+        wide = self.kind != "uniform" or self.options["low"] < self.options["high"]
+        demand(wide, f"inputs has {self}, in which low is high; part them")
         least = {"definite": 2, "triangular": 2, "distribution": 1}.get(self.kind, 0)
         demand(len(shape) >= least, f"inputs has {self}, which needs {least} axes or more")
         square = least < 2 or shape[-1] == shape[-2]
@@ -134,9 +140,10 @@ class Draw:
         self.demand_values(demand, config)
 
     def array(self, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """Values of the given shape: float64, int32 for labels and indices, int64, bool, float16.
+        """Random values of the given shape; the kind of the draw says their dtype.
 
-        float64 is to be rounded to the precision of the case; all others stay as they are.
+        The caller rounds float64 to the dtype of the case. All other dtypes stay as they are:
+        int32 for labels and indices, int64, bool, float16.
         """
         return KINDS[self.kind](rng, shape, **self.options)
 
@@ -148,7 +155,7 @@ def _named(config: Mapping[str, Any], name: str) -> Any:
 
 
 def _leaves(values: Any) -> Iterator[Any]:
-    """The numbers in nested lists and tuples."""
+    """The innermost values of nested lists and tuples."""
     if not isinstance(values, list | tuple):
         yield values
         return
@@ -158,7 +165,7 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 @functools.cache
 def _defaults(kind: str) -> dict[str, Any]:
-    """What the maker of a kind takes, with defaults."""
+    """The parameters of a kind's maker, each with its default."""
     parameters = inspect.signature(globals()[kind]).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters}
 
@@ -202,196 +209,176 @@ _OPTIONS = {
         "integers or a name",
     ),
 }
-"""Option -> whether a value is right, and what to write instead of one that is not."""
+"""Option -> (a test of its value, the words that say what to write where the test fails)."""
 
 _RANGES = {"integers": 2**31 - 1, "whole": 2**63 - 1, "half": 2**11}
-"""Kind of whole numbers -> the largest that its dtype holds, and all below it."""
-
-
-def _normal(rng, shape, scale, shift):
-    values = rng.standard_normal(shape) * scale + shift
-    if len(shape) == 4:
-        values *= quiet_channels(shape[1])[:, None, None]
-    return values
-
-
-def _uniform(rng, shape, low, high):
-    return rng.uniform(low, high, shape)
-
-
-def _logits(rng, shape, largest):
-    """Magnitudes spread evenly from small to saturated, either sign."""
-    return rng.choice((-1.0, 1.0), shape) * largest ** rng.uniform(-1.0, 1.0, shape)
-
-
-def _integers(rng, shape, low, high):
-    return rng.integers(low, high, shape, dtype=np.int32)
-
-
-def _binary(rng, shape):
-    return rng.integers(0, 2, shape).astype(np.float64)
-
-
-def _distribution(rng, shape):
-    """Rows that sum to one along the last axis."""
-    weights = rng.uniform(0.05, 1.0, shape)
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def _ties(rng, shape, largest, step):
-    """Plus and minus zero among them."""
-    values = rng.integers(-largest, largest, shape, endpoint=True).astype(np.float64)
-    return step * values * rng.choice((-1.0, 1.0), shape)
-
-
-def _nonfinite(rng, shape):
-    odd = rng.choice((np.nan, np.inf, -np.inf), shape)
-    return np.where(rng.integers(0, 2, shape), odd, rng.standard_normal(shape))
-
-
-def _gaps(rng, shape):
-    return np.where(rng.integers(0, 4, shape), rng.standard_normal(shape), np.nan)
-
-
-def _distinct(rng, shape):
-    size = int(np.prod(shape))
-    if size > DISTINCT:
-        raise DeclarationError(
-            f"distinct{shape} asks for {size} different numbers; float16 holds {DISTINCT} "
-            "around zero"
-        )
-    return rng.permutation(size).reshape(shape) - float(size // 2)
-
-
-def _whole(rng, shape, low, high):
-    return rng.integers(low, high, shape, dtype=np.int64)
-
-
-def _half(rng, shape, low, high):
-    return rng.integers(low, high, shape).astype(np.float16)
-
-
-def _definite(rng, shape):
-    factors = rng.standard_normal(shape)
-    return factors @ np.swapaxes(factors, -1, -2) / shape[-1] + np.eye(shape[-1])
-
-
-def _triangular(rng, shape, upper):
-    factors = np.linalg.cholesky(_definite(rng, shape))
-    return np.swapaxes(factors, -1, -2) if upper else factors
-
-
-def _booleans(rng, shape):
-    return rng.integers(0, 2, shape).astype(bool)
-
-
-def _given(_, shape, values):
-    return np.array(values, np.int32).reshape(shape)
-
-
-KINDS = {
-    "normal": _normal,
-    "uniform": _uniform,
-    "logits": _logits,
-    "integers": _integers,
-    "binary": _binary,
-    "distribution": _distribution,
-    "ties": _ties,
-    "distinct": _distinct,
-    "nonfinite": _nonfinite,
-    "gaps": _gaps,
-    "whole": _whole,
-    "half": _half,
-    "definite": _definite,
-    "triangular": _triangular,
-    "booleans": _booleans,
-    "given": _given,
-}
-"""Kind -> its values; a function of that name below makes the draw."""
+"""Kind of draw -> the largest whole number up to which its dtype holds every one. A `low` or `high`
+beyond it raises DeclarationError."""
 
 
 def normal(*shape: int | str, scale: float = 1.0, shift: float = 0.0) -> Draw:
-    """N(shift, scale^2); in a four-dimensional input one channel in eight is quiet."""
+    """N(shift, scale^2). An input of four dimensions is a tenth as large in one channel of eight.
+
+    >>> from equivalence import normal
+    >>> print(normal(2, "planes", 7, 7, scale=4.0))
+    normal(2, 'planes', 7, 7, scale=4.0)
+    """
     return Draw("normal", shape, {"scale": scale, "shift": shift})
 
 
 def uniform(*shape: int | str, low: float = 0.0, high: float = 1.0) -> Draw:
-    """U(low, high)."""
+    """U(low, high).
+
+    >>> from equivalence import uniform
+    >>> uniform(2, 3, low=0.5).array(np.random.default_rng(0), (2, 3)).min() >= 0.5
+    True
+    """
     return Draw("uniform", shape, {"low": low, "high": high})
 
 
 def logits(*shape: int | str, largest: float = 30.0) -> Draw:
-    """Either sign, magnitudes log-uniform in [1/largest, largest]."""
+    """Either sign; magnitudes from 1/largest to largest, uniform in their logarithm.
+
+    >>> from equivalence import logits
+    >>> abs(logits(9).array(np.random.default_rng(0), (9,))).max() <= 30.0
+    True
+    """
     return Draw("logits", shape, {"largest": largest})
 
 
 def integers(*shape: int | str, low: int = 0, high: int) -> Draw:
-    """int32 in [low, high)."""
+    """int32 in [low, high), without a gradient: labels and indices.
+
+    >>> from equivalence import integers
+    >>> integers(5, high=10).array(np.random.default_rng(0), (5,))
+    array([8, 6, 5, 2, 3], dtype=int32)
+    """
     return Draw("integers", shape, {"low": low, "high": high}, differentiable=False)
 
 
 def binary(*shape: int | str) -> Draw:
-    """Hard targets: 0.0 or 1.0, without a gradient."""
+    """Hard targets: 0.0 or 1.0, without a gradient.
+
+    >>> from equivalence import binary
+    >>> binary(5).array(np.random.default_rng(0), (5,))
+    array([1., 1., 1., 0., 0.])
+    """
     return Draw("binary", shape, differentiable=False)
 
 
 def distribution(*shape: int | str) -> Draw:
-    """Soft targets: rows along the last axis that sum to one, without a gradient."""
+    """Soft targets: rows along the last axis that sum to one, without a gradient.
+
+    >>> from equivalence import distribution
+    >>> distribution(2, 3).array(np.random.default_rng(0), (2, 3)).sum(axis=-1).round(6)
+    array([1., 1.])
+    """
     return Draw("distribution", shape, differentiable=False)
 
 
 def ties(*shape: int | str, largest: int = 3, step: float = 1.0) -> Draw:
-    """Whole numbers from -largest to largest, as floats: equal ones, zeros of either sign.
+    """Whole numbers from -largest to largest, times `step`, as floats; many are equal.
 
-    step: what they are multiplied by, a power of two.
+    Zeros have either sign. step: a power of two.
+
+    >>> from equivalence import ties
+    >>> ties(5, step=0.5).array(np.random.default_rng(0), (5,))
+    array([-1. , -0.5, -0. ,  1. , -0.5])
     """
     return Draw("ties", shape, {"largest": largest, "step": step})
 
 
 def nonfinite(*shape: int | str) -> Draw:
-    """NaN and infinities of either sign among N(0, 1), without a gradient."""
+    """NaN and infinities of either sign between values of N(0, 1), without a gradient.
+
+    >>> from equivalence import nonfinite
+    >>> np.isfinite(nonfinite(6).array(np.random.default_rng(0), (6,))).tolist()
+    [True, True, True, False, False, False]
+    """
     return Draw("nonfinite", shape, differentiable=False)
 
 
 def gaps(*shape: int | str) -> Draw:
-    """N(0, 1), but NaN, for a missing value, in every fourth place or so."""
+    """N(0, 1) with missing values: about one element in four is NaN.
+
+    >>> from equivalence import gaps
+    >>> np.isnan(gaps(6).array(np.random.default_rng(0), (6,))).tolist()
+    [False, False, False, False, False, True]
+    """
     return Draw("gaps", shape)
 
 
 def distinct(*shape: int | str) -> Draw:
-    """Whole numbers around zero, as floats, none twice: their order is the same everywhere."""
+    """Different whole numbers around zero, as floats: no rounding changes their order.
+
+    Raises DeclarationError for more than DISTINCT elements.
+
+    >>> from equivalence import distinct
+    >>> distinct(6).array(np.random.default_rng(0), (6,))
+    array([ 0., -1.,  2.,  1., -3., -2.])
+    """
     return Draw("distinct", shape)
 
 
 def whole(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
-    """int64 in [low, high), on both sides: numbers to compute with, not indices."""
+    """int64 in [low, high) on both sides, without a gradient: numbers to compute with.
+
+    >>> from equivalence import whole
+    >>> whole(5).array(np.random.default_rng(0), (5,))
+    array([ 5,  2,  0, -4, -4])
+    """
     return Draw("whole", shape, {"low": low, "high": high}, differentiable=False)
 
 
 def half(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
-    """Whole numbers in [low, high) as float16, on both sides, whatever the case is: to promote."""
+    """Whole numbers in [low, high) as float16 on both sides, without a gradient.
+
+    They stay float16 in every case, to test how dtypes are promoted.
+
+    >>> from equivalence import half
+    >>> half(3).array(np.random.default_rng(0), (3,))
+    array([5., 2., 0.], dtype=float16)
+    """
     return Draw("half", shape, {"low": low, "high": high}, differentiable=False)
 
 
 def definite(*shape: int | str) -> Draw:
-    """Symmetric matrices along the last two axes, of eigenvalues from one on."""
+    """Symmetric matrices along the last two axes, with eigenvalues of one and more.
+
+    >>> from equivalence import definite
+    >>> np.linalg.eigvalsh(definite(3, 3).array(np.random.default_rng(0), (3, 3))).min() >= 1.0
+    True
+    """
     return Draw("definite", shape)
 
 
 def triangular(*shape: int | str, upper: bool = False) -> Draw:
-    """Cholesky factors, lower or upper ones, of what `definite` draws."""
+    """The Cholesky factors of what `definite` draws: lower triangles, or upper ones.
+
+    >>> from equivalence import triangular
+    >>> triangular(2, 2, upper=True).array(np.random.default_rng(0), (2, 2))[1, 0]
+    0.0
+    """
     return Draw("triangular", shape, {"upper": upper})
 
 
 def booleans(*shape: int | str) -> Draw:
-    """True or False."""
+    """True or False, without a gradient.
+
+    >>> from equivalence import booleans
+    >>> booleans(4).array(np.random.default_rng(0), (4,)).tolist()
+    [True, True, True, False]
+    """
     return Draw("booleans", shape, differentiable=False)
 
 
 def given(*shape: int | str, values: Any) -> Draw:
-    """int32, not drawn: an axis, a bound, a permutation, the pattern of a sparse matrix.
+    """Given int32 values, not random: an axis, a bound, a permutation, a sparse pattern.
 
-    `values` are integers, nested as the shape is or flat, or the name of what the configuration
-    or a size gives.
+    values: integers, flat or nested as the shape is, or a name of the configuration or of a size.
+
+    >>> from equivalence import given
+    >>> given(2, 2, values=[0, 1, 1, 0]).array(np.random.default_rng(0), (2, 2)).tolist()
+    [[0, 1], [1, 0]]
     """
     return Draw("given", shape, {"values": values}, differentiable=False)

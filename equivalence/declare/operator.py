@@ -1,37 +1,35 @@
-"""Operators: a torch function, the MindSpore calls that must equal it, and the space they share.
+"""Declarations of operators: a torch function, and the MindSpore calls that must equal it.
 
-Declared as data, one line where nothing is special. An example is one point of that space, and
-spelled as a call of its inputs' draws: `softmax(normal(2, 3), dim=1)`.
+An operator has a space of shapes and arguments. An example is one point of that space, written as a
+call with the draws of its inputs: `softmax(normal(2, 3), dim=1)`.
 """
 
 import ast
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equivalence.declare import draws
-from equivalence.declare.declaration import Demand, shown
+from equivalence.declare.declaration import Demand, fields_checked, shown
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import DTYPES, Case, Twin
+from equivalence.declare.twin import DTYPES, Twin, TwinCase
 from equivalence.errors import DeclarationError
-
-if TYPE_CHECKING:
-    from equivalence.twins.check import Outcome
 
 
 @dataclass(frozen=True)
 class Counterpart:
-    """A MindSpore call, `api` below `mindspore`, that must equal the torch function.
+    """A MindSpore call that must equal the torch function.
 
-    names: argument of torch -> argument of MindSpore, where they differ. through: the function,
-    "module:attribute", that makes the call with torch's arguments, where names are not enough.
-    integers: the width of integer outputs, where it is not torch's int64.
-    without: limit (see `LIMITS`) -> what comes of it, in words. No example beyond it is drawn, and
-    some example beyond it must fail; "crashes ..." and "spoils ..." are not tried, nor is
-    "unwritten ...", memory that may be right by chance.
-    differs: difference, in words -> an example that must show it.
-    defaults: argument of torch -> (torch's default, MindSpore's), for each that is not the same.
+    api: the function's name below `mindspore`, such as "ops.softmax".
+    names: argument of torch -> argument of MindSpore, where the names differ.
+    through: a function, "module:attribute", that makes the call from torch's arguments; None where
+    renaming arguments is enough.
+    integers: the dtype of integer outputs, "int32"; None where it is int64, as in torch.
+    without: a limit of this call, a key of LIMITS -> the consequence, in words. No example beyond a
+    limit is compared. One example beyond it must fail, unless the words begin with "crashes",
+    "spoils" or "unwritten" (memory that may be right by chance).
+    differs: a known difference, in words -> an example that must show it.
+    defaults: argument of torch -> (torch's default, MindSpore's), where the defaults differ.
     """
 
     api: str
@@ -66,14 +64,27 @@ def to(
     defaults: Mapping[str, tuple[Any, Any]] | None = None,
     **names: str,
 ) -> Counterpart:
-    """A counterpart; keywords rename arguments: `to("ops.softmax", dim="axis")`."""
+    """Declare a MindSpore call as a counterpart of a torch function.
+
+    names: argument of torch -> argument of MindSpore; all other parameters: see `Counterpart`.
+
+    >>> from equivalence import to
+    >>> softmax = to("ops.softmax", dim="axis")
+    >>> softmax.api, softmax.names
+    ('ops.softmax', {'dim': 'axis'})
+    """
     declared = [{} if each is None else each for each in (without, differs, defaults)]
     return Counterpart(api, names, through, integers, *declared)
 
 
 @dataclass(frozen=True)
 class Example:
-    """One point of an operator's space: how inputs are drawn, the other arguments, the dtype."""
+    """One point of an operator's space.
+
+    inputs: the draws of the inputs.
+    arguments: the other arguments of the torch function.
+    dtype: the dtype of floating inputs.
+    """
 
     inputs: tuple[Draw, ...]
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -88,14 +99,14 @@ class Example:
         demand(self.dtype in DTYPES, f"dtype {shown(self.dtype)} not among {', '.join(DTYPES)}")
 
     def spelled(self, name: str) -> str:
-        """The call, as `Operator.example` reads it."""
+        """The example as text, which `Operator.example` reads back. name: the operator's name."""
         head = name if self.dtype == "float32" else f"{name}[{self.dtype}]"
         arguments = [f"{key}={value!r}" for key, value in self.arguments.items()]
         return f"{head}({', '.join([*map(str, self.inputs), *arguments])})"
 
 
 class _Limits(dict[str, Callable[[Example], bool]]):
-    """Limits by name; one that is taken cannot mean something else as well."""
+    """Limits by name. A name that is declared twice raises DeclarationError."""
 
     def __setitem__(self, name: str, beyond: Callable[[Example], bool]) -> None:
         if name in self:
@@ -118,20 +129,43 @@ LIMITS = _Limits(
         "graph": lambda _: False,
     }
 )
-"""What a counterpart may be unable to do, and whether an example is beyond that limit: axes of
-size zero, 0-d inputs, 1-d inputs, half precision, equal values, values far from one, integers,
-booleans; and compiling, which no example tells. A family of operators may add its own."""
+"""Limit of a counterpart -> whether an example lies beyond it.
+
+empty: an axis has size zero.
+scalar: an input has no axis.
+vector: an input has one axis.
+float16: the dtype is float16.
+ties: an input has equal values.
+large: an input has values far from one.
+whole: an input has integers.
+booleans: an input has booleans.
+graph: the call cannot be compiled; this depends on no example.
+
+Operators may add their own limits.
+"""
 
 Space = Callable[[Callable[[Any], Any], frozenset[str]], tuple[Sequence[Draw], Mapping[str, Any]]]
-"""(Hypothesis' draw, limits to keep to) -> draws of the inputs, other arguments."""
+"""(Hypothesis' draw, the limits to keep within) -> (draws of the inputs, the other arguments)."""
 
 
+@fields_checked
 class Operator:
-    """A torch function and its counterparts.
+    """A torch function and the MindSpore calls that must equal it.
 
-    torch: its name, "torch.softmax"; a class is built with the arguments and then called.
-    counterparts: at least one. name: the last part of the torch name where that is enough.
-    packed: whether all inputs are passed as one list. dtypes: of the floating inputs.
+    torch: the function's name, "torch.softmax". A class is built with the arguments, then called.
+    space: the shapes and arguments to compare, see `declare/spaces.py`.
+    counterparts: the MindSpore calls, at least one.
+    name: an identifier; None: the last part of the torch name.
+    packed: whether all inputs are passed as one list.
+    dtypes: the dtypes of the floating inputs.
+
+    Raises DeclarationError where a parameter is wrong.
+
+    >>> from equivalence import Operator, to
+    >>> from equivalence.declare.spaces import along
+    >>> softmax = Operator("torch.softmax", along(), to("ops.softmax", dim="axis"))
+    >>> softmax.example("softmax(normal(2, 3), dim=1)").arguments
+    {'dim': 1}
     """
 
     def __init__(
@@ -169,7 +203,7 @@ class Operator:
                 self.example(example)
 
     def example(self, text: str) -> Example:
-        """The example that is spelled `text`. Raises DeclarationError for what is none."""
+        """The example that `text` writes. Raises DeclarationError where it is no example."""
         try:
             call = ast.parse(text.strip(), mode="eval").body
             head, dtype = call.func, "float32"
@@ -206,73 +240,57 @@ def _draw(node: ast.expr) -> Draw:
 
 
 class _Twin(Twin):
-    """A twin made from what an operator declares: there is nothing left to demand of it."""
+    """The twin of an operator's example. The operator is checked already, so nothing is here."""
 
     def __post_init__(self) -> None:
         pass
 
 
 @dataclass(frozen=True, kw_only=True)
-class OperatorCase(Case):
-    """One example of an operator, on one counterpart."""
+class OperatorCase(TwinCase):
+    """One comparison: one example of an operator, on one counterpart.
+
+    operator: the operator.
+    counterpart: the MindSpore call, one of the operator's.
+    example: the inputs and arguments.
+    """
 
     operator: Operator
     counterpart: Counterpart
     example: Example
 
     alone = True
-    parts = "value"
 
     @property
     def sample_name(self) -> str:
+        """The example as text; all counterparts, executions and devices share its truth."""
         return self.example.spelled(self.operator.name)
 
     @property
     def name(self) -> str:
+        """The name of the case; also its pytest id."""
         return f"{self.sample_name} {self.counterpart.api} {self.execution} {self.device}"
 
     @property
     def shared(self) -> tuple[Any, ...]:
+        """The values that identify the reference and its sample."""
         return (self.sample_name, self.operator.torch, self.counterpart.integers)
 
     @property
     def labels(self) -> dict[str, str]:
-        """What a line of results says besides."""
+        """The further columns of the case's results."""
         return {"torch": self.operator.torch, "counterpart": self.counterpart.api}
 
-    def check(self, seed: int) -> "Outcome":
-        """As for any case; what the frameworks warn of, odd inputs for the most part, is meant."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return super().check(seed)
-
-    def diagnose(self, seed: int, every: bool) -> tuple[list[str], list[str]]:
-        """The shape of the error of each tensor that differs: an operator has no layers."""
-        from equivalence.diagnosis import pattern
-        from equivalence.twins.check import case_unit_roundoff, compare
-
-        made, unit_roundoff = compare(self, seed), case_unit_roundoff(self, seed)
-        brief = []
-        for verdict in made.judgement.verdicts if every else made.judgement.differing:
-            known, got = made.reference.expected.get(verdict.name), made.recorded.get(verdict.name)
-            if verdict.problem or known is None or got is None:
-                continue
-            unit = known.rounding(unit_roundoff)
-            if phrase := pattern.describe(got, known.truth, unit):
-                brief.append(f"{verdict.name}: {phrase}")
-        full = []
-        for i, values in enumerate(made.reference.sample.inputs()):
-            full += [f"input[{i}]", str(values)]
-        for name, known in made.reference.expected.items():
-            full += [f"{name}, truth", str(known.truth), f"{name}, candidate"]
-            full.append(str(made.recorded.get(name)))
-        return brief, brief + full
+    @property
+    def limits(self) -> Mapping[str, str]:
+        """The limits of the counterpart, each with its consequence, in words."""
+        return self.counterpart.without
 
 
 def operator_case(
     operator: Operator, counterpart: Counterpart, example: Example, execution: str, device: str
 ) -> OperatorCase:
-    """The comparison of one example."""
+    """The case that compares one example on one counterpart."""
     through = counterpart.through
     twin = _Twin(
         operator.name,

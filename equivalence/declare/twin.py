@@ -1,59 +1,80 @@
-"""Twins and their cases: what is compared, declared as data. Nothing here imports a framework."""
+"""Declarations of twins, and their cases. Imports no framework."""
 
 import builtins
 import itertools
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from equivalence.declare.declaration import Configured, Demand, demanding, shown, stem
+from equivalence.declare.batches import Batches
+from equivalence.declare.declaration import (
+    Configured,
+    Demand,
+    demanding,
+    fields_checked,
+    shown,
+    stem,
+)
 from equivalence.declare.draws import Draw
 from equivalence.errors import DeclarationError
 
-if TYPE_CHECKING:
-    from equivalence.declare.batches import Batches
-    from equivalence.twins.check import Outcome
-
 PHASES = ("train", "eval")
+"""The modes of a network: training, with batch statistics and dropout; evaluation, without."""
+
 EXECUTIONS = ("pynative", "graph")
+"""How MindSpore runs the candidate: operator by operator, or compiled."""
+
 DTYPES = ("float32", "float16")
+"""The dtypes of inputs, weights and cotangents."""
 
 
+@fields_checked
 @dataclass(frozen=True)
 class Twin:
     """A MindSpore network and the PyTorch network that it must equal.
 
-    `reference` and `candidate` name callables as "module:attribute"; both are called with the
-    same keyword arguments, one case for each entry of `configs`. A configuration key in capitals
-    (`H`, `BATCH`) sizes the inputs and is not passed on. "module:attribute.part" is an attribute
-    of what the call returns.
+    name: an identifier; no other twin has it.
+    reference: the callable that builds the PyTorch network, "module:attribute", or
+    "module:attribute.part" for an attribute of what the call returns.
+    candidate: the callable that builds the MindSpore network, written alike.
+    inputs: the draws of the inputs in order, or the `Batches` of a data pipeline.
+    configs: keyword arguments of both callables, one mapping for each case. A key in capitals
+    (`H`, `BATCH`) only sizes the inputs and is not passed on.
+    phases: "train", "eval" or both.
+    executions: "pynative", "graph" or both.
+    dtypes: the dtypes of inputs, weights and cotangents.
+    level: "gate" or "nightly".
+    rename: candidate name -> reference name, beyond the standard renames. Each is a whole name or a
+    run of its parts: "down_sample_layer" -> "downsample".
+    differs: the cause of a known difference, in words; the candidate must then exceed the budget.
+    raises: the name of the exception that both sides must raise.
+    random_layers: "eval" runs dropout and other random layers in evaluation mode.
+    steps: None compares one forward and backward pass; a number compares a training, see below.
+    computes: "float16" where both networks cast to it themselves; inputs, weights and cotangents
+    are float32, the unit roundoff is float16's. The reference must not cast float64, and its
+    outputs must have the dtype that the declaration says.
+    sizes: mappings of the same names in capitals to sizes. One candidate, built and compiled once,
+    is compared at each; it does not know these dimensions. Each size has its own sample and truth.
 
-    `steps`: None compares one forward and backward pass. With a number, both callables build a
-    training step instead: a module or cell that makes one update when it is called with a batch,
-    returns the loss before it, and has the trained network, with its loss, as `network`. It is
-    called that many times, each time with a fresh draw of `inputs`; losses, updates of the
-    weights, and buffers are compared. Instead of draws, `inputs` may be the `Batches` of a data
-    pipeline.
+    With `steps`, both callables build a training step: a module or cell that makes one update when
+    it is called with a batch, and returns the loss before the update. Its attribute `network` is
+    the trained network with its loss. The step is called `steps` times with a new batch each time;
+    losses, updates of the weights, and buffers are compared.
 
-    `rename` maps candidate names to reference names where the standard renames do not reach: a
-    dotted run of path segments on either side ("down_sample_layer" -> "downsample").
-    `differs` declares a known difference: the cause, in words. Such a twin must exceed the budget.
-    `raises` names the exception that both sides must raise.
-    `random_layers="eval"` pins dropout and its kin by running them in evaluation mode.
-    `computes="float16"` says that both networks cast to this dtype by themselves, while inputs,
-    weights and cotangents are float32; the unit roundoff is then that of the dtype computed in.
-    The reference must leave float64 alone, and give the outputs' dtype that is promised.
-    `sizes` compares one candidate, built and compiled once, at several sizes of its inputs: each
-    mapping gives values to the same names in capitals, and every dimension that such a name
-    stands for is declared unknown to the candidate. Each size has a sample and a truth of its own.
+    Raises DeclarationError where a field is wrong. Iterators become tuples.
 
-    Of a wrong declaration DeclarationError tells the field and the cure. Iterators become tuples.
+    >>> from equivalence import Twin, grid, normal
+    >>> sides = {"reference": "torch.nn:Linear", "candidate": "mindspore.mint.nn:Linear"}
+    >>> sizes = grid(in_features=8, out_features=[4, 16])
+    >>> linear = Twin("linear", **sides, inputs=[normal(2, 8)], configs=sizes)
+    >>> linear.configs[1]
+    {'in_features': 8, 'out_features': 16}
     """
 
     name: str
     reference: str
     candidate: str
-    inputs: "Sequence[Draw] | Batches"
+    inputs: Sequence[Draw] | Batches
     configs: Sequence[Mapping[str, Any]] = ({},)
     phases: Sequence[str] = PHASES
     executions: Sequence[str] = EXECUTIONS
@@ -98,8 +119,8 @@ class Twin:
         named = set(self.sizes[0])
         demand(len(self.sizes) > 1, "sizes has one entry; one size is what configs are for")
         demand(all(set(size) == named for size in self.sizes), "sizes name different things")
-        told = [stem("", size) for size in self.sizes]
-        demand(len(set(told)) == len(told), "sizes: the same size is given twice")
+        stems = [stem("", size) for size in self.sizes]
+        demand(len(set(stems)) == len(stems), "sizes: the same size is given twice")
         lower = sorted(name for name in named if not name.isupper())
         demand(not lower, f"sizes name {lower}; a size is in capitals")
         demand(self.steps is None and not self.raises, "with sizes can neither train nor raise")
@@ -111,19 +132,17 @@ class Twin:
 
 
 def _is_exception(name: Any) -> bool:
-    """Whether a word can be the name of an exception: a built-in's, or one that ends like it."""
+    """Whether a text can name an exception: a built-in one, or one ending in Error or Exception."""
     if not (isinstance(name, str) and name.isidentifier()):
         return False
-    found = getattr(builtins, name, None)
-    if found is not None:
-        return isinstance(found, type) and issubclass(found, Exception)
+    builtin = getattr(builtins, name, None)
+    if builtin is not None:
+        return isinstance(builtin, type) and issubclass(builtin, Exception)
     return name.endswith(("Error", "Exception"))
 
 
 def demand_inputs(demand: Demand) -> None:
-    """Demand that inputs are draws, one or several, or the batches of a pipeline."""
-    from equivalence.declare.batches import Batches
-
+    """Demand that the inputs are at least one draw, or the `Batches` of a pipeline."""
     inputs = demand.declared.inputs
     if isinstance(inputs, Batches):
         return
@@ -137,7 +156,10 @@ def demand_inputs(demand: Demand) -> None:
 def demand_fits(
     demand: Demand, configs: Sequence[Mapping[str, Any]], sizes: Sequence[Mapping[str, Any]] = ()
 ) -> None:
-    """Demand that the inputs have a shape under every configuration and size, and use each name."""
+    """Demand that the inputs have a shape under each configuration and size.
+
+    A name in capitals that no input uses is an error, too.
+    """
     inputs = [*demand.declared.inputs]
     names = {name for draw in inputs for name in draw.names}
     for config in configs:
@@ -146,8 +168,8 @@ def demand_fits(
             demand(not missing, f"an input shape names {missing}, not in {dict(config)}")
             for draw in inputs:
                 draw.demand_fit(demand, dimensions)
-            left = not inputs or any(draw.resolve(dimensions) is not None for draw in inputs)
-            demand(left, f"inputs are all left out under {shown(dict(config))}; keep one")
+            some = not inputs or any(draw.resolve(dimensions) is not None for draw in inputs)
+            demand(some, f"inputs are all left out under {shown(dict(config))}; keep one")
         unused = sorted(key for key in config if key.isupper() and key not in names)
         demand(
             not unused,
@@ -157,8 +179,11 @@ def demand_fits(
 
 
 def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
-    """Every combination of the axes: a list is an axis, anything else a constant.
+    """All combinations of the given values: a list varies, any other value is a constant.
 
+    Raises DeclarationError for a set, a range or an iterator.
+
+    >>> from equivalence import grid
     >>> grid(planes=64, stride=[1, 2])
     ({'planes': 64, 'stride': 1}, {'planes': 64, 'stride': 2})
     """
@@ -173,8 +198,17 @@ def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
 
 
 @dataclass(frozen=True)
-class Case(Configured):
-    """One comparison: a twin under one configuration, phase, execution, dtype and device."""
+class TwinCase(Configured):
+    """One comparison: a twin under one configuration, phase, dtype, execution and device.
+
+    twin: the declaration.
+    config: one of its configurations.
+    phase: "train" or "eval".
+    dtype: the dtype of inputs, weights and cotangents.
+    execution: "pynative" or "graph".
+    device: the name of the place where the candidate runs, see `host/devices.py`.
+    size: one of the twin's `sizes`; None: all of them.
+    """
 
     twin: Twin
     config: Mapping[str, Any]
@@ -183,7 +217,6 @@ class Case(Configured):
     execution: str
     device: str
     size: Mapping[str, Any] | None = None
-    """Of a twin with sizes, the one that is compared; None: all."""
 
     def __post_init__(self) -> None:
         demand = Demand("case", self, getattr(self.twin, "name", None))
@@ -202,42 +235,45 @@ class Case(Configured):
             demand.mapping("size", self.size)
 
     alone: ClassVar[bool] = False
-    """Whether it is a single operator: no rounding comes before it, so that both sides get the
-    same values, ties and kinks included, and must give the same gradients there."""
+    """Whether this is one operator alone. No rounding comes before it, so that both sides get the
+    same values: at ties and kinks, too, they must give the same gradients."""
 
     @property
     def sample_name(self) -> str:
-        """Names the sample and its truth, which all executions and devices share."""
+        """The name of the sample; all executions and devices share it and its truth."""
         return f"{stem(self.twin.name, self.dimensions)}-{self.phase}-{self.dtype}"
 
     @property
     def dimensions(self) -> dict[str, Any]:
-        """The configuration, with the size that is compared."""
+        """The configuration together with the size."""
         return {**self.config, **(self.size or {})}
 
     @property
-    def sizes(self) -> list["Case"]:
-        """Of a twin with sizes, the case of each; otherwise this one."""
+    def sizes(self) -> list["TwinCase"]:
+        """One case for each size of the twin; this case alone where there is nothing to split."""
         if self.size is not None or not self.twin.sizes:
             return [self]
         return [replace(self, size=size) for size in self.twin.sizes]
 
-    def told(self, name: str) -> str:
-        """A tensor's name with the size that it has."""
+    @property
+    def computed(self) -> str:
+        """The dtype that both sides compute in."""
+        return self.twin.computes or self.dtype
+
+    def at_size(self, name: str) -> str:
+        """A tensor's name, with this case's size where it has one."""
         if self.size is None:
             return name
         return f"{name} at {', '.join(f'{key}={value}' for key, value in self.size.items())}"
 
     @property
     def shared(self) -> tuple[Any, ...]:
-        """What the references of two samples differ in, besides the twin."""
+        """The values that identify the reference and its sample, besides the twin."""
         return (self.sample_name, self.dimensions)
 
     @property
-    def network(self) -> "Case":
-        """Of a training, one forward and backward pass of the network with its loss."""
-        from equivalence.declare.batches import Batches
-
+    def network(self) -> "TwinCase":
+        """For a training: the case of one forward and backward pass of `network`, with the loss."""
         twin, inputs = self.twin, self.twin.inputs
         twin = replace(
             twin,
@@ -248,28 +284,22 @@ class Case(Configured):
         )
         return replace(self, twin=twin)
 
-    def check(self, seed: int) -> "Outcome":
-        """Run both sides and judge them; see `equivalence.twins.check.check`."""
-        from equivalence.twins.check import check
-
-        return check(self, seed)
-
-    def diagnose(self, seed: int, every: bool) -> tuple[list[str], list[str]]:
-        """What to blame, in a few lines and in full; see `equivalence.diagnosis.diagnose`."""
-        from equivalence.diagnosis import text as explanation
-        from equivalence.diagnosis.diagnose import diagnose
-
-        found = diagnose(self, seed, every)
-        return explanation.brief(found), explanation.full(found)
-
 
 def sample_of(name: str) -> str:
-    """The sample's name in a case's name."""
+    """The name of the sample, read from the name of a case."""
     return name.rsplit("-", 2)[0]
 
 
-def cases(twin: Twin, device: str) -> Iterator[Case]:
-    """All cases of a twin on a device; those that share a sample follow each other."""
+def cases(twin: Twin, device: str) -> Iterator[TwinCase]:
+    """All cases of a twin on a device; cases that share a sample follow each other.
+
+    device: the name of a place, "cpu", "gpu" or "ascend", see `host/devices.py`.
+
+    >>> from equivalence import Twin, cases, normal
+    >>> relu = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU", [normal(4, 8)])
+    >>> [case.name for case in cases(relu, "cpu")][:2]
+    ['relu-train-float32-pynative-cpu', 'relu-train-float32-graph-cpu']
+    """
     for config in twin.configs:
         for phase, dtype, execution in itertools.product(twin.phases, twin.dtypes, twin.executions):
-            yield Case(twin, config, phase, dtype, execution, device)
+            yield TwinCase(twin, config, phase, dtype, execution, device)

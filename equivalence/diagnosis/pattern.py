@@ -1,7 +1,7 @@
 """The shape of an error: how a wrong tensor differs from its truth, in one phrase. NumPy only.
 
-Every phrase is a hypothesis that is carried out: what it leaves of the error must be rounding
-(see `residual`). From the most to the least specific:
+Every phrase is a hypothesis that is tested: the error that it leaves must be rounding (see
+`residual`). In this order, from the most to the least specific:
 
     zero; of shorter precision; a factor or an offset; transposed, flipped, rolled, permuted,
     shifted; held within bounds; wrong at the border, at some indices or in a few elements only;
@@ -16,20 +16,22 @@ from equivalence.diagnosis.positions import moved, only_parts, orders, transpose
 from equivalence.diagnosis.residual import ROUNDINGS, SAMPLE, Residual, norm
 
 SHORTER = {"whole numbers": 0, "bfloat16 values": 8, "float16 values": 11}
-"""Bits of the significand; the shortest first, since a longer type holds its numbers too."""
+"""Bits of the significand. The shortest comes first: a longer type holds its numbers too."""
 
 SPREAD_OUT = 16.0
-"""As many elements must bear the error before their signs are more than chance."""
+"""At least this many elements must share the error; the signs of fewer may agree by chance."""
 
 PER_INDEX = (("a factor", 4), ("an offset", 4), ("a factor and an offset", 8))
-"""What may be fitted to each index of an axis, and how many elements an index must then have."""
+"""What is fitted to each index of an axis, and the fewest elements that an index must have."""
 
 
 def describe(candidate: np.ndarray, truth: np.ndarray, unit: float) -> str | None:
-    """How `candidate` differs from `truth` where the difference has a simple shape, else None.
+    """How `candidate` differs from `truth`, if the difference has a simple shape; else None.
 
-    candidate, truth: real arrays of any shape. unit: the Euclidean size of one rounding of this
-    tensor (sensitivity + u ||truth||). Takes time linear in the size.
+    candidate, truth: real arrays of any shape.
+    unit: Euclidean size of one rounding of this tensor, sensitivity + u ||truth||.
+
+    The time is linear in the number of elements.
     """
     candidate, truth = np.asarray(candidate), np.asarray(truth)
     if candidate.dtype.kind not in "biuf" or truth.dtype.kind not in "biuf" or not truth.size:
@@ -47,9 +49,9 @@ def describe(candidate: np.ndarray, truth: np.ndarray, unit: float) -> str | Non
         if error.norm <= ROUNDINGS * unit:
             return only_parts(error)  # one wrong element may be less than the rounding of all
         return (
-            _gone(error)
+            _vanishing(error)
             or _precision(candidate, want, unit)
-            or _scaled(error)
+            or _scale(error)
             or moved(error)
             or _bounded(error)
             or only_parts(error)
@@ -61,8 +63,8 @@ def describe(candidate: np.ndarray, truth: np.ndarray, unit: float) -> str | Non
 def _other_shape(got: np.ndarray, want: np.ndarray, rounding: float) -> str:
     phrase = f"shape {got.shape} for {want.shape}"
     for order in orders(want.ndim) if want.ndim <= 4 else ():
-        turned = want.transpose(order)
-        if turned.shape == got.shape and norm(got - turned) <= rounding:
+        permuted = want.transpose(order)
+        if permuted.shape == got.shape and norm(got - permuted) <= rounding:
             return f"{phrase}: {transposed(order)}"
     if got.size == want.size and norm(got.ravel() - want.ravel()) <= rounding:
         return f"{phrase}: the same values in another shape"
@@ -70,28 +72,28 @@ def _other_shape(got: np.ndarray, want: np.ndarray, rounding: float) -> str:
 
 
 def _not_finite(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Where one side is not finite and the other is."""
+    """Elements that are not finite on one side only."""
     sound = np.isfinite(want)
     counts = {"nan": np.isnan(got) & sound, "inf": np.isinf(got) & sound}
-    told = [f"{what} in {n}" for what, found in counts.items() if (n := np.count_nonzero(found))]
-    if told:
-        return f"{' and '.join(told)} of {got.size} elements"
+    phrases = [f"{what} in {n}" for what, mask in counts.items() if (n := np.count_nonzero(mask))]
+    if phrases:
+        return f"{' and '.join(phrases)} of {got.size} elements"
     lost = np.count_nonzero(np.isfinite(got) & ~sound)
     return f"finite in {lost} of {got.size} elements where the truth is not" if lost else None
 
 
-def _gone(error: Residual) -> str | None:
-    """Nothing left of the truth."""
+def _vanishing(error: Residual) -> str | None:
+    """The candidate is zero, or no more than rounding."""
     if not error.got.any():
         return "zero everywhere"
     return "zero everywhere, up to rounding" if error.right(norm(error.got)) else None
 
 
 def _precision(candidate: np.ndarray, want: np.ndarray, unit: float) -> str | None:
-    """Values that all are numbers of a shorter type than the array's.
+    """All values are numbers of a shorter type than the array's dtype.
 
-    A truth of such numbers says nothing, nor do fewer than four distinct values, nor a unit that
-    is no smaller than a rounding to that type.
+    None where this shows nothing: the truth holds such numbers itself, the values are fewer than
+    four distinct ones, or the unit is no smaller than a rounding to that type.
     """
     if candidate.dtype not in (np.float32, np.float64):
         return None
@@ -100,19 +102,19 @@ def _precision(candidate: np.ndarray, want: np.ndarray, unit: float) -> str | No
         if bits and unit >= 2.0 ** -(bits + 1) * size:
             continue
         if _holds(candidate.ravel()[:SAMPLE], bits) and _holds(candidate, bits):
-            telling = want[want != 0]
-            short = np.count_nonzero(_shortened(telling, bits) == telling)
+            nonzero = want[want != 0]
+            short = np.count_nonzero(_shorten(nonzero, bits) == nonzero)
             distinct = len(np.unique(candidate.ravel()[: 16 * SAMPLE]))
-            return f"holds {name}" if distinct >= 4 and short <= telling.size // 10 else None
+            return f"holds {name}" if distinct >= 4 and short <= nonzero.size // 10 else None
     return None
 
 
 def _holds(values: np.ndarray, bits: int) -> bool:
-    return bool(np.array_equal(_shortened(values, bits), values))
+    return bool(np.array_equal(_shorten(values, bits), values))
 
 
-def _shortened(values: np.ndarray, bits: int) -> np.ndarray:
-    """Rounded to a significand of so many bits; float16 also has its range, 0 means integers."""
+def _shorten(values: np.ndarray, bits: int) -> np.ndarray:
+    """Values rounded to `bits` bits of significand; 0: integers, 11: float16, range included."""
     if bits == 0:
         return np.rint(values)
     if bits == 11:
@@ -121,11 +123,11 @@ def _shortened(values: np.ndarray, bits: int) -> np.ndarray:
     return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
 
 
-def _scaled(error: Residual) -> str | None:
+def _scale(error: Residual) -> str | None:
     """A constant factor or offset.
 
-    Of fewer than four elements any factor fits too easily; then whole ones count alone, such as
-    the batch size between a mean and a sum.
+    In fewer than four elements any factor fits too easily, so that only whole factors count, such
+    as the batch size between a mean and a sum.
     """
     got, want = error.got, error.want
     if error.equals(-want):
@@ -133,7 +135,7 @@ def _scaled(error: Residual) -> str | None:
     size = float(np.vdot(want, want))
     factor = float(np.vdot(got, want)) / size if size else 0.0
     if got.size < 4:
-        factor = _whole(error, factor)
+        factor = _whole_factor(error, factor)
     if factor and error.equals(factor * want):
         return f"a constant factor of {factor:.4g}"
     offset = float(error.delta.mean())
@@ -142,8 +144,8 @@ def _scaled(error: Residual) -> str | None:
     return None
 
 
-def _whole(error: Residual, factor: float) -> float:
-    """The factor as a whole number or one over a whole number, 0 where it is neither."""
+def _whole_factor(error: Residual, factor: float) -> float:
+    """The factor as a whole number n or as 1/n; 0 where it is neither."""
     if not 1e-6 < abs(factor) < 1e6:
         return 0.0
     nearest = float(round(factor)) if abs(factor) > 1.0 else 1.0 / round(1.0 / factor)
@@ -162,26 +164,26 @@ def _bounded(error: Residual) -> str | None:
 
 
 def _only_where(error: Residual) -> str | None:
-    """Wrong at one sign of the truth or of the candidate, by more elements than by chance.
+    """Wrong only at one sign of the truth or of the candidate, in more elements than by chance.
 
     Elements that are zero on both sides do not count as right.
     """
     squares = error.delta**2
     if error.norm**4 < SPREAD_OUT * float(np.vdot(squares, squares)):
         return None
-    told = (error.want != 0) | (error.got != 0)
-    least = max(4, told.size // 20)
+    nonzero = (error.want != 0) | (error.got != 0)
+    least = max(4, nonzero.size // 20)
     for name, side in (("truth", error.want), ("candidate", error.got)):
         for sign, mask in (("zero", side == 0), ("negative", side < 0), ("positive", side > 0)):
             if not error.right(math.sqrt(float(np.sum(squares, where=~mask)))):
                 continue
-            if np.count_nonzero(mask) >= least and np.count_nonzero(told & ~mask) >= least:
+            if np.count_nonzero(mask) >= least and np.count_nonzero(nonzero & ~mask) >= least:
                 return f"only where the {name} is {sign}"
     return None
 
 
 def _scaled_per_index(error: Residual) -> str | None:
-    """A factor or an offset, or both, for each index of an axis; the shortest such axis."""
+    """A factor, an offset, or both, for each index of an axis; the shortest such axis."""
     got, want, delta = error.got, error.want, error.delta
     products = (want, delta, want**2, want * delta, delta**2)
     axes = sorted(range(got.ndim), key=lambda axis: got.shape[axis])
@@ -197,11 +199,13 @@ def _scaled_per_index(error: Residual) -> str | None:
 
 
 def _fit(products: tuple[np.ndarray, ...], axis: int) -> tuple[np.ndarray, float, float, float]:
-    """Least squares of the error in every slice along an axis: the slopes that a factor alone
-    gives, and what a factor, an offset, and both leave.
+    """Least squares fit of the error in each slice along an axis.
 
-    products: want, delta, want^2, want delta, delta^2. The rounding of their sums is far below
-    the share of the error that may be left.
+    products: want, delta, want^2, want * delta, delta^2. The rounding of their sums is far below
+    the share of the error that may remain.
+
+    Returns the slopes of a factor alone (one per index), and the norm of the error that remains
+    after a factor, after an offset, and after both.
     """
     shape = products[0].shape
     others = tuple(a for a in range(len(shape)) if a != axis)

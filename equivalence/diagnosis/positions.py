@@ -1,6 +1,6 @@
-"""Where the elements of a wrong tensor stand: elsewhere than in its truth, or wrong in places only.
+"""Where the elements of a wrong tensor stand: elsewhere than in its truth, or in part of it only.
 
-Every phrase has been carried out on the truth and leaves rounding. NumPy only.
+Every phrase is tested on the truth, and leaves only rounding. NumPy only.
 """
 
 import itertools
@@ -12,31 +12,31 @@ import numpy as np
 from equivalence.diagnosis.residual import CLEAR, ROUNDINGS, SHARE, Residual, norm
 
 PERMUTED = 1024
-"""The longest axis whose indices are matched one to one."""
+"""The longest axis, in elements, whose indices are matched one to one; others are skipped."""
 
-NAMED = 4
-"""Indices or elements that are listed at most."""
+LISTED_POSITIONS = 4
+"""At most this many indices or elements are listed; of more, elements are only counted."""
 
-FEW = 16
-"""Elements that count as a few, at most; and no more than one in a hundred beyond the first."""
+FEW_ELEMENTS = 16
+"""At most this many elements count as a few, and at most one element in a hundred (or one)."""
 
 
 def moved(error: Residual) -> str | None:
-    """Transposed, flipped, rolled, permuted along one axis, or shifted.
+    """Transposed, flipped, rolled, permuted along one axis, or shifted; None where nothing fits.
 
-    Of fewer than four elements some order or other fits too easily.
+    Fewer than four elements fit some order too easily, and are not tried.
     """
     got, want = error.got, error.want
     if got.size < 4:
         return None
     if got.ndim <= 4:
         for order in orders(got.ndim):
-            turned = want.transpose(order)
-            if turned.shape == got.shape and error.equals(turned):
+            permuted = want.transpose(order)
+            if permuted.shape == got.shape and error.equals(permuted):
                 return transposed(order)
         for axes in _subsets(got.ndim):
             if all(got.shape[a] > 1 for a in axes) and error.equals(np.flip(want, axes)):
-                return f"reversed along {_listed('axis', 'axes', axes)}"
+                return f"reversed along {_list_indices('axis', 'axes', axes)}"
     for axis in range(got.ndim):
         if phrase := _rolled(error, axis) or _permuted(error, axis):
             return phrase
@@ -44,12 +44,12 @@ def moved(error: Residual) -> str | None:
 
 
 def _signatures(error: Residual, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """Some elements of every slice along an axis, the same ones on both sides."""
+    """Up to 64 elements of every slice along an axis, at the same positions on both sides."""
     got, want = (np.moveaxis(side, axis, 0) for side in (error.got, error.want))
     rest = got.shape[1:]
     flat = np.random.default_rng(0).integers(math.prod(rest), size=64)
-    places = np.unravel_index(np.unique(flat), rest) if rest else (np.newaxis,)
-    return got[(slice(None), *places)], want[(slice(None), *places)]
+    positions = np.unravel_index(np.unique(flat), rest) if rest else (np.newaxis,)
+    return got[(slice(None), *positions)], want[(slice(None), *positions)]
 
 
 def _rolled(error: Residual, axis: int) -> str | None:
@@ -78,17 +78,17 @@ def _permuted(error: Residual, axis: int) -> str | None:
 
 
 def _shifted(error: Residual) -> str | None:
-    """Moved by up to three, other values coming in; such as by a padding at the other end."""
+    """Shifted by up to three elements, with other values at the end, as by a misplaced padding."""
     for shift in _shifts(error.got.shape):
         by = [shift.get(axis, 0) for axis in range(error.got.ndim)]
-        kept = tuple(slice(max(s, 0), min(s, 0) or None) for s in by)
+        target = tuple(slice(max(s, 0), min(s, 0) or None) for s in by)
         source = tuple(slice(max(-s, 0), min(-s, 0) or None) for s in by)
-        left = error.apart(error.got[kept], error.want[source])
-        if left > error.most:
+        remainder = error.apart(error.got[target], error.want[source])
+        if remainder > error.most:
             continue
-        before = norm(error.delta[kept])
+        before = norm(error.delta[target])
         rounding = max(ROUNDINGS * error.unit, SHARE * before)
-        if before > error.norm / 2 and left <= min(rounding, CLEAR * before):
+        if before > error.norm / 2 and remainder <= min(rounding, CLEAR * before):
             return (
                 f"shifted {' and '.join(f'by {s} along axis {axis}' for axis, s in shift.items())}"
             )
@@ -96,11 +96,11 @@ def _shifted(error: Residual) -> str | None:
 
 
 def only_parts(error: Residual) -> str | None:
-    """The fewest elements, by border, by indices of an axis or one by one, that are wrong."""
+    """The smallest part that holds all the error: a border, indices of an axis, or elements."""
     squares = error.delta**2
-    found = [_border(error, squares), _elements(error, squares)]
-    found += [_indices(error, squares, axis) for axis in range(squares.ndim)]
-    covered = [part for part in found if part is not None]
+    parts = [_border(error, squares), _elements(error, squares)]
+    parts += [_indices(error, squares, axis) for axis in range(squares.ndim)]
+    covered = [part for part in parts if part is not None]
     return min(covered)[1] if covered else None
 
 
@@ -125,43 +125,46 @@ def _border(error: Residual, squares: np.ndarray) -> tuple[float, str] | None:
             best, sides = outside, (top, bottom, left, right)
     if best == math.inf:
         return None
-    # A little less: "the last row" is a better name than its index.
+    # Half an element less, so that "the last row" wins over the index of the row.
     covered = best * squares.shape[0] * squares.shape[1] - 0.5
     if len(set(sides)) == 1:
         return covered, f"only the border differs, {sides[0]} wide"
     names = zip(sides, ("first", "last") * 2, ("row", "row", "column", "column"), strict=True)
-    told = [f"{end} {what}" if n == 1 else f"{end} {n} {what}s" for n, end, what in names if n]
-    return covered, f"only the {_enumerated(told)} {'differs' if sum(sides) == 1 else 'differ'}"
+    phrases = [f"{end} {what}" if n == 1 else f"{end} {n} {what}s" for n, end, what in names if n]
+    return covered, f"only the {_enumerate(phrases)} {'differs' if sum(sides) == 1 else 'differ'}"
 
 
 def _indices(error: Residual, squares: np.ndarray, axis: int) -> tuple[float, str] | None:
     length = squares.shape[axis]
     if length < 2 or squares.size == length:
         return None
-    each = squares.sum(tuple(a for a in range(squares.ndim) if a != axis))
-    wrong = _few_wrong(error, each, min(NAMED, length // 2))
+    sums = squares.sum(tuple(a for a in range(squares.ndim) if a != axis))
+    wrong = _few_wrong(error, sums, min(LISTED_POSITIONS, length // 2))
     if wrong is None:
         return None
-    named = _listed("index", "indices", wrong)
+    named = _list_indices("index", "indices", wrong)
     verb = "differs" if len(wrong) == 1 else "differ"
     return len(wrong) * squares.size / length, f"only {named} of axis {axis} {verb}"
 
 
 def _elements(error: Residual, squares: np.ndarray) -> tuple[float, str] | None:
-    most = min(FEW, max(1, squares.size // 100))
-    if squares.size < 4 or (wrong := _few_wrong(error, squares.ravel(), most)) is None:
+    limit = min(FEW_ELEMENTS, max(1, squares.size // 100))
+    if squares.size < 4 or (wrong := _few_wrong(error, squares.ravel(), limit)) is None:
         return None
     verb = "differs" if len(wrong) == 1 else "differ"
     phrase = f"only {len(wrong)} of {squares.size} elements {verb}"
-    if len(wrong) <= NAMED:
-        places = [tuple(map(int, np.unravel_index(i, squares.shape))) for i in wrong]
-        phrase += f": at {_enumerated([str(place) for place in places])}"
-    # Twice: where they fill a row or a channel, that is the better name.
+    if len(wrong) <= LISTED_POSITIONS:
+        positions = [tuple(map(int, np.unravel_index(i, squares.shape))) for i in wrong]
+        phrase += f": at {_enumerate([str(position) for position in positions])}"
+    # Counted twice, so that a row or a channel that they fill wins over single elements.
     return 2.0 * len(wrong), phrase
 
 
 def _few_wrong(error: Residual, squares: np.ndarray, most: int) -> list[int] | None:
-    """The largest of some squares if the rest is right, each by far larger than any other."""
+    """Indices of the largest squares, each far larger than any other, if the rest is right.
+
+    most: the largest number of indices. None where no such set explains the error.
+    """
     most = min(most, len(squares) - 1)
     if not error.right(_root(float(squares.sum()) - most * float(squares.max()))):
         return None
@@ -188,7 +191,7 @@ def transposed(order: tuple[int, ...]) -> str:
 
 
 def orders(rank: int) -> Iterator[tuple[int, ...]]:
-    """The orders of axes other than the given one."""
+    """Every order of the axes except the original one."""
     return itertools.islice(itertools.permutations(range(rank)), 1, None)
 
 
@@ -199,7 +202,7 @@ def _subsets(rank: int) -> Iterator[tuple[int, ...]]:
 
 
 def _shifts(shape: tuple[int, ...]) -> Iterator[dict[int, int]]:
-    """Axis -> shift: along one axis, then along the last two by as much."""
+    """Axis -> shift, in elements: along one axis, then along the last two by the same amount."""
     for by in (1, -1, 2, -2, 3, -3):
         for axis, length in enumerate(shape):
             if length >= 4 * abs(by):
@@ -209,9 +212,9 @@ def _shifts(shape: tuple[int, ...]) -> Iterator[dict[int, int]]:
                 yield {len(shape) - 2: by, len(shape) - 1: other}
 
 
-def _listed(one: str, many: str, items: tuple[int, ...] | list[int]) -> str:
-    return f"{one if len(items) == 1 else many} {_enumerated([str(i) for i in items])}"
+def _list_indices(one: str, many: str, items: tuple[int, ...] | list[int]) -> str:
+    return f"{one if len(items) == 1 else many} {_enumerate([str(i) for i in items])}"
 
 
-def _enumerated(items: list[str]) -> str:
+def _enumerate(items: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))

@@ -1,26 +1,31 @@
-"""What a hypothesis about an error leaves of it, and when that is little enough. NumPy only."""
+"""The error that a hypothesis leaves, and how small it must be. NumPy only."""
 
 import math
 
 import numpy as np
 
-ROUNDINGS = 16.0
-"""What an explanation may leave of the error, in units; as much as a right tensor may be off."""
+from equivalence.judge.precision import BUDGET
+
+ROUNDINGS = BUDGET
+"""An explanation may leave this many roundings of the error: the budget of a right tensor."""
 
 SHARE = 0.01
-"""Or this share of the error: a second, much smaller mistake does not make a phrase untrue."""
+"""Or it may leave this share of the error, so that a second, much smaller mistake is allowed."""
 
 CLEAR = 0.1
-"""But never more than this share, or an error hardly above rounding would fit anything."""
+"""It must never leave more than this share; else an error near rounding would fit anything."""
 
 SAMPLED = 1 << 14
-"""Elements from which a hypothesis is first tried on `SAMPLE` of them."""
+"""From this many elements on, a hypothesis is first tested on SAMPLE of them."""
 SAMPLE = 2048
+"""Elements, drawn at random, on which a hypothesis is tested first."""
 
 
 class Residual:
-    """The error of a tensor: got - want in float64, both finite and of one shape.
+    """The error of a tensor, delta = got - want, in float64.
 
+    got: the candidate's values, finite, of any shape.
+    want: the truth, finite, of the same shape.
     unit: the Euclidean size of one rounding of the tensor.
     """
 
@@ -28,43 +33,43 @@ class Residual:
         self.got, self.want, self.unit = got, want, unit
         self.delta = got - want
         self.norm = norm(self.delta)
-        self._places: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}
+        self._positions: dict[tuple[int, ...], tuple[np.ndarray, ...]] = {}
 
     @property
     def most(self) -> float:
-        """What may be left in all elements together by a hypothesis about all of them."""
+        """The norm of the error that a hypothesis about all elements may leave."""
         return max(ROUNDINGS * self.unit, SHARE * self.norm)
 
     def explained(self, left: float) -> bool:
-        """Whether a hypothesis about all elements holds that leaves so much of the error."""
+        """Whether a hypothesis about all elements holds, if it leaves an error of norm `left`."""
         return left <= CLEAR * self.norm and left <= self.most
 
     def right(self, left: float) -> bool:
-        """Whether the elements outside of a part are right, with so much of the error in them."""
+        """Whether the elements outside of a part are right, if their error has norm `left`."""
         return left <= CLEAR * self.norm and left <= ROUNDINGS * self.unit
 
     def apart(self, one: np.ndarray, two: np.ndarray) -> float:
-        """||one - two||; infinite as soon as some elements show more than may be left."""
+        """||one - two||; infinite as soon as a sample of the elements exceeds `most`."""
         if one.size > SAMPLED:
-            places = self.sample(one.shape)
-            if norm(one[places] - two[places]) > self.most:
+            positions = self.sample(one.shape)
+            if norm(one[positions] - two[positions]) > self.most:
                 return math.inf
         return norm(one - two)
 
     def equals(self, hypothesis: np.ndarray) -> bool:
-        """Whether the tensor is what a hypothesis makes of its truth."""
+        """Whether the tensor is what the hypothesis makes of its truth."""
         return self.explained(self.apart(self.got, hypothesis))
 
     def sample(self, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """Indices of some elements of an array of that shape, each once."""
-        if shape not in self._places:
+        """Indices of up to SAMPLE different elements of an array of that shape."""
+        if shape not in self._positions:
             rng = np.random.default_rng(0)
             flat = np.unique(rng.integers(math.prod(shape), size=SAMPLE))
-            self._places[shape] = np.unravel_index(flat, shape)
-        return self._places[shape]
+            self._positions[shape] = np.unravel_index(flat, shape)
+        return self._positions[shape]
 
 
 def norm(values: np.ndarray) -> float:
-    """The Euclidean norm."""
+    """The Euclidean norm of all elements."""
     flat = values.ravel(order="K")
     return math.sqrt(float(np.vdot(flat, flat)))

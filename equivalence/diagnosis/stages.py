@@ -1,10 +1,10 @@
 """Which stage of a training step goes wrong: the network with its loss, or the update.
 
-The network is compared by itself on the first batch, forward and backward. Where it is right, or
-only its gradients are off and the reference's own are, too (half precision loses them, unless the
-step scales the loss), what is left is the update. The first step in which it goes wrong, and what
-it is off by, tell which part: the decay of weights, the learning rate, the momentum, the scale of
-the gradients.
+First the network is compared by itself on the first batch, forward and backward. The update is
+diagnosed where the network is right, or where only its gradients are off and the reference's own
+gradients are off too (half precision loses them, unless the step scales the loss). The first step
+that goes wrong, and the shape of its error, show the part: the weight decay, the learning rate,
+the momentum, or the scale of the gradients.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,55 +12,63 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equivalence.declare.twin import Case
-from equivalence.diagnosis import diagnose as diagnosis
-from equivalence.diagnosis.diagnose import Diagnosis, LayerError
+from equivalence.declare.twin import TwinCase
+from equivalence.diagnosis import network
+from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.in_situ import InSitu
-from equivalence.judge import precision, tensors
+from equivalence.diagnosis.search import Search
+from equivalence.judge import tensors
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.sides import weights
-from equivalence.truth import compute as truth
-from equivalence.twins import check
+from equivalence.truth.compute import compute
+from equivalence.twins import kept, sides
+from equivalence.twins.drawn import Drawn
 from equivalence.words import listed
 
 EXPLAINED = 1e-2
-"""The share of an update's error that an explanation may leave over."""
+"""An explanation may leave at most this share of an update's error; with more it does not count."""
 
 LOSS, UPDATE = "loss", "update"
 
 REFERENCE = "the reference's update"
+"""What the text calls the reference's update, which an error may be a multiple of."""
 
 
-def diagnose(case: Case, seed: int, every: bool = False) -> Diagnosis:
-    """Blame layers of the network, or else the stage of the step after it, and say why.
+def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
+    """Blame layers of the network, or else the stage of the step, and say why.
 
     Raises EquivalenceError where `check` does.
     """
-    budget = precision.budget(case.twin.name)
-    found = diagnosis.diagnose(case.network, seed, every)
-    culprits, notes = found.culprits, found.notes
-    kept = [layer for layer in culprits if layer.reference or layer.forward > budget]
-    if kept != culprits and _blind_backward(case.network, seed):
-        culprits = kept
+    diagnosis = network.diagnose(Search(case.network, seed), every)
+    culprits, notes = diagnosis.culprits, diagnosis.notes
+    own = [layer for layer in culprits if layer.reference or layer.forward > BUDGET]
+    if own != culprits and _blind_backward(case.network, seed):
+        culprits = own
         notes = [*notes, "by itself the network loses gradients on either side; see the step"]
     if not culprits:
         culprits = [
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
             for stage, causes in _Training(case, seed).stages()
         ]
-    return replace(found, case=case, culprits=culprits, notes=notes)
+    return replace(diagnosis, case=case, culprits=culprits, notes=notes)
 
 
-def _blind_backward(network: Case, seed: int) -> bool:
-    """Whether the reference's own gradients are wrong, too, as half precision's without a scale."""
-    expected, budget = check.reference(network, seed).expected, precision.budget(network.twin.name)
-    over = [name for name, known in expected.items() if known.own_needed > budget]
+def _blind_backward(case: TwinCase, seed: int) -> bool:
+    """Whether the reference's own gradients exceed the budget, as without a scale in float16."""
+    expected = kept.reference(case, seed).expected
+    over = [name for name, truth in expected.items() if truth.own_needed > BUDGET]
     return any(name.startswith("gradient:") for name in over)
 
 
 @dataclass
 class _Step:
-    """One step of both sides: what the weights with these names are moved by in it."""
+    """One step of both sides.
+
+    number: from 1 on.
+    truth: name -> by how much the step moves this weight of the reference.
+    candidate: name -> by how much it moves this weight of the candidate.
+    """
 
     number: int
     truth: Mapping[str, np.ndarray]
@@ -73,27 +81,27 @@ class _Step:
 class _Training:
     """Both sides of a training, with the updates of every step."""
 
-    def __init__(self, case: Case, seed: int):
-        unit_roundoff = check.case_unit_roundoff(case, seed)
-        twin, self.sample = case.twin, check.draw(case, seed)
-        self.case = case
-        reference, candidate = check.build_reference(case), check.build_candidate(case)
-        reference.recorded = candidate.recorded = range(1, twin.steps + 1)
-        self.expected = truth.compute(reference, self.sample, case.phase, unit_roundoff)
+    def __init__(self, case: TwinCase, seed: int):
+        drawn, twin = Drawn(case, seed), case.twin
+        self.case, self.sample = case, drawn.sample()
+        measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
+        reference = measurement.network
+        reference.noted = candidate.noted = range(1, twin.steps + 1)
+        self.expected = compute(measurement)
         partners = weights.pair(reference.slots(), candidate.slots(), twin.rename)
-        self.recorded = self.expected.decided(candidate.run(self.sample, partners, case.phase, {}))
-        budget = precision.budget(twin.name)
-        judged = judge(self.expected, self.recorded, unit_roundoff, budget)
+        trace = candidate.run(self.sample, partners, case.phase, {})
+        self.trace = self.expected.replace_undecided(trace)
+        judged = judge(self.expected, self.trace, drawn.unit_roundoff)
         self.wrong = {verdict.name for verdict in judged.differing}
         self.problems = [
             f"{verdict.name}: {verdict.problem}" for verdict in judged.differing if verdict.problem
         ]
 
     def stages(self) -> list[tuple[str, list[str]]]:
-        """The stage to blame with its causes; none where nothing is wrong.
+        """The stage to blame, with its causes; empty where nothing is wrong.
 
-        Losses are blamed where the updates are right: of a step that is an epoch, the loss follows
-        from the updates within.
+        The loss is blamed only where the updates are right. Where one step is a whole epoch, its
+        loss follows from the updates within.
         """
         if not self.wrong:
             return []
@@ -102,50 +110,50 @@ class _Training:
         if first is None and not any(name.startswith("loss[") for name in self.wrong):
             return []  # only buffers, which are the network's
         if first is None:
-            return [(LOSS, self.problems or self._of_the_loss())]
-        return [(UPDATE, self.problems or self._of(first, updates))]
+            return [(LOSS, self.problems or self._causes_of_loss())]
+        return [(UPDATE, self.problems or self._causes_of_update(first, updates))]
 
     def _wrong_updates(self, step: int) -> list[str]:
         prefix = tensors.update(step, "")
         return [name.removeprefix(prefix) for name in self.wrong if name.startswith(prefix)]
 
-    def _of_the_loss(self) -> list[str]:
+    def _causes_of_loss(self) -> list[str]:
         step = next(s for s in range(1, self.case.twin.steps + 1) if tensors.loss(s) in self.wrong)
-        known, got = self.expected[tensors.loss(step)].truth, self.recorded[tensors.loss(step)]
-        ratio = np.linalg.norm(got) / np.linalg.norm(known)
+        truth, got = self.expected[tensors.loss(step)].truth, self.trace[tensors.loss(step)]
+        ratio = np.linalg.norm(got) / np.linalg.norm(truth)
         return [f"in step {step} it is {ratio:.6g} times the reference's"]
 
-    def _of(self, number: int, updates: Sequence[list[str]]) -> list[str]:
-        """Causes of what is wrong in the first step whose updates are."""
-        names = [name for name in self._trained() if name in updates[number - 1]]
+    def _causes_of_update(self, number: int, updates: Sequence[list[str]]) -> list[str]:
+        """Causes of what is wrong in step `number`, the first step with wrong updates."""
+        names = [name for name in self._names() if name in updates[number - 1]]
         step = self._step(number)
-        causes = [f"{_all_right_before(number)}{_list(names, self._trained())}"]
+        causes = [f"{_all_right_before(number)}{_list(names, self._names())}"]
         if still := [name for name in names if not step.candidate[name].any()]:
             return [*causes, f"{_list(still, names)} does not move"]
         if moved := [name for name in names if not step.truth[name].any()]:
             return [*causes, f"{_list(moved, names)} moves where the reference's does not"]
-        return [*causes, *self._explained(step, names)]
+        return [*causes, *self._multiples_of_terms(step, names)]
 
-    def _trained(self) -> list[str]:
+    def _names(self) -> list[str]:
         prefix = tensors.update(1, "")
         return [n.removeprefix(prefix) for n in self.expected if n.startswith(prefix)]
 
     def _step(self, number: int) -> _Step:
-        def moved(updates) -> dict[str, np.ndarray]:
+        def movements(updates) -> dict[str, np.ndarray]:
             return {
                 name: updates(tensors.update(number, name))
                 - (updates(tensors.update(number - 1, name)) if number > 1 else 0.0)
-                for name in self._trained()
+                for name in self._names()
             }
 
         return _Step(
             number,
-            moved(lambda name: self.expected[name].truth),
-            moved(lambda name: self.recorded[name].astype(np.float64)),
+            movements(lambda name: self.expected[name].truth),
+            movements(lambda name: self.trace[name].astype(np.float64)),
         )
 
-    def _explained(self, step: _Step, names: Sequence[str]) -> list[str]:
-        """The few terms of an update whose multiples make up the error, or that none do."""
+    def _multiples_of_terms(self, step: _Step, names: Sequence[str]) -> list[str]:
+        """The terms of an update whose multiples make up the error, in words, or that none do."""
         before = {name: self._before(step.number, name) for name in names}
         terms = {
             REFERENCE: step.truth,
@@ -154,38 +162,39 @@ class _Training:
         }
         if step.number > 1:
             terms["the update before"] = self._step(step.number - 1).truth
-        error = _joined(step.error, names)
-        columns = {what: _joined(values.get, names) for what, values in terms.items()}
+        error = _concatenate(step.error, names)
+        columns = {what: _concatenate(values.get, names) for what, values in terms.items()}
         for what, column in columns.items():
-            if (found := _multiples(error, [column])) is not None:
-                return [_in_words({what: found[0]})]
+            if (fit := _multiples(error, [column])) is not None:
+                return [_describe_multiples({what: fit[0]})]
         for what in (REFERENCE, "the weight", "the gradient"):
-            each = [
+            fits = [
                 _multiples(step.error(name).ravel(), [np.ravel(terms[what][name])])
                 for name in names
             ]
-            if all(found is not None for found in each):
-                return [_range_in_words(what, sorted(float(found[0]) for found in each))]
-        found = _multiples(error, [columns["the weight"], columns["the gradient"]])
-        if found is not None:
-            return [_in_words({"the weight": found[0], "the gradient": found[1]})]
+            if all(fit is not None for fit in fits):
+                return [_describe_range(what, sorted(float(fit[0]) for fit in fits))]
+        fit = _multiples(error, [columns["the weight"], columns["the gradient"]])
+        if fit is not None:
+            return [_describe_multiples({"the weight": fit[0], "the gradient": fit[1]})]
         share = np.linalg.norm(error) / np.linalg.norm(columns[REFERENCE])
         return [f"off by {share:.2g} of the update; no multiple of update, weight or gradient"]
 
     def _before(self, number: int, name: str) -> np.ndarray:
-        known = self.expected[tensors.update(1, name)].truth
-        initial = self.sample.initial(name, known.shape).astype(np.float64)
+        """The truth of a weight before step `number`."""
+        first_update = self.expected[tensors.update(1, name)].truth
+        initial = self.sample.initial(name, first_update.shape).astype(np.float64)
         return initial + (
             self.expected[tensors.update(number - 1, name)].truth if number > 1 else 0
         )
 
     def _gradients(self, number: int, before: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The truth's gradients of the loss in that step."""
-        network = check.build_reference(self.case.network)
-        every = {name: self._before(number, name) for name in self._trained()}
-        here = InSitu(self.sample, "", self.sample.inputs(number), {0: np.ones(())}, every)
-        recorded = network.run(here, self.case.phase, "float64")
-        return {name: recorded[tensors.parameter_gradient(name)] for name in before}
+        """The truth's gradients of the loss in that step, by name."""
+        reference = sides.build_reference(self.case.network)
+        weights_before = {name: self._before(number, name) for name in self._names()}
+        here = InSitu(self.sample, "", self.sample.inputs(number), {0: np.ones(())}, weights_before)
+        trace = reference.run(here, self.case.phase, "float64")
+        return {name: trace[tensors.parameter_gradient(name)] for name in before}
 
 
 def _all_right_before(number: int) -> str:
@@ -198,19 +207,19 @@ def _list(names: Sequence[str], of: Sequence[str]) -> str:
     return listed(names)
 
 
-def _joined(values, names: Sequence[str]) -> np.ndarray:
+def _concatenate(values, names: Sequence[str]) -> np.ndarray:
     return np.concatenate([np.ravel(values(name)) for name in names])
 
 
 def _multiples(error: np.ndarray, terms: Sequence[np.ndarray]) -> np.ndarray | None:
-    """The multiples of the terms whose sum is the error; None where no such sum is near it."""
+    """The factors of the terms whose sum is the error; None where more than EXPLAINED remains."""
     matrix = np.stack(terms, axis=1)
-    found = np.linalg.lstsq(matrix, error, rcond=None)[0]
-    left = np.linalg.norm(error - matrix @ found)
-    return found if left <= EXPLAINED * np.linalg.norm(error) else None
+    factors = np.linalg.lstsq(matrix, error, rcond=None)[0]
+    remainder = np.linalg.norm(error - matrix @ factors)
+    return factors if remainder <= EXPLAINED * np.linalg.norm(error) else None
 
 
-def _range_in_words(what: str, multiples: Sequence[float]) -> str:
+def _describe_range(what: str, multiples: Sequence[float]) -> str:
     least, most = multiples[0], multiples[-1]
     if what == REFERENCE:
         return (
@@ -228,7 +237,7 @@ SOURCES = {
 """What makes an update differ by a multiple of each term."""
 
 
-def _in_words(multiples: Mapping[str, float]) -> str:
+def _describe_multiples(multiples: Mapping[str, float]) -> str:
     sources = " and ".join(SOURCES[what] for what in multiples)
     if (only := multiples.get(REFERENCE)) is not None:
         return f"{1.0 + only:.6g} times {REFERENCE}, as by {sources}"

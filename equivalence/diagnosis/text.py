@@ -1,31 +1,30 @@
-"""What people see of a diagnosis: a few lines in the terminal, every layer in a file."""
+"""A diagnosis as text: a few lines for the terminal, every layer for a file."""
 
 import math
 from collections.abc import Iterable
 
-from equivalence.diagnosis.diagnose import Diagnosis, LayerError
-from equivalence.report.text import number
-from equivalence.words import listed
+from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.words import listed, number
 
 CULPRITS = 2
-"""Groups of culprits in the terminal; culprits of the same causes are one group."""
+"""At most this many groups in the terminal, the rest is counted; one group has the same causes."""
 
-NAMED = 4
-"""Culprits of a group that are named in the terminal."""
+CULPRIT_NAMES = 4
+"""At most this many culprits of a group are named in the terminal; the rest is counted."""
 
 CAUSES = 2
-"""Causes of a group in the terminal."""
+"""At most this many causes of a group in the terminal; further ones stand in the file only."""
 
 ROWS = 4
-"""Layers in the terminal's table."""
+"""At most this many layers in the terminal's table; all stand in the file."""
 
 
 def brief(diagnosis: Diagnosis) -> list[str]:
-    """The culprits with their causes, and the layers around the first."""
+    """The culprits with their causes, and the layers around the first culprit."""
     lines = []
     groups = _groups(diagnosis.culprits)
     for causes, members in list(groups.items())[:CULPRITS]:
-        names = listed([_name(layer) for layer in members], NAMED)
+        names = listed([_name(layer) for layer in members], CULPRIT_NAMES)
         lines.append(f"culprit{'s' if len(members) > 1 else ''}: {names}")
         lines += [f"  {cause}" for cause in causes[:CAUSES]]
     if len(groups) > CULPRITS:
@@ -39,7 +38,7 @@ def brief(diagnosis: Diagnosis) -> list[str]:
 
 
 def full(diagnosis: Diagnosis) -> list[str]:
-    """The culprits and every aligned layer."""
+    """The culprits with all their causes, and every aligned layer."""
     lines = [diagnosis.case.name, ""]
     for causes, members in _groups(diagnosis.culprits).items():
         lines += [f"culprit: {_name(layer)}" for layer in members]
@@ -65,10 +64,12 @@ def _name(layer: LayerError) -> str:
 
 
 def _around(diagnosis: Diagnosis) -> list[LayerError]:
-    """The culprits, between layers that were fed by themselves, too."""
+    """The culprits and their neighbours, among the layers that were fed by themselves."""
     layers = [layer for layer in diagnosis.layers if not math.isnan(layer.forward)]
-    places = [i for i, layer in enumerate(layers) if layer in diagnosis.culprits]
-    near = {i for place in places for i in (place - 1, place)} | {place + 1 for place in places[:1]}
+    indices = [i for i, layer in enumerate(layers) if layer in diagnosis.culprits]
+    near = {i for index in indices for i in (index - 1, index)} | {
+        index + 1 for index in indices[:1]
+    }
     return [layers[i] for i in sorted(near) if 0 <= i < len(layers)][:ROWS]
 
 

@@ -1,64 +1,73 @@
 """What a training on several ranks does wrong, in words. Imports no framework.
 
-Asked in the order in which one thing follows from another: the samples that are read, the weights
-that a rank begins with, the gradients, the update, the statistics.
+Causes are searched in the order in which they follow from each other: the samples, the initial
+weights of a rank, the gradients, the updates, the statistics.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from equivalence.distributed.compare import Compared
+from equivalence.declare.data_parallel import DataParallelCase
+from equivalence.distributed.compare import Comparison, compare
 from equivalence.distributed.rank import SAMPLES, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.norms import distance
-from equivalence.report import text as report
-from equivalence.words import listed
+from equivalence.words import listed, number
 
-CLOSE = 1e-3
-"""Relative distance within which a gradient is taken for what explains it."""
+EXPLAINED_DISTANCE = 1e-3
+"""A gradient is explained by values within this relative distance."""
 
 SAMPLES_SHOWN = 6
+"""At most this many numbers of samples are shown; "..." stands for the rest."""
 
 
-def brief(found: Compared) -> list[str]:
-    """The cause, as far as it can be told; nothing where all is right."""
-    return [f"culprit: {cause}" for cause in _causes(found)]
+def tell(case: DataParallelCase, seed: int, _every: bool) -> tuple[list[str], list[str]]:
+    """What is to blame in a few lines, and every rank's errors."""
+    comparison = compare(case, seed)
+    lines = brief(comparison)
+    return lines, [case.name, "", *lines, "", *full(comparison)]
 
 
-def full(found: Compared) -> list[str]:
-    """The error of every tensor, in roundings, and what the run took."""
+def brief(comparison: Comparison) -> list[str]:
+    """The causes, one in a line; empty where nothing differs."""
+    return [f"culprit: {cause}" for cause in _causes(comparison)]
+
+
+def full(comparison: Comparison) -> list[str]:
+    """The error of every tensor, in roundings, and the wall time of the run."""
     lines = [
-        f"{verdict.name}: {verdict.problem or report.number(verdict.needed)}"
-        for verdict in found.judgement.verdicts
+        f"{verdict.name}: {verdict.problem or number(verdict.needed)}"
+        for verdict in comparison.judgement.verdicts
     ]
-    return [*lines, "", f"{found.seconds:.1f} s from the launch to the end of all ranks"]
+    return [*lines, "", f"{comparison.seconds:.1f} s from the launch to the end of all ranks"]
 
 
-def _causes(found: Compared) -> list[str]:
-    known = _Run(found)
-    for cause in (_samples, _beginning, _gradients, _updates, _statistics):
-        if told := cause(known):
-            return told
+def _causes(comparison: Comparison) -> list[str]:
+    """The causes of the first kind that has any."""
+    run = _Run(comparison)
+    for cause in (_samples, _initial_losses, _gradients, _updates, _statistics):
+        if causes := cause(run):
+            return causes
     return []
 
 
 class _Run:
-    """What differs, by rank."""
+    """What differs in a comparison, by rank."""
 
-    def __init__(self, found: Compared):
-        self.expected, self.recorded = found.reference.expected, found.recorded
-        self.reference, self.steps = found.reference, found.case.twin.steps
-        self.ranks = range(found.case.twin.ranks)
-        self.wrong = {verdict.name for verdict in found.judgement.differing}
+    def __init__(self, comparison: Comparison):
+        self.expected, self.trace = comparison.reference.expected, comparison.trace
+        self.reference, self.steps = comparison.reference, comparison.case.twin.steps
+        self.ranks = range(comparison.case.twin.ranks)
+        self.wrong = {verdict.name for verdict in comparison.judgement.differing}
 
     def both(self, name: str, rank: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """The truth of a tensor in a rank, and what the rank gives."""
+        """The truth of a tensor in a rank, and the rank's own array; None where it has none."""
         name = of_rank(name, rank)
-        return self.expected[name].truth, self.recorded.get(name)
+        return self.expected[name].truth, self.trace.get(name)
 
     def names(self, kind: str, rank: int) -> list[str]:
-        """The tensors of a kind that are wrong in a rank, without the rank."""
+        """The wrong tensors of a kind in a rank, named without the rank."""
         end = of_rank("", rank)
         return [
             name.removesuffix(end)
@@ -67,43 +76,45 @@ class _Run:
         ]
 
     def ranks_with(self, kind: str) -> list[int]:
-        """The ranks in which some tensor of a kind is wrong."""
+        """The ranks in which a tensor of a kind is wrong."""
         return [rank for rank in self.ranks if self.names(kind, rank)]
 
 
 def _samples(run: _Run) -> list[str]:
+    """Ranks that read other samples."""
     causes = []
     for rank in run.ranks:
         if of_rank(SAMPLES, rank) not in run.wrong:
             continue
         want = [np.concatenate(run.reference.sample.read(other)) for other in run.ranks]
-        got = run.recorded.get(of_rank(SAMPLES, rank), np.array([], np.int64))
+        got = run.trace.get(of_rank(SAMPLES, rank), np.array([], np.int64))
         same = [other for other in run.ranks if np.array_equal(got, want[other])]
         if same:
-            causes.append(f"rank {rank} reads the samples of {_those(same)}")
+            causes.append(f"rank {rank} reads the samples of {_list_ranks(same)}")
             continue
         shared = min(len(got), len(want[rank]))
         wrong = np.flatnonzero(got[:shared] != want[rank][:shared])
         first = int(wrong[0]) if wrong.size else shared
         causes.append(
-            f"rank {rank} reads, from its sample number {first + 1} on, {_begin(got[first:])} "
-            f"where it is to read {_begin(want[rank][first:])}"
+            f"rank {rank} reads, from its sample number {first + 1} on, "
+            f"{_first_numbers(got[first:])} where it is to read "
+            f"{_first_numbers(want[rank][first:])}"
         )
     return causes
 
 
-def _begin(values: np.ndarray) -> str:
+def _first_numbers(values: np.ndarray) -> str:
     shown = ", ".join(map(str, values[:SAMPLES_SHOWN])) or "none"
     return f"{shown}, ..." if len(values) > SAMPLES_SHOWN else shown
 
 
-def _beginning(run: _Run) -> list[str]:
-    """Of the losses before any update, which only the weights and the network decide."""
+def _initial_losses(run: _Run) -> list[str]:
+    """Causes of wrong losses before any update: only the weights and the network decide them."""
     wrong = run.ranks_with(tensors.loss(1))
     if not wrong:
         return []
     if 0 not in wrong:
-        return [f"{_those(wrong)} begins with other weights: it is not given the first rank's"]
+        return [f"{_list_ranks(wrong)} begins with other weights: it is not given the first rank's"]
     buffers = run.names(tensors.buffer(""), 0)
     if buffers and _alike(run, buffers):
         return ["statistics are those of all ranks' batches together, as of a SyncBatchNorm"]
@@ -120,7 +131,7 @@ def _alike(run: _Run, names: Sequence[str]) -> bool:
 
 
 def _gradients(run: _Run) -> list[str]:
-    """The ranks by what their wrong gradients are."""
+    """Ranks with wrong gradients, by what these are."""
     causes: dict[str, list[int]] = {}
     kind = tensors.parameter_gradient("")
     wrong = {rank: names for rank in run.ranks if (names := run.names(kind, rank))}
@@ -133,30 +144,32 @@ def _gradients(run: _Run) -> list[str]:
             f"1/{size} of the mean: they are divided once too often": _times(1 / size, mean),
             "the rank's own: they are not averaged over the ranks": own[rank],
         }
-        close = (what for what, values in readings.items() if _close(run, rank, names, values))
-        told = f"{_tensors(names, len(own[rank]))}: {next(close, 'wrong')}"
-        causes.setdefault(told, []).append(rank)
-    return [f"in {_those(ranks)} {cause}" for cause, ranks in causes.items()]
+        fitting = (
+            phrase for phrase, values in readings.items() if _close(run, rank, names, values)
+        )
+        cause = f"{_tensors(names, len(own[rank]))}: {next(fitting, 'wrong')}"
+        causes.setdefault(cause, []).append(rank)
+    return [f"in {_list_ranks(ranks)} {cause}" for cause, ranks in causes.items()]
 
 
 def _times(factor: float, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    return {name: factor * each for name, each in values.items()}
+    return {name: factor * array for name, array in values.items()}
 
 
 def _close(run: _Run, rank: int, names: Sequence[str], values: Mapping[str, np.ndarray]) -> bool:
-    """Whether a rank's gradients are these values, but for rounding."""
+    """Whether a rank's gradients are within EXPLAINED_DISTANCE of these values."""
     for name in names:
         _, got = run.both(name, rank)
         if got is None or got.shape != values[name].shape:
             return False
-        apart = distance(got, values[name])
-        if apart.mismatched or apart.norm > CLOSE * apart.scale:
+        difference = distance(got, values[name])
+        if difference.mismatched or difference.norm > EXPLAINED_DISTANCE * difference.scale:
             return False
     return True
 
 
 def _updates(run: _Run) -> list[str]:
-    """Of the weights, where gradients are right."""
+    """Wrong updates where the gradients are right, and weights that differ between the ranks."""
     causes = []
     for step in (1, run.steps):
         kind = tensors.update(step, "")
@@ -164,17 +177,19 @@ def _updates(run: _Run) -> list[str]:
             names = run.names(kind, wrong[0])
             total = sum(name.startswith(kind) for name in run.expected) // len(run.ranks)
             longer = _length(run, wrong) if step == 1 else ""
-            causes.append(f"in {_those(wrong)} {_tensors(names, total)} after step {step}{longer}")
+            causes.append(
+                f"in {_list_ranks(wrong)} {_tensors(names, total)} after step {step}{longer}"
+            )
             break
-    apart = [name for name in run.wrong if name.startswith("apart:")]
-    if apart:
-        names = sorted({name.partition(":")[2].partition("@")[0] for name in apart})
+    counts = [name for name in run.wrong if name.startswith("apart:")]
+    if counts:
+        names = sorted({name.partition(":")[2].partition("@")[0] for name in counts})
         causes.append(f"weights are not the same in all ranks at the end: {_list(names)}")
     return causes
 
 
 def _length(run: _Run, ranks: Sequence[int]) -> str:
-    """How much too long the updates of the first step are, where all are by the same factor."""
+    """By what factor the updates of the first step are too long, if all are by the same one."""
     ratios = []
     for rank in ranks:
         for name in run.names(tensors.update(1, ""), rank):
@@ -183,19 +198,20 @@ def _length(run: _Run, ranks: Sequence[int]) -> str:
                 return ""
             ratios.append(float((got * want).sum() / (want * want).sum()))
     low, high = min(ratios), max(ratios)
-    return f": {low:.4g} times as long" if high - low < CLOSE * abs(low) else ""
+    return f": {low:.4g} times as long" if high - low < EXPLAINED_DISTANCE * abs(low) else ""
 
 
 def _statistics(run: _Run) -> list[str]:
+    """Ranks with wrong buffers."""
     wrong = run.ranks_with(tensors.buffer(""))
     if not wrong:
         return []
     names = run.names(tensors.buffer(""), wrong[0])
     alike = "; they are the first rank's" if _alike(run, names) else ""
-    return [f"the statistics of {_those(wrong)}: {_list(names)}{alike}"]
+    return [f"the statistics of {_list_ranks(wrong)}: {_list(names)}{alike}"]
 
 
-def _those(ranks: Sequence[int]) -> str:
+def _list_ranks(ranks: Sequence[int]) -> str:
     return " and ".join(f"rank {rank}" for rank in ranks)
 
 

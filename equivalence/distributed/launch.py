@@ -1,19 +1,19 @@
-"""Starts the ranks of a distributed run under a launcher, watches them, and leaves none behind.
+"""Starts the ranks of a run under a launcher, watches them, and leaves no process behind.
 
-Every rank runs the same program and tells how it fares by files in the folder of the run, its
-working directory:
+Every rank runs the same program. It reports by files in the run's folder, its working directory:
 
-    rank0.pid      its process id, from the beginning on
+    rank0.pid      its process id, written first
     rank0.log      all that it writes to stdout and stderr
     rank0.failed   the exception that ended it, in one line
-    rank0.npz      its result, complete or not there
+    rank0.npz      its result, either complete or not there
 
 At the signal `ASKED`, and at SIGTERM, it writes its stack into its log.
 
-Launchers put each rank into a session of its own, so no process group has all of them. A guard
-stands between: it starts the launcher, adopts every process whose parent ends first (Linux: a
-"child subreaper"), and kills all of them as soon as the launcher ends, or its own standard input
-does. That is when the process that waits is gone, by whatever end. Imports no framework.
+Launchers put each rank into a session of its own, so that no process group has all of them. A
+guard process therefore starts the launcher. It adopts every process whose parent ends first
+(Linux: a "child subreaper"). It kills all of them as soon as the launcher ends, or as soon as its
+own standard input ends, which happens when the waiting process is gone for any reason. Imports no
+framework.
 """
 
 import contextlib
@@ -32,37 +32,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from equivalence.declare.data_parallel import LIMIT
 from equivalence.errors import SideError, of_models
 from equivalence.host import environment
 
-LIMIT = 120.0
-
 POLL = 0.05
-"""Seconds between two looks at the ranks: less than a launcher takes to end all for one."""
+"""Seconds between two looks at the ranks; a launcher takes longer to end all ranks for one."""
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "reports" / "distributed"
+"""The folder with the logs of runs that failed."""
 
 MOMENT = 2.0
-"""Seconds that ranks have to tell where they stand."""
+"""Seconds that ranks have to write their stack; later ones are reported without it."""
 
 ASKED = signal.SIGUSR1
 """The signal at which a rank writes its stack into its log."""
 
 LOG = "launcher.log"
+"""The file, in the run's folder, with all that the launcher writes."""
 
 SAID = "== "
-"""What the lines begin with by which a rank tells what it is about."""
+"""Prefix of the lines of a log in which a rank says what it does next."""
 
 PR_SET_CHILD_SUBREAPER = 36
-"""Of Linux's prctl.h."""
+"""From Linux's prctl.h."""
 
 
 @dataclass(frozen=True)
 class Launcher:
-    """How a launcher is called, and what it tells a rank.
+    """How a launcher is called.
 
-    package: what must be installed. rank: the environment variable with the number of a rank.
+    package: the package that must be installed.
+    rank: the environment variable with the number of a rank.
     command: (ranks, folder of its logs, port) -> its arguments, up to the program's module.
     """
 
@@ -80,7 +82,7 @@ def _torchrun(ranks: int, folder: Path, port: int) -> list[str]:
 def _msrun(ranks: int, folder: Path, port: int) -> list[str]:
     number = ["--worker_num", str(ranks), "--local_worker_num", str(ranks)]
     scheduler = ["--master_addr", "127.0.0.1", "--master_port", str(port)]
-    # A number beyond the last rank's: otherwise each log is copied to the terminal by a process.
+    # No rank has this number; for one that has, a process copies its log to the terminal.
     logs = ["--log_dir", str(folder), "--join", "True", "--tail_worker_log", str(ranks)]
     return ["mindspore.parallel.cluster.run", *number, *scheduler, *logs, "python", "-m"]
 
@@ -89,22 +91,27 @@ LAUNCHERS = {
     "torchrun": Launcher("torch", "RANK", _torchrun),
     "msrun": Launcher("mindspore", "RANK_ID", _msrun),
 }
+"""Name -> launcher."""
 
 
 @dataclass(frozen=True)
 class Rank:
-    """One rank, as its files tell."""
+    """One rank, as its files describe it.
+
+    folder: the folder of the run.
+    number: from 0 on.
+    """
 
     folder: Path
     number: int
 
     def file(self, suffix: str) -> Path:
-        """Its file of that suffix."""
+        """The path of its file with that suffix."""
         return self.folder / f"rank{self.number}.{suffix}"
 
     @property
     def ended(self) -> bool:
-        """Whether its process was there and is no more."""
+        """Whether its process has started and ended."""
         try:
             stat = Path("/proc", self.file("pid").read_text(), "stat").read_text()
         except (FileNotFoundError, ProcessLookupError):
@@ -112,35 +119,35 @@ class Rank:
         return stat.rpartition(")")[2].split()[0] == "Z"
 
     @property
-    def told(self) -> bool:
-        """Whether it left a result or the reason why there is none."""
+    def has_reported(self) -> bool:
+        """Whether it left a result, or the reason why there is none."""
         return self.file("npz").exists() or self.file("failed").exists()
 
     @property
     def lines(self) -> list[str]:
-        """Its log, without empty lines."""
+        """The lines of its log that are not empty."""
         return _lines(self.file("log"))
 
     @property
     def progress(self) -> tuple[int, str]:
-        """How many words it has said, and the last of them."""
-        said = [line.removeprefix(SAID) for line in self.lines if line.startswith(SAID)]
-        return len(said), said[-1] if said else "start"
+        """How many steps it has announced in its log, and the last of them."""
+        steps = [line.removeprefix(SAID) for line in self.lines if line.startswith(SAID)]
+        return len(steps), steps[-1] if steps else "start"
 
     @property
     def fatal(self) -> str:
-        """The signal that it died of, as far as Python tells: not of one that kills."""
-        told = [line for line in self.lines if line.startswith("Fatal Python error: ")]
-        return told[-1].partition(": ")[2] if told else ""
+        """The signal that killed it, if Python could report it (not SIGKILL); else empty."""
+        reports = [line for line in self.lines if line.startswith("Fatal Python error: ")]
+        return reports[-1].partition(": ")[2] if reports else ""
 
     @property
     def terminated(self) -> bool:
-        """Whether it ended at a launcher's wish, and wrote its stack down at that."""
+        """Whether a launcher ended it: it wrote its stack, but no fatal signal."""
         return bool(self.stack) and not self.fatal
 
     @property
     def reason(self) -> str:
-        """Why it failed, in its own words where it left some."""
+        """Why it failed, in its own words where it left any."""
         if self.file("failed").exists():
             return f"raised {self.file('failed').read_text()}"
         if self.fatal:
@@ -149,26 +156,26 @@ class Rank:
 
     @property
     def stack(self) -> str:
-        """The lines of the stack that it was last asked for, the innermost first."""
-        _, found, stack = "\n".join(self.lines).rpartition("(most recent call first):")
-        return stack if found else ""
+        """The lines of the stack that it wrote last, innermost first; empty where there is none."""
+        _, marker, stack = "\n".join(self.lines).rpartition("(most recent call first):")
+        return stack if marker else ""
 
     def ask(self) -> None:
-        """Let it write its stack; one that has only just been started hears nothing yet."""
+        """Ask for its stack; no effect on a process that has just started or has ended."""
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int(self.file("pid").read_text()), ASKED)
 
     @property
     def standing(self) -> str:
-        """What it is about, and at which line of the models' code, where it could tell."""
+        """What it is doing, and at which line of the models' code, where its stack shows it."""
         frames = re.findall(r'^  File "(.+)", line (\d+) in (.+)', self.stack, re.MULTILINE)
-        own = [each for each in frames if of_models(each[0])] or frames
-        place = " ({}:{} in {})".format(*own[0]) if own else ""
-        return f"rank {self.number} stands at {self.progress[1]}{place}"
+        own = [frame for frame in frames if of_models(frame[0])] or frames
+        line = " ({}:{} in {})".format(*own[0]) if own else ""
+        return f"rank {self.number} stands at {self.progress[1]}{line}"
 
 
 def standing(ranks: Sequence[Rank]) -> list[str]:
-    """Where ranks stand that still run; each is asked for its stack and given a moment."""
+    """Where running ranks stand; each is asked for its stack, and MOMENT seconds are waited."""
     patience = time.monotonic() + MOMENT
     before, stacks = None, [""]
     while time.monotonic() < patience and not (all(stacks) and stacks == before):
@@ -187,15 +194,19 @@ def _lines(log: Path) -> list[str]:
 
 
 def say(words: str) -> None:
-    """Of a rank: tell in its log what comes next."""
+    """Write into a rank's log what it does next."""
     print(f"{SAID}{words}", flush=True)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of all ranks of a case. Its folder is that of the files; a failure's logs are kept.
+    """A run of all ranks of a case.
 
-    limit: seconds from the start of the launcher to the end of all ranks.
+    name: the name of the case.
+    launcher: a key of LAUNCHERS.
+    size: number of ranks.
+    folder: the folder of the ranks' files; the logs of a failure are copied to LOGS.
+    limit: seconds from the start of the launcher to the end of all ranks; beyond it, SideError.
     """
 
     name: str
@@ -210,16 +221,16 @@ class Run:
         return [Rank(self.folder, number) for number in range(self.size)]
 
     @property
-    def _kept(self) -> Path:
-        """Where the logs of a failure are kept until the next run of the case."""
+    def _logs(self) -> Path:
+        """The folder with the logs of a failure, kept until the next run of the case."""
         return LOGS / re.sub(r"[^\w.+=-]+", "_", self.name)
 
     def __call__(self, program: Sequence[str]) -> None:
         """Run `program`, a module and its arguments, to the end.
 
-        The program must tell of itself as above; `equivalence.distributed.rank` does. Raises
-        SideError with
-        the words of the rank that failed first or that hangs, or else of the launcher.
+        The program must write the files above, as `equivalence.distributed.rank` does. Raises
+        SideError with the words of the rank that failed first or hangs, or else with those of the
+        launcher.
         """
         launcher = LAUNCHERS[self.launcher]
         if not environment.installed(launcher.package):
@@ -229,14 +240,14 @@ class Run:
             )
         if sys.platform != "linux":
             raise SideError(f"{self.name}: ranks can be watched on Linux alone")
-        shutil.rmtree(self._kept, ignore_errors=True)
+        shutil.rmtree(self._logs, ignore_errors=True)
         deadline = time.monotonic() + self.limit
-        with _reserved() as port:
-            started = launcher.command(self.size, self.folder / self.launcher, port)
-            command = [sys.executable, "-m", *started, *program]
-            with _guarded(command, self.folder) as guard:
+        with _reserve_port() as port:
+            launch_arguments = launcher.command(self.size, self.folder / self.launcher, port)
+            command = [sys.executable, "-m", *launch_arguments, *program]
+            with _run_guarded(command, self.folder) as guard:
                 while True:
-                    ended = guard.poll() is not None  # asked first: what is told comes before
+                    ended = guard.poll() is not None  # first: all files are written before the end
                     self._demand_none_failed()
                     if ended:
                         break
@@ -252,24 +263,24 @@ class Run:
             )
 
     def _demand_none_failed(self) -> None:
-        """Blame the rank that failed first.
+        """Raise SideError for the rank that failed first.
 
-        One that ended without a word did so before others told of it: a rank that raises tells
-        first, and only then do others lose it, or are they ended by the launcher.
+        A rank that ended silently failed before any rank that reports: a rank that raises reports
+        first; only then do others lose it, or does the launcher end them.
         """
-        ended = [rank for rank in self.ranks if rank.ended]  # asked first, as above
-        silent = [rank for rank in ended if not rank.told]
+        ended = [rank for rank in self.ranks if rank.ended]  # first, for the same reason
+        silent = [rank for rank in ended if not rank.has_reported]
         silent.sort(key=lambda rank: rank.terminated)
-        told = [rank for rank in self.ranks if rank.file("failed").exists()]
-        told.sort(key=lambda rank: rank.file("failed").stat().st_mtime_ns)
-        for rank in [*silent, *told]:
-            running = [other for other in self.ranks if not other.told and not other.ended]
+        failed = [rank for rank in self.ranks if rank.file("failed").exists()]
+        failed.sort(key=lambda rank: rank.file("failed").stat().st_mtime_ns)
+        for rank in [*silent, *failed]:
+            running = [other for other in self.ranks if not other.has_reported and not other.ended]
             meanwhile = "".join(f"; meanwhile {where}" for where in standing(running))
             self._fail(f"rank {rank.number}", rank, f"{rank.reason}{meanwhile}")
 
     def _give_up(self) -> NoReturn:
-        """Blame the ranks that are the farthest behind."""
-        waiting = [rank for rank in self.ranks if not rank.told] or self.ranks
+        """Raise SideError for the ranks that are farthest behind."""
+        waiting = [rank for rank in self.ranks if not rank.has_reported] or self.ranks
         behind = min(rank.progress for rank in waiting)
         hanging = [rank for rank in waiting if rank.progress == behind]
         who = " and ".join(f"rank {rank.number}" for rank in hanging)
@@ -277,35 +288,37 @@ class Run:
         self._fail(who, hanging[0], f"did not end within {self.limit:g} s: {where}")
 
     def _last_words(self) -> str:
-        said = _lines(self.folder / LOG)
-        return f"the launcher's last words: {said[-1].strip()}" if said else "the launcher is mute"
+        lines = _lines(self.folder / LOG)
+        return (
+            f"the launcher's last words: {lines[-1].strip()}" if lines else "the launcher is mute"
+        )
 
     def _fail(self, who: str, rank: Rank | None, reason: str) -> NoReturn:
-        """Raise with the reason and the place of the log, after all logs are put there."""
+        """Copy all logs to the folder of failures, and raise SideError with reason and log."""
         file = rank.file("log") if rank and rank.lines else self.folder / LOG
-        self._kept.mkdir(parents=True)
+        self._logs.mkdir(parents=True)
         for log in (*self.folder.glob("*.log"), *self.folder.glob(f"{self.launcher}/**/*.log")):
-            shutil.copy(log, self._kept)
-        place = os.path.relpath(self._kept / file.name, ROOT)
-        raise SideError(f"{self.name}: {who} under {self.launcher} {reason}; its log: {place}")
+            shutil.copy(log, self._logs)
+        path = os.path.relpath(self._logs / file.name, ROOT)
+        raise SideError(f"{self.name}: {who} under {self.launcher} {reason}; its log: {path}")
 
 
 @contextlib.contextmanager
-def _reserved() -> Iterator[int]:
-    """A free port of this host that is given to nobody else until the end.
+def _reserve_port() -> Iterator[int]:
+    """A free port of this host, reserved until the end of the context.
 
-    It is bound, and not listened on: who asks for it by number and says SO_REUSEADDR, as servers
-    do, gets it all the same, while the kernel hands it out to none.
+    The port is bound, but not listened on. A server that asks for it by number with SO_REUSEADDR
+    gets it all the same, while the kernel gives it to nobody else.
     """
-    with socket.socket() as held:
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        held.bind(("127.0.0.1", 0))
-        yield held.getsockname()[1]
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 @contextlib.contextmanager
-def _guarded(command: Sequence[str], folder: Path) -> Iterator[subprocess.Popen]:
-    """A guard over `command`, in `folder`; at the end no process of it is left."""
+def _run_guarded(command: Sequence[str], folder: Path) -> Iterator[subprocess.Popen]:
+    """Run `command` under a guard, in `folder`; no process of it is left at the end."""
     own = {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
@@ -329,7 +342,7 @@ def _guarded(command: Sequence[str], folder: Path) -> Iterator[subprocess.Popen]
 
 
 def _guard(command: Sequence[str]) -> int:
-    """Run a command until it ends or standard input does, and kill what it started."""
+    """Run a command until it ends or standard input does, then kill all that it started."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     while launcher.poll() is None:
@@ -350,16 +363,16 @@ def _guard(command: Sequence[str]) -> int:
 
 
 def _descendants(ancestor: int) -> list[int]:
-    """All processes below one, as they are now."""
+    """All processes below one, at this moment."""
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(stat.parent.name))
-    found = list(children.get(ancestor, ()))
-    for process in found:  # which grows
-        found += children.get(process, ())
-    return found
+    processes = list(children.get(ancestor, ()))
+    for process in processes:  # the list grows while it is read
+        processes += children.get(process, ())
+    return processes
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What one rank of a run does: `python -m equivalence.distributed.rank job.json`, by a launcher.
+"""What one rank of a run does; a launcher calls `python -m equivalence.distributed.rank FOLDER`.
 
 Its steps are those of the side's training step, on the batches that the step's own loader gives
-this rank; its trace is its result. The other ranks begin with weights of their own, so that it
-shows whether the first one's are sent to them.
+this rank. Its trace is its result. All ranks but the first begin with weights of their own, to
+show whether the first rank's weights are sent to them.
 """
 
 import contextlib
@@ -27,14 +27,23 @@ from equivalence.judge.tensors import Trace
 from equivalence.sample import Sample
 
 SAMPLES = "samples"
-"""Of a trace: the numbers of the samples that a rank read, in order."""
+"""The name, in a trace, of the numbers of the samples that a rank read, in order."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What all ranks of a run are to do; beside it lies its sample.
+    """What all ranks of a run do. The sample's arrays lie beside it in the folder.
 
-    execution: of MindSpore. slots: name -> (shape, kind) of the reference's weights.
+    launcher: a key of LAUNCHERS.
+    target: "module:attribute" that builds the training step.
+    arguments: what it is called with.
+    execution: MindSpore's mode, "pynative" or "graph".
+    rename: MindSpore's names -> PyTorch's names, where they are not the standard ones.
+    slots: name -> (shape, kind) of the reference's weights.
+    sample: the name of the sample.
+    seed: the base seed.
+    batch_size: samples in a batch.
+    steps: number of steps.
     """
 
     launcher: str
@@ -49,8 +58,8 @@ class Job:
     steps: int
 
     def write(self, folder: Path, arrays: Sequence[np.ndarray], weights: Trace) -> list[str]:
-        """Put the job and its sample into `folder`: the arguments of this program."""
-        data = {f"{place}": values for place, values in enumerate(arrays)}
+        """Write the job and its sample into `folder`; returns the arguments of this program."""
+        data = {f"{number}": values for number, values in enumerate(arrays)}
         np.savez(folder / "data.npz", **data)
         np.savez(folder / "weights.npz", **weights)
         (folder / "job.json").write_text(json.dumps(asdict(self)))
@@ -58,21 +67,21 @@ class Job:
 
 
 def of_rank(name: str, rank: int) -> str:
-    """The name of a tensor with the rank that has it."""
+    """The name of a tensor, with its rank."""
     return f"{name}@rank{rank}"
 
 
 class RankSample(Sample):
-    """The sample of one rank: its batches, and the weights that it begins with.
+    """The sample of one rank: its batches, and its initial weights.
 
-    Updates are counted from those of the first rank.
+    Updates are differences from the first rank's initial weights.
     """
 
     def __init__(self, job: Job, rank: int, folder: Path):
         super().__init__(f"{job.sample} rank {rank}", job.seed, [], "float32")
         self.job, self.rank = job, rank
         with np.load(folder / "weights.npz", allow_pickle=False) as stored:
-            self.given = dict(stored)
+            self.first_weights = dict(stored)
         with np.load(folder / "data.npz", allow_pickle=False) as stored:
             arrays = list(stored.values())
         self.arrays = [np.arange(len(arrays[0]), dtype=np.int32), *arrays]
@@ -80,7 +89,7 @@ class RankSample(Sample):
         self.indices: list[np.ndarray] = []
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
-        """The next batch of the loader; after the last one, the first of the next epoch."""
+        """The next batch of the loader; after the last one, the first batch of the next epoch."""
         say(f"step {step} of {self.job.steps}")
         batch = next(self.epoch, None)
         if batch is None:
@@ -93,20 +102,20 @@ class RankSample(Sample):
         return inputs
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        return self.given[name] if self.rank == 0 else super().weight(name, shape)
+        return self.first_weights[name] if self.rank == 0 else super().weight(name, shape)
 
     def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:  # noqa: ARG002
-        return self.given[name]
+        return self.first_weights[name]
 
 
 def main(folder: Path) -> None:
-    """One rank, or the scheduler that MindSpore has besides."""
+    """Run one rank, or the scheduler that MindSpore has besides."""
     job = Job(**json.loads((folder / "job.json").read_text()))
     if os.environ.get("MS_ROLE") == "MS_SCHED":
         _framework(job).communicate()
         return
     rank = Rank(folder, int(os.environ[LAUNCHERS[job.launcher].rank]))
-    with telling(rank):
+    with keep_own_files(rank):
         say("import")
         framework = _framework(job)
         say("communication")
@@ -124,29 +133,29 @@ def main(folder: Path) -> None:
 
 
 def _framework(job: Job) -> Any:
-    """The module of the framework: `communicate`, `train` and `leave`."""
+    """The module of the framework, with `communicate`, `train` and `leave`."""
     return importlib.import_module(
         f"equivalence.distributed.rank_{LAUNCHERS[job.launcher].package}"
     )
 
 
 @contextlib.contextmanager
-def telling(rank: Rank) -> Iterator[None]:
-    """Let a rank tell how it fares: by its log, process id, stack, and what it raises."""
+def keep_own_files(rank: Rank) -> Iterator[None]:
+    """Let a rank write its log, its process id, its stack, and the exception that it raises."""
     log = os.open(rank.file("log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (1, 2):
         os.dup2(log, stream)
     faulthandler.enable()
     faulthandler.register(ASKED)
     faulthandler.register(signal.SIGTERM, chain=True)
-    files.written(rank.file("pid"), str(os.getpid()))
+    files.write(rank.file("pid"), str(os.getpid()))
     try:
         yield
     except BaseException as error:
         traceback.print_exc()
         lines = errors.words(error).splitlines()
         words = "\n".join(line.removeprefix("- ") for line in lines if line.strip("-"))
-        files.written(rank.file("failed"), f"{type(error).__name__}: {words}")
+        files.write(rank.file("failed"), f"{type(error).__name__}: {words}")
         raise
 
 

@@ -1,4 +1,4 @@
-"""Data parallel training in MindSpore: one rank of it."""
+"""One rank of a data parallel training in MindSpore."""
 
 from typing import Any
 
@@ -9,17 +9,18 @@ from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sides import weights
-from equivalence.sides.mindspore_network import MindSporeTraining, _array
+from equivalence.sides.mindspore_network import _array
+from equivalence.sides.mindspore_training import MindSporeTraining
 from equivalence.sides.weights import Slot
 
 
 def communicate() -> None:
-    """Join the other ranks; of the scheduler, serve them until they part."""
+    """Join the other ranks; the scheduler serves them here until they leave."""
     communication.init()
 
 
 def leave() -> None:
-    """Part from the other ranks."""
+    """Leave the other ranks."""
     communication.release()
 
 
@@ -33,9 +34,9 @@ def train(job: Job, sample: RankSample) -> Trace:
 
 
 class RankTraining(MindSporeTraining):
-    """A training whose trace has the gradients of its first update, too.
+    """A training whose trace also has the gradients of its first update.
 
-    Its step keeps those of the latest update as `averaged`, in the order of
+    Its step keeps the gradients of the latest update as `averaged`, in the order of
     `optimizer.parameters`.
     """
 
@@ -47,17 +48,17 @@ class RankTraining(MindSporeTraining):
     def _run(self, sample, partners, phase, outputs) -> Trace:
         step = self._step
         self._step = watched = FirstGradients(step)
-        recorded = super()._run(sample, partners, phase, outputs)
+        trace = super()._run(sample, partners, phase, outputs)
         names = {id(parameter): partners[name] for name, parameter in self.parameters.items()}
         gradients = {
             tensors.parameter_gradient(names[id(parameter)]): values
             for parameter, values in zip(step.optimizer.parameters, watched.first, strict=True)
         }
-        return gradients | recorded
+        return gradients | trace
 
 
 class FirstGradients:
-    """A training step that is called, and the gradients of its first update."""
+    """Calls a training step, and keeps the gradients of its first update as `first`."""
 
     def __init__(self, step: nn.Cell):
         self.step, self.first = step, []
@@ -68,5 +69,5 @@ class FirstGradients:
         return result
 
     def set_train(self, mode: bool) -> None:
-        """Of the step."""
+        """Set the step's training flag."""
         self.step.set_train(mode)

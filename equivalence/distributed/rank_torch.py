@@ -1,4 +1,4 @@
-"""Data parallel training in PyTorch: one rank of it, and all of it in one process, the truth."""
+"""Data parallel training in PyTorch: one rank of it, or all ranks in one process, the truth."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ def communicate() -> None:
 
 
 def leave() -> None:
-    """Part from the other ranks."""
+    """Leave the other ranks."""
     distributed.destroy_process_group()
 
 
@@ -35,18 +35,18 @@ def train(job: Job, sample: RankSample) -> Trace:
 
 
 class RankTraining(TorchTraining):
-    """A training whose trace has the gradients of its first update, too."""
+    """A training whose trace also has the gradients of its first update."""
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         with _first_gradients(self) as gradients:
-            recorded = super().run(sample, phase, dtype, watch)
-        return gradients | recorded
+            trace = super().run(sample, phase, dtype, watch)
+        return gradients | trace
 
 
 class SingleProcess(RankTraining):
-    """The training of all ranks in one process: the trace of each, its names ending in `@rank1`.
+    """The training of all ranks in one process; names in its trace end in `@rank1` and so on.
 
-    The inputs of a step are those of every rank along a first axis of their own.
+    The inputs of a step are the batches of all ranks along a new first axis.
     """
 
     def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, ranks: int):
@@ -58,43 +58,46 @@ class SingleProcess(RankTraining):
         self.step = Together(self.step, self.ranks)
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
-        recorded = super().run(sample, phase, dtype, watch)
-        made: Trace = {}
-        for name, values in recorded.items():
+        trace = super().run(sample, phase, dtype, watch)
+        by_rank: Trace = {}
+        for name, values in trace.items():
             if name.startswith("buffer:"):
-                made[name] = values
+                by_rank[name] = values
                 continue
             for rank in range(self.ranks):
                 own = values[rank] if name.startswith("loss[") else values
-                made[of_rank(name, rank)] = np.asarray(own)
-        return made
+                by_rank[of_rank(name, rank)] = np.asarray(own)
+        return by_rank
 
     def _buffers(self) -> Trace:
-        kept = super()._buffers()
+        names = super()._buffers()
         return {
             of_rank(name, rank): buffers[name.removeprefix(tensors.buffer(""))].numpy().copy()
             for rank, buffers in enumerate(self.step.buffers_of)
-            for name in kept
+            for name in names
         }
 
     def own_gradients(self, sample: Sample) -> list[Trace]:
-        """The gradients of each rank's own loss in the first step, in float64, by name."""
+        """The gradients of each rank's own loss in the first step, float64, by name."""
         self.step.to(torch.float64).train()
         self._load(sample, "train", "float64")
         losses = self.step.losses(*self._inputs(sample, "float64"))
         names, weights = zip(*self._trained().items(), strict=True)
-        found = [torch.autograd.grad(loss, weights, retain_graph=True) for loss in losses]
+        by_rank = [torch.autograd.grad(loss, weights, retain_graph=True) for loss in losses]
         self._renew()
         return [
-            {tensors.parameter_gradient(n): g.numpy() for n, g in zip(names, each, strict=True)}
-            for each in found
+            {
+                tensors.parameter_gradient(n): g.numpy()
+                for n, g in zip(names, gradients, strict=True)
+            }
+            for gradients in by_rank
         ]
 
 
 class Together(nn.Module):
-    """A step of all ranks in one process, with the mean of the gradients that each would have.
+    """A step of all ranks in one process, which updates by the mean of all ranks' gradients.
 
-    Buffers are each rank's own, and begin alike.
+    Each rank has buffers of its own, which begin alike.
     """
 
     def __init__(self, step: nn.Module, ranks: int):
@@ -103,7 +106,7 @@ class Together(nn.Module):
         self.buffers_of: list[dict[str, torch.Tensor]] = []
 
     def losses(self, *batch: torch.Tensor) -> list[torch.Tensor]:
-        """The loss of every rank's part of a batch, by the rank's own buffers."""
+        """The loss of each rank's part of a batch, with the rank's own buffers."""
         if not self.buffers_of:
             initial = dict(self.network.named_buffers())
             for _ in range(self.ranks):
@@ -123,16 +126,16 @@ class Together(nn.Module):
 
 @contextlib.contextmanager
 def _first_gradients(network: TorchNetwork) -> Iterator[Trace]:
-    """What the optimizer is given for its first update, by the reference's names."""
-    found: Trace = {}
+    """The gradients that the optimizer gets for its first update, by the reference's names."""
+    gradients: Trace = {}
 
     def keep(*_) -> None:
-        if not found:
+        if not gradients:
             for name, parameter in network._trained().items():
-                found[tensors.parameter_gradient(name)] = parameter.grad.numpy().copy()
+                gradients[tensors.parameter_gradient(name)] = parameter.grad.numpy().copy()
 
     handle = register_optimizer_step_pre_hook(keep)
     try:
-        yield found
+        yield gradients
     finally:
         handle.remove()

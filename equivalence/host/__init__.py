@@ -1,1 +1,6 @@
-"""."""
+"""The machine that a run is on. Frameworks are imported inside functions only.
+
+environment: prepares a process before NumPy and the frameworks are imported.
+devices: the devices, their compute modes, and which of them this host has.
+isolation: gives each case an empty folder, and restores the state of the process after it.
+"""

@@ -1,10 +1,11 @@
-"""The devices that a candidate may run on, their compute modes, and whether this host has them.
+"""The devices that a candidate can run on, their compute modes, and whether this host has them.
 
-A place is where and how a candidate computes, by name: "cpu"; "ascend", in the default mode;
-"ascend.float16", in another; "ascend.hf32.rehearsed", on the CPU in that arithmetic.
+A place is a device in a compute mode. Its name is "cpu"; "ascend" for the default mode of the
+device; "ascend.float16" for another mode; "ascend.hf32.rehearsed" where the CPU rounds as that mode
+does.
 
-The reference runs on the CPU, or beside a GPU on CUDA where torch has it. With records a host with
-a device needs no reference at all.
+The reference runs on the CPU; for a candidate on a GPU it runs on CUDA, if torch has CUDA. Where
+its truth is recorded, the reference need not run at all.
 """
 
 import functools
@@ -18,11 +19,11 @@ from dataclasses import dataclass
 from equivalence.errors import EquivalenceError
 
 PROBING = 60.0
-"""Seconds that the search for devices may take."""
+"""How many seconds the search for one device may take; beyond, the device counts as missing."""
 
 
 def _gpu_mode(mode: str) -> None:
-    """Both switches, since their defaults differ: convolutions may use TF32, products may not."""
+    """Set both switches of a GPU. By default TF32 is on for convolutions and off for products."""
     from mindspore.device_context.gpu import op_precision
 
     op_precision.matmul_allow_tf32(mode == "tf32")
@@ -30,11 +31,12 @@ def _gpu_mode(mode: str) -> None:
 
 
 def _ascend_mode(mode: str) -> None:
-    """Both switches of HF32, since CANN's defaults differ as they do on GPU.
+    """Set both switches of HF32 of an Ascend, or its float16 mode.
 
-    `allow_fp32_to_fp16` takes float16 for what multiplies matrices, convolutions included, and
-    leaves what float32 has a kernel for in float32; MindSpore's default is
-    "must_keep_origin_dtype". MindSpore refuses to set any of these twice in a process.
+    CANN's defaults of the two switches differ, as they do on a GPU. In `allow_fp32_to_fp16`, matrix
+    products and convolutions compute in float16; other operators stay in float32 where they have a
+    kernel for it. MindSpore's default is "must_keep_origin_dtype". MindSpore raises where one of
+    these is set twice in a process.
     """
     from mindspore.device_context.ascend import op_precision
 
@@ -49,30 +51,44 @@ def _ascend_mode(mode: str) -> None:
 class Device:
     """A device target of MindSpore.
 
-    modes: what float32 may be multiplied in, rows of UNIT_ROUNDOFF, the default first.
-    choose: sets the mode of this process. visible: the variable that restricts the cards.
+    target: MindSpore's name of the device.
+    modes: the compute modes of float32 products, keys of UNIT_ROUNDOFF, the default first.
+    choose: sets the mode of this process; None where there is one mode only.
+    visible: the environment variable that restricts the cards; None: there is no such variable.
+    reference: the device of torch on which the reference runs beside it, where torch has it.
     """
 
     target: str
     modes: tuple[str, ...]
     choose: Callable[[str], None] | None = None
     visible: str | None = None
+    reference: str = "cpu"
 
 
 DEVICES = {
     "cpu": Device("CPU", ("float32",)),
-    "gpu": Device("GPU", ("tf32", "float32"), _gpu_mode, "CUDA_VISIBLE_DEVICES"),
+    "gpu": Device("GPU", ("tf32", "float32"), _gpu_mode, "CUDA_VISIBLE_DEVICES", "cuda"),
     "ascend": Device(
         "Ascend", ("hf32", "float32", "float16"), _ascend_mode, "ASCEND_RT_VISIBLE_DEVICES"
     ),
 }
+"""Name -> device."""
+
 MODES = tuple(dict.fromkeys(mode for device in DEVICES.values() for mode in device.modes))
+"""The compute modes of all devices, each once."""
+
 REHEARSED = "rehearsed"
+"""The last part of a place's name where the CPU stands in for the device."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A device in one compute mode; rehearsed: in its arithmetic, on the CPU."""
+    """A device in one compute mode.
+
+    device: a key of DEVICES.
+    mode: one of the device's modes.
+    rehearsed: whether the CPU computes, and rounds as this mode does.
+    """
 
     device: str
     mode: str
@@ -80,7 +96,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As cases and results spell it; the default mode of a device goes without saying."""
+        """The name in cases and results; a device's default mode is left out."""
         if self.rehearsed:
             return f"{self.device}.{self.mode}.{REHEARSED}"
         default = DEVICES[self.device].modes[0]
@@ -88,19 +104,27 @@ class Place:
 
     @property
     def runs_on(self) -> str:
-        """The device that has to be there."""
+        """The device that the host must have."""
         return "cpu" if self.rehearsed else self.device
 
+    @property
+    def reference(self) -> str:
+        """The device of torch on which the reference runs, where torch has it."""
+        return DEVICES[self.runs_on].reference
+
     def computes(self, dtype: str) -> str:
-        """The row of UNIT_ROUNDOFF that a dtype is multiplied in."""
+        """The key of UNIT_ROUNDOFF for products of that dtype."""
         return self.mode if dtype == "float32" else dtype
 
     def running(self, dtype: str) -> "Place":
-        """Where a dtype is computed: half precision is the CPU's own, and needs no rehearsal."""
+        """The place for a dtype: the CPU has float16 itself, so float16 is never rehearsed."""
         return CPU if self.rehearsed and dtype != "float32" else self
 
     def enter(self) -> None:
-        """Make the device and its mode those of the process."""
+        """Set the device and its mode for this process.
+
+        Raises EquivalenceError where the process already computes in another mode of the device.
+        """
         global _standing
         import mindspore as ms
 
@@ -119,11 +143,12 @@ class Place:
 
 
 _standing: Place | None = None
+"""The place whose mode this process has set; None before the first."""
 
 
 @functools.cache
 def place(name: str) -> Place:
-    """The place of a name."""
+    """The place with this name."""
     device, *rest = name.split(".")
     rehearsed = rest[-1:] == [REHEARSED]
     mode = rest[0] if rest else DEVICES[device].modes[0]
@@ -131,6 +156,7 @@ def place(name: str) -> Place:
 
 
 CPU = place("cpu")
+"""The CPU in float32."""
 
 EVERY_PLACE = tuple(
     Place(name, mode, rehearsed).name
@@ -139,27 +165,32 @@ EVERY_PLACE = tuple(
     for rehearsed in (False, True)
     if not (rehearsed and mode == "float32")
 )
+"""The names of all places."""
 
 _places = {device: device for device in DEVICES}
 
 
 def places() -> dict[str, str]:
-    """Device -> the name of the place where this run has the device's cases."""
+    """Device -> the name of the place where this run runs the device's cases."""
     return _places
 
 
 def choose(mode: str | None = None, rehearsed: str | None = None) -> dict[str, str]:
-    """Choose the run's mode of float32, for devices that have it, and a device to rehearse.
+    """Choose where this run runs the cases of each device.
 
-    Returns the places as they were. Raises EquivalenceError where there is no such rehearsal.
+    mode: the compute mode of float32, for devices that have it; None: each device's default.
+    rehearsed: a device that the CPU stands in for; None: none.
+
+    Returns the places before, for `restore`. Raises EquivalenceError where the device lacks the
+    mode, or the mode is float32, which the CPU has itself.
     """
     global _places
-    made = {
+    chosen = {
         name: Place(name, mode if mode in device.modes else device.modes[0]).name
         for name, device in DEVICES.items()
     }
     if rehearsed is not None:
-        at = place(made[rehearsed])
+        at = place(chosen[rehearsed])
         if mode is not None and at.mode != mode:
             raise EquivalenceError(lacking(rehearsed, mode))
         if at.mode == "float32":
@@ -167,25 +198,29 @@ def choose(mode: str | None = None, rehearsed: str | None = None) -> dict[str, s
                 f"{rehearsed} in float32 needs no rehearsal: the CPU computes in it; leave out "
                 "--rehearse, or choose another --mode"
             )
-        made["cpu"] = Place(rehearsed, at.mode, rehearsed=True).name
-    before, _places = _places, made
+        chosen["cpu"] = Place(rehearsed, at.mode, rehearsed=True).name
+    before, _places = _places, chosen
     return before
 
 
 def lacking(device: str, mode: str) -> str:
-    """That a device does not have a mode."""
+    """The text that says that a device lacks a mode."""
     return f"{device} has no compute mode {mode}; it has {', '.join(DEVICES[device].modes)}"
 
 
 def restore(before: dict[str, str]) -> None:
-    """Put the places back."""
+    """Restore the places that `choose` returned."""
     global _places
     _places = before
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a host has of a device. why: in a few words, where it has none."""
+    """Whether a host has a device.
+
+    cards: the number of cards.
+    why: the reason in a few words where there are none.
+    """
 
     cards: int
     why: str = ""
@@ -203,26 +238,27 @@ except Exception as error:
 
 @functools.cache
 def found(device: str) -> Found:
-    """How many cards of a device MindSpore finds; asked once, never raises.
+    """How many cards of a device MindSpore finds on this host. Never raises.
 
-    Asked in a process of its own: the library of a device may crash or hang when it is loaded.
+    A separate process asks, once: the library of a device may crash or hang while it is loaded.
     """
     if device == "cpu":
         return Found(1)
     target = DEVICES[device].target
     code = _PROBE.replace("TARGET", repr(target))
     try:
-        asked = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=PROBING
         )
     except subprocess.TimeoutExpired:
         return Found(0, f"MindSpore did not answer within {PROBING:.0f} s")
     except OSError as error:
         return Found(0, f"no process can be started to ask MindSpore: {error}")
-    return _answer(asked.returncode, asked.stdout, asked.stderr)
+    return _answer(process.returncode, process.stdout, process.stderr)
 
 
 def _answer(status: int, out: str, err: str) -> Found:
+    """The result of a process that ran _PROBE, from its exit status and outputs."""
     for line in reversed(out.splitlines()):
         key, _, value = line.partition(": ")
         if key == "cards":
@@ -235,12 +271,12 @@ def _answer(status: int, out: str, err: str) -> Found:
 
 
 def cards(device: str) -> list[str]:
-    """The cards that this process may use, as the device's variable names them."""
-    restricted = os.environ.get(DEVICES[device].visible or "", "")
-    named = [card.strip() for card in restricted.split(",") if card.strip()]
-    return (named or [str(card) for card in range(found(device).cards)])[: found(device).cards]
+    """The cards that this process may use, named as in the device's environment variable."""
+    visible = os.environ.get(DEVICES[device].visible or "", "")
+    names = [card.strip() for card in visible.split(",") if card.strip()]
+    return (names or [str(card) for card in range(found(device).cards)])[: found(device).cards]
 
 
 def present(device: str) -> bool:
-    """Whether MindSpore in this environment can use the device; never raises."""
+    """Whether MindSpore can use the device on this host. Never raises."""
     return found(device).cards > 0

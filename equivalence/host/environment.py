@@ -1,4 +1,4 @@
-"""Process settings that must stand before NumPy, PyTorch or MindSpore is first imported."""
+"""Settings of a process, made before NumPy, PyTorch or MindSpore is first imported."""
 
 import gc
 import importlib.util
@@ -16,19 +16,20 @@ SETTINGS = {
     # MindSpore logs every warning to stderr; errors reach the caller as exceptions.
     "GLOG_v": "4",
 }
+"""Environment variable -> its value, where the user has not set it."""
 
 
 def prepare() -> None:
-    """Set what the caller's own environment leaves open."""
+    """Set each variable of SETTINGS that the environment does not have."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
 
 
 def installed(package: str) -> bool:
-    """Whether a package can be imported; it is not."""
+    """Whether a package can be imported. The package is not imported."""
     try:
         return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):  # kept from being imported
+    except (ImportError, ValueError):  # something blocks the import
         return False
 
 
@@ -36,11 +37,11 @@ _frozen_modules = 0
 
 
 def spare_collections() -> None:
-    """Exempt what imports have left on the heap from garbage collection.
+    """Exempt the objects of imported modules from garbage collection.
 
-    MindSpore collects garbage before each graph compile; walking every object of both frameworks
-    takes 0.1-0.3 s, as long as the compile of a small network. Only imports are worth it: to
-    freeze after every case would keep its cyclic garbage for ever.
+    MindSpore collects garbage before each graph compile. A collection that visits all objects of
+    both frameworks takes 0.1-0.3 s, as long as the compile of a small network. The objects are
+    frozen only after new imports; after each case, its cyclic garbage would never be freed.
     """
     global _frozen_modules
     if len(sys.modules) > _frozen_modules:

@@ -1,4 +1,4 @@
-"""Puts global state back after a case, so that none sees what another left behind."""
+"""Restores global state after each case, so that no case affects another."""
 
 import contextlib
 import importlib
@@ -12,20 +12,24 @@ import numpy as np
 
 
 class Setting(NamedTuple):
-    """A piece of global state: how to read it, and how to put a value read earlier."""
+    """One piece of global state.
+
+    read: returns its value.
+    put: sets it to a value that `read` returned before.
+    """
 
     read: Callable[[], Any]
     put: Callable[[Any], object]
 
 
 def settings() -> dict[str, Setting]:
-    """What a case may change. Imports the frameworks: their state must be read before a case."""
-    found = {}
+    """All global state that a case may change, by name. Imports the frameworks that there are."""
+    every = {}
     for framework, its_settings in (("torch", _torch), ("mindspore", _mindspore)):
         with contextlib.suppress(ImportError):
-            found |= its_settings(importlib.import_module(framework))
-    # Last: a seed of MindSpore's seeds these generators, too.
-    return found | {
+            every |= its_settings(importlib.import_module(framework))
+    # These come last: setting MindSpore's seed sets these generators, too.
+    return every | {
         "python generator": Setting(random.getstate, random.setstate),
         "numpy generator": Setting(np.random.get_state, np.random.set_state),
         "numpy errors": Setting(np.geterr, lambda errors: np.seterr(**errors)),
@@ -41,7 +45,7 @@ def _torch(torch) -> dict[str, Setting]:
         ),
         "torch dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
         "torch threads": Setting(torch.get_num_threads, torch.set_num_threads),
-        # MindSpore's norm leaves it on in the thread that calls it: for NumPy and torch, too.
+        # MindSpore's norm leaves this on in the thread that calls it, for NumPy and torch, too.
         "flush to zero": Setting(_flushes_to_zero, torch.set_flush_denormal),
         "torch gradients": Setting(torch.is_grad_enabled, torch.set_grad_enabled),
         "torch determinism": _where_changed(
@@ -51,12 +55,12 @@ def _torch(torch) -> dict[str, Setting]:
 
 
 def _flushes_to_zero() -> bool:
-    """Whether this thread takes what is below the smallest normal number for zero."""
+    """Whether this thread replaces numbers below the smallest normal one by zero."""
     return bool(np.float32(1e-38) * np.float32(0.1) == 0)
 
 
 def _mindspore(ms) -> dict[str, Setting]:
-    # `set_seed` takes no None, which is the seed's value until it is first set.
+    # The seed is None until it is first set, and `set_seed` does not accept None.
     seed = sys.modules["mindspore.common.seed"]
 
     def context(key: str) -> Setting:
@@ -77,15 +81,15 @@ def _mindspore(ms) -> dict[str, Setting]:
 
 
 def _where_changed(read: Callable[[], Any], put: Callable[[Any], object]) -> Setting:
-    """A setting that is costly to put: torch imports its compiler for determinism, 2 s."""
+    """A setting that is put only where it changed: torch's determinism costs 2 s of imports."""
     return Setting(read, lambda value: read() == value or put(value))
 
 
 @contextlib.contextmanager
 def isolated() -> Iterator[None]:
-    """Run a block in an empty temporary directory and restore the process's state afterwards.
+    """Run a block in an empty temporary folder, and restore the state of the process afterwards.
 
-    A failed compile writes files where it runs; they vanish with the directory.
+    A compile that fails writes files into the folder; they are removed with it.
     """
     before = [(setting, setting.read()) for setting in settings().values()]
     with tempfile.TemporaryDirectory(prefix="equivalence-") as folder, contextlib.chdir(folder):

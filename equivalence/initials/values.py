@@ -1,4 +1,4 @@
-"""Networks built again and again with their own initialisers, for the values that these give.
+"""Builds networks again and again with their own initialisers, and collects the values.
 
 Each framework is imported by the function that builds with it.
 """
@@ -12,34 +12,36 @@ from typing import Any
 
 import numpy as np
 
+from equivalence import torchvision_schemas
 from equivalence.errors import IllPosedError
-from equivalence.sample import seed_of
+from equivalence.seeds import seed_of
 from equivalence.sides import weights
 from equivalence.sides.weights import Slot
 from equivalence.targets import build
 
-FEWEST, MOST_BUILDS = 3, 512
-"""Builds of a side. A random element has one and the same value in three once in 2^46."""
+FEWEST_BUILDS, MOST_BUILDS = 3, 512
+"""The least and the most builds of a side; a weight that needs more raises IllPosedError.
 
-ENOUGH = 4096
-"""Random elements of each weight, pooled over builds."""
+In three builds, a random element has one and the same value only once in 2^46.
+"""
 
-MOST = 2**15
-"""Elements of a weight that are looked at in each build."""
+ENOUGH_ELEMENTS = 4096
+"""Each weight must have at least this many random elements, pooled over builds."""
+
+MOST_ELEMENTS = 2**15
+"""At most this many elements of a weight are kept in each build."""
 
 Values = dict[str, tuple[Slot, np.ndarray]]
-"""Name -> what kind of weight it is, and a copy of it."""
+"""Name -> the shape and kind of a weight, and a copy of its values."""
 
 
 def reference_values(target: str, arguments: Mapping[str, Any], *seed: object) -> Values:
     """Every parameter and buffer of a PyTorch network that is built under this seed."""
     import torch
 
-    from equivalence import torchvision_schemas
-
     torchvision_schemas.declare_missing()
     _seed_python_and_numpy(*seed)
-    # `torch.manual_seed` would seed every accelerator, too: 0.6 ms, in each of many builds.
+    # `torch.manual_seed` also seeds every accelerator, which takes 0.6 ms in each build.
     torch.default_generator.manual_seed(seed_of("torch", *seed))
     network = build(target, arguments)
     if not isinstance(network, torch.nn.Module):
@@ -78,11 +80,18 @@ def _seed_python_and_numpy(*seed: object) -> None:
 
 @dataclass
 class Weight:
-    """One weight of both sides, every build of it.
+    """One weight of both sides, in every build.
 
-    reference, candidate: the values looked at, in the weight's own dtype, shape (builds, n), of
-    the flattened weight the leading ones and, where it is large, some of all others.
-    evidence: test -> decades. problem, cause: what is wrong with the candidate's, and why.
+    The kept elements are the leading ones of the flattened weight and, where it is large, some of
+    the others at equal distances.
+
+    name: its name in the reference.
+    slot: its shape and kind.
+    reference: the kept values, in the weight's own dtype, shape (builds, n).
+    candidate: the same of the candidate.
+    evidence: test -> decades.
+    problem: what is wrong with the candidate's weight; None: nothing.
+    cause: why; empty where no cause is found.
     """
 
     name: str
@@ -95,12 +104,12 @@ class Weight:
 
     @cached_property
     def fixed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of either side: which elements have one value in all builds, shape (n,)."""
+        """(reference, candidate): which elements have one value in all builds, each shape (n,)."""
         return fixed(self.reference), fixed(self.candidate)
 
     @cached_property
     def drawn(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of either side: the elements that are not fixed on both, pooled, float64, shape (m,)."""
+        """(reference, candidate): the elements that a side draws, pooled, float64, shape (m,)."""
         theirs, ours = self.fixed
         drawn = ~(theirs & ours)
         return tuple(v[:, drawn].ravel().astype(float) for v in (self.reference, self.candidate))
@@ -111,40 +120,43 @@ def fixed(values: np.ndarray) -> np.ndarray:
     return (values == values[0]).all(axis=0)
 
 
-def pooled(
+def pool(
     name: str,
     reference: Callable[[int], Values],
     candidate: Callable[[int], Values],
     rename: Mapping[str, str],
 ) -> list[Weight]:
-    """The weights of both sides, from as many builds as the smallest of them needs.
+    """The weights of both sides, from as many builds as the smallest weight needs.
 
-    reference, candidate: from the number of a build to its values. Raises WeightError when names
-    or shapes do not pair up, IllPosedError when a weight has too few elements for MOST_BUILDS.
+    reference, candidate: function of the number of a build that returns its values.
+
+    Raises WeightError when names or shapes do not pair up, and IllPosedError when there are no
+    weights or a weight has too few elements for MOST_BUILDS builds.
     """
     builds = [(reference(0), candidate(0))]
     slots, ours = ({n: slot for n, (slot, _) in side.items()} for side in builds[0])
     partners = {n: partner for partner, n in weights.pair(slots, ours, rename).items()}
     if not partners:
         raise IllPosedError(f"{name}: there are no weights, so nothing would be compared")
-    builds = [_looked_at(partners, *builds[0])]
-    wanted = FEWEST
-    while len(builds) < wanted:
+    builds = [_keep_elements(partners, *builds[0])]
+    needed = FEWEST_BUILDS
+    while len(builds) < needed:
         builds += [
-            _looked_at(partners, reference(number), candidate(number))
-            for number in range(len(builds), wanted)
+            _keep_elements(partners, reference(number), candidate(number))
+            for number in range(len(builds), needed)
         ]
-        made = [
-            Weight(n, slots[n], *map(np.stack, zip(*(each[n] for each in builds), strict=True)))
+        pooled_weights = [
+            Weight(n, slots[n], *map(np.stack, zip(*(build[n] for build in builds), strict=True)))
             for n in partners
         ]
-        wanted = _wanted(name, made)
-    return made
+        needed = _builds_needed(name, pooled_weights)
+    return pooled_weights
 
 
-def _looked_at(
+def _keep_elements(
     partners: Mapping[str, str], reference: Values, candidate: Values
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Name -> the kept elements of one build of both sides."""
     at = {name: positions(reference[name][0].shape) for name in partners}
     return {
         name: (
@@ -156,35 +168,35 @@ def _looked_at(
 
 
 def positions(shape: tuple[int, ...]) -> np.ndarray:
-    """Where the elements that are looked at lie in the flattened weight."""
+    """Positions of the kept elements in the flattened weight."""
     size, leading = math.prod(shape), leading_positions(shape)
-    others = min(size, MOST) - leading
+    others = min(size, MOST_ELEMENTS) - leading
     rest = leading + np.arange(others) * (size - leading) // max(others, 1)
     return np.concatenate([np.arange(leading), rest])
 
 
 def leading_positions(shape: tuple[int, ...]) -> int:
-    """How many of the elements that are looked at are the first ones, without a gap."""
+    """How many of the kept elements are the first ones of the weight, without a gap."""
     size = math.prod(shape)
-    return size if size <= MOST else MOST // 2
+    return size if size <= MOST_ELEMENTS else MOST_ELEMENTS // 2
 
 
-def _wanted(name: str, made: list[Weight]) -> int:
-    """How many builds give every weight enough random elements."""
-    # What one side fixes altogether is told from a random weight by the builds there are.
+def _builds_needed(name: str, pooled_weights: list[Weight]) -> int:
+    """How many builds give every weight enough elements; IllPosedError beyond MOST_BUILDS."""
+    # A weight that one side fixes altogether needs no more builds.
     drawn = {
-        each.name: each.drawn[0].size // len(each.reference)
-        for each in made
-        if not any(side.all() for side in each.fixed)
+        weight.name: weight.drawn[0].size // len(weight.reference)
+        for weight in pooled_weights
+        if not any(side.all() for side in weight.fixed)
     }
-    few = min((n for n in drawn if drawn[n]), key=lambda n: drawn[n], default=None)
-    if few is None:
-        return FEWEST
-    wanted = max(FEWEST, -(-ENOUGH // drawn[few]))
-    if wanted > MOST_BUILDS:
+    smallest = min((n for n in drawn if drawn[n]), key=lambda n: drawn[n], default=None)
+    if smallest is None:
+        return FEWEST_BUILDS
+    needed = max(FEWEST_BUILDS, -(-ENOUGH_ELEMENTS // drawn[smallest]))
+    if needed > MOST_BUILDS:
         raise IllPosedError(
-            f"{name}: {few} has {drawn[few]} random elements, too few to tell their distribution "
-            f"from {MOST_BUILDS} builds; use a configuration that gives it at least "
-            f"{-(-ENOUGH // MOST_BUILDS)}"
+            f"{name}: {smallest} has {drawn[smallest]} random elements, too few to tell their "
+            f"distribution from {MOST_BUILDS} builds; use a configuration that gives it at least "
+            f"{-(-ENOUGH_ELEMENTS // MOST_BUILDS)}"
         )
-    return wanted
+    return needed

@@ -1,1 +1,12 @@
-"""."""
+"""The verdict on named arrays. Imports no framework.
+
+tensors: the names of the arrays of a run, which together are its trace.
+expected: the truth of one tensor, and its sensitivity.
+truth: the truth of a whole case.
+sketch: a large tensor as 256 sums, which stand for all of its elements.
+norms: the distance between two arrays.
+precision: the unit roundoffs, and the one budget.
+verdict: the comparison of a trace with the truth.
+outcome: the result of a case, as reports read it.
+excuses: the table of every way in which a difference may end other than red.
+"""

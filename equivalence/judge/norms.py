@@ -5,18 +5,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CHUNK = 1 << 18  # elements: the working set of a chunk stays in cache
-FAINT = 1e-30  # a sum of squares below it may have lost terms to float32's underflow
+CHUNK = 1 << 18
+"""Elements that are measured at once; more are measured chunk by chunk, and each chunk stays in
+the CPU's cache."""
+
+FAINT = 1e-30
+"""A sum of squares in float32; below it, some terms may have underflowed, and the chunk is measured
+once more in float64."""
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far `a` is from `b`; elements that are not finite on a side are left out.
+    """How far `a` is from `b`. Elements that are not finite on either side count as zero.
 
-    norm: Euclidean norm of a - b. largest: its greatest magnitude, at flat index `at`.
-    scale, peak: the same two norms of b.
-    mismatched: number of elements that are NaN on a side, or infinite on one and not, or
-    otherwise, on the other; `first_mismatch` is the flat index of the first, or -1.
+    norm: the Euclidean norm of a - b.
+    largest: the greatest magnitude in a - b.
+    at: the flat index of that element; -1 for empty arrays.
+    scale: the Euclidean norm of b.
+    peak: the greatest magnitude in b.
+    mismatched: the number of elements that are not finite and not equal on both sides.
+    first_mismatch: the flat index of the first of these; -1 if there is none.
     """
 
     norm: float
@@ -30,10 +38,10 @@ class Distance:
 
 @np.errstate(all="ignore")
 def distance(a: np.ndarray, b: np.ndarray) -> Distance:
-    """Measure `a` against `b`, both floating and of one shape.
+    """Measure `a` against `b`, two floating arrays of one shape.
 
-    Extra memory is a few chunks, whatever the size, for C-contiguous arrays; others are copied.
-    Raises ValueError for arrays of different shapes.
+    C-contiguous arrays need a few chunks of extra memory, whatever their size; others are copied.
+    Raises ValueError if the shapes differ.
     """
     if a.shape != b.shape:
         raise ValueError(f"shapes differ: {a.shape} and {b.shape}")
@@ -48,7 +56,7 @@ def distance(a: np.ndarray, b: np.ndarray) -> Distance:
         one, two, delta = a[start:stop], b[start:stop], difference[: stop - start]
         delta_squares, two_squares = _measure(one, two, delta)
         if not (_sound(delta_squares, delta) and _sound(two_squares, two)):
-            # Rare: a value that is not finite, or squares out of float32's range.
+            # Rare: a value is not finite, or squares leave the range of float32.
             one, two, wrong = _finite_pair(one, two)
             if wrong.size:
                 mismatched += wrong.size
@@ -66,19 +74,19 @@ def distance(a: np.ndarray, b: np.ndarray) -> Distance:
 
 
 def _measure(one: np.ndarray, two: np.ndarray, delta: np.ndarray) -> tuple[float, float]:
-    """Write one - two to `delta`; the sums of squares of `delta` and of `two`."""
+    """Write one - two to `delta`; return the sums of squares of `delta` and of `two`."""
     two = two if two.dtype == delta.dtype else two.astype(delta.dtype)
     np.subtract(one, two, out=delta)
     return float(np.dot(delta, delta)), float(np.dot(two, two))
 
 
 def _sound(squares: float, values: np.ndarray) -> bool:
-    """Whether the sum of squares of `values` can be trusted: in range, or zero because all are."""
+    """Whether a sum of squares is reliable: within range, or zero since all `values` are zero."""
     return FAINT < squares < math.inf or (squares == 0.0 and not values.any())
 
 
 def _finite_pair(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both in float64 with zeros where either is not finite, and the places where they disagree."""
+    """Both in float64, with zeros where either is not finite; and the indices of mismatches."""
     one, two = one.astype(np.float64), two.astype(np.float64)
     finite = np.isfinite(one) & np.isfinite(two)
     agree = finite | (one == two)

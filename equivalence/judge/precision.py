@@ -1,11 +1,8 @@
-"""Unit roundoffs, where numbers end, and the one budget."""
+"""The unit roundoffs, the smallest normal number, and the one budget."""
 
 BUDGET = 16.0
-"""Roundings that a tensor of a right candidate may be away from the truth."""
+"""Roundings. A tensor that is farther than this from the truth differs."""
 
-# By compute mode; every mode of a device is one of these, and counts where matrices are multiplied
-# (see `units.py`). TF32 stores 10 bits of the significand.
-# HF32 stores 11, but may cut the others off as well as round to nearest (CANN's SetHF32TransMode).
 UNIT_ROUNDOFF = {
     "float64": 2.0**-53,
     "float32": 2.0**-24,
@@ -14,15 +11,18 @@ UNIT_ROUNDOFF = {
     "float16": 2.0**-11,
     "bfloat16": 2.0**-8,
 }
+"""Unit roundoff by compute mode: the largest relative error of one rounding.
+
+A mode counts where matrices are multiplied (see `twins/units.py`). TF32 keeps 10 bits of the
+significand. HF32 keeps 11, but may truncate instead of rounding to nearest (CANN's
+SetHF32TransMode).
+"""
 
 UNDERFLOW = 2.0**-126
-"""The smallest normal number of float32: what is smaller may count as zero, as MindSpore's threads
-and many accelerators have it."""
+"""The smallest normal number of float32. A smaller magnitude may count as zero: MindSpore's threads
+and many accelerators flush it to zero."""
 
-# Operators that honestly need another budget: twin name -> (budget, reason with measurement).
-REVIEWED_BUDGETS: dict[str, tuple[float, str]] = {}
-
-
-def budget(twin: str) -> float:
-    """The budget of a twin in roundings."""
-    return REVIEWED_BUDGETS.get(twin, (BUDGET, ""))[0]
+CLOSE = 4.0
+"""Budgets. A tensor over the budget, but within this many budgets, is judged once more by the
+sensitivity of further perturbed runs. Where elements are conditioned very unevenly (the scales of a
+BatchNorm over four pixels), the first few runs underestimate the sensitivity."""

@@ -1,43 +1,42 @@
-"""A large tensor as 256 signed sums: what a record keeps instead of all of its elements.
+"""The sketch of a large tensor: 256 signed sums, which a record keeps instead of all elements.
 
-Every element goes into one of `BUCKETS` sums, with a sign; both are drawn from the tensor's own
-stream. This count sketch (Charikar, Chen and Farach-Colton, 2002) is linear: the sketch of a
-difference is the difference of the sketches. Its Euclidean norm is unbiased in the square, with a
-relative standard deviation of at most sqrt(2 / BUCKETS) there, and so of 4.4% in the norm; a
-single element that differs keeps its size exactly. A sketched tensor is judged as any other, by
-sketches of the truth, of the perturbed runs, of the reference's own run and of the candidate.
+Every element is added to one of `BUCKETS` sums, with a sign. The bucket and the sign are drawn
+from the tensor's own stream. This count sketch (Charikar, Chen and Farach-Colton, 2002) is linear:
+the sketch of a difference is the difference of the sketches. The square of its Euclidean norm is
+unbiased, with a relative standard deviation of at most sqrt(2 / BUCKETS); the norm then varies by
+4.4%. A single element that differs keeps its size exactly. A sketched tensor is judged like any
+other: the truth, the perturbed runs, the reference's own run and the candidate are all sketched.
 
-What is lost is the place of an error, and some of the reach of the maximum norm: one bucket holds
-the rounding of size / 256 elements, so that a single wrong element stands out from the noise of
-that many. Of a million elements one must be off by sqrt(4000) = 63 times as much as in the whole
-tensor, in single precision by 2e-4 of what elements usually are.
+A sketch loses the index of an error, and some sharpness of the maximum norm. One bucket holds the
+rounding of size / 256 elements, and a single wrong element must stand out from that noise. In a
+tensor of a million elements, one element must be wrong by sqrt(4000) = 63 times as much as without
+a sketch; in single precision that is 2e-4 of the usual size of an element.
 """
 
 import hashlib
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import Truth
-from equivalence.judge.verdict import Expected
-from equivalence.sample import Sample, stream
+from equivalence.seeds import stream
 
 BUCKETS = 256
+"""Sums in a sketch."""
 
-WHOLE = 512
-"""Tensors of at most so many elements are kept as they are."""
+WHOLE_SIZE = 512
+"""Elements. A tensor of at most so many is kept whole; a larger one is sketched."""
 
-CHUNK = 1 << 18  # elements: their codes, sums and copies stay in cache
+CHUNK = 1 << 18
+"""Elements that are sketched at once; their codes, sums and copies stay in the CPU's cache."""
 
 
 @dataclass(frozen=True)
 class Sketch:
     """How one tensor is sketched.
 
-    shape: of the whole tensor. key: names the stream of its signs and buckets.
+    shape: the shape of the whole tensor.
+    key: the name of the stream that draws its buckets and signs.
     """
 
     shape: tuple[int, ...]
@@ -45,14 +44,14 @@ class Sketch:
 
     @property
     def size(self) -> int:
-        """Elements of the whole tensor."""
+        """The number of elements of the whole tensor."""
         return math.prod(self.shape)
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """The sketch of a tensor of `shape`: (BUCKETS,) float64; of integers their digest.
+        """The sketch of a floating tensor of shape `shape`: (BUCKETS,) float64.
 
-        Integers and booleans are equal or not, whatever their width: (32,) uint8, a SHA-256.
-        Raises ValueError for another shape.
+        Integers and booleans give a SHA-256 instead, (32,) uint8: they are equal or not, whatever
+        the width of their dtype. Raises ValueError for another shape.
         """
         if values.shape != self.shape:
             raise ValueError(f"shape {values.shape}, sketched are {self.shape}")
@@ -66,18 +65,3 @@ class Sketch:
             codes = np.frombuffer(rng.bytes(2 * part.size), "<u2") % (2 * BUCKETS)
             sums += np.bincount(codes, part, 2 * BUCKETS)
         return sums[:BUCKETS] - sums[BUCKETS:]
-
-
-def keeping(sample: Sample) -> Callable[[Trace], Truth]:
-    """What is kept of the true values of a sample: small tensors whole, large ones sketched.
-
-    What is not finite everywhere is kept whole, too: it has no sums.
-    """
-
-    def expected(name: str, values: np.ndarray) -> Expected:
-        if values.size <= WHOLE or values.dtype.kind not in "fiub" or not np.isfinite(values).all():
-            return Expected(values, str(values.dtype))
-        sketch = Sketch(values.shape, (sample.seed, sample.name, name))
-        return Expected(sketch.of(values), str(values.dtype), sketch=sketch)
-
-    return lambda trace: Truth({name: expected(name, values) for name, values in trace.items()})

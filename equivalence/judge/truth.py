@@ -1,34 +1,28 @@
-"""What is known of the reference's side of a sample, wherever it comes from: run now or recorded.
-
-Imports no framework: with a record, a host needs no torch.
-"""
+"""The truth of a whole case, and the elements whose value rounding decides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from equivalence.judge.tensors import Trace
-from equivalence.judge.verdict import Expected
-from equivalence.sample import Sample
-from equivalence.sides.weights import Slot
-from equivalence.truth.undecided import Undecided
+import numpy as np
 
-CLOSE = 4.0
-"""Budgets up to which a tensor is off by little. Of one whose elements are conditioned very
-unevenly, such as the scales of a BatchNorm over four pixels, few runs show too small a largest
-change."""
+from equivalence.judge.expected import Expected
+from equivalence.judge.tensors import Trace
 
 
 @dataclass(frozen=True)
 class Flip:
-    """An activation near its kink, and the branch beyond it.
+    """An activation near its kink, and its two branches.
 
-    layer: path of the innermost reference module that the operator runs in, "" for the root;
-    call: which run of that operator there, from 1, or 0 where there is only one.
-    index: of the activation, or of the window of a max pooling; value: its distance from the
-    kink, in units of the activation. place: of the operator among the kinked ones of a run.
-    taken, other: what the truth does and what a flip does: 1 above the kink and 0 below, or for a
-    max pooling the flat place in the plane of the entry that wins.
+    layer: the path of the innermost reference module that runs the operator; "" for the root.
+    call: the number of the operator's call in that module, from 1; 0 if it is the only call.
+    operator: the operator's name, such as "relu".
+    index: the index of the activation, or of the window of a max pooling.
+    value: the distance of the activation from the kink, in the activation's own unit.
+    place: the position of the call among all calls of operators with kinks in a run, from 0.
+    taken: the branch of the truth: 1 above the kink, 0 below; for a max pooling, the flat index of
+        the largest entry in its plane.
+    other: the branch of a flip, written like `taken`.
     """
 
     layer: str
@@ -50,50 +44,61 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-class Truth(dict[str, Expected]):
-    """What is expected of every tensor of the trace, by name.
+@dataclass(frozen=True)
+class Undecided:
+    """The undecided elements of one update: rounding decides their value.
 
-    near: the few activations within rounding of a kink that no draw got rid of; a right candidate
-    may take the other branch at any of them. Sensitivities hold none of their jumps.
-    undecided: the elements of updates that rounding decides, by the tensor's name.
+    at: their flat indices, (n,).
+    low: the least value that each may have, (n,).
+    high: the greatest value that each may have, (n,).
+    truth: their values in the truth, (n,).
+    shape: the shape of the whole update.
+    """
+
+    at: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    truth: np.ndarray
+    shape: tuple[int, ...]
+
+    def replace(self, values: np.ndarray) -> np.ndarray:
+        """A copy of `values` in which the truth replaces these elements.
+
+        An element out of its range keeps its distance from the range. Values of another shape are
+        returned as they are.
+        """
+        if values.shape != self.shape:
+            return values
+        copy, elements = values.copy().reshape(-1), values.reshape(-1)[self.at]
+        allowed = np.clip(elements, self.low, self.high)
+        copy[self.at] = self.truth + (elements - allowed)
+        return copy.reshape(values.shape)
+
+
+class Truth(dict[str, Expected]):
+    """The truth of every tensor of the trace, by name.
+
+    near: the few activations that stay within rounding of a kink in every draw of the sample. A
+        right candidate may take the other branch at any of them. Sensitivities include none of
+        the jumps that this causes.
+    undecided: the undecided elements of updates, by the tensor's name.
     """
 
     near: tuple[Flip, ...] = ()
     undecided: Mapping[str, Undecided] = MappingProxyType({})
 
-    def decided(self, recorded: Trace) -> Trace:
-        """A run's trace with the truth in place of what rounding decides."""
+    def replace_undecided(self, trace: Trace) -> Trace:
+        """A copy of a run's trace in which the truth replaces all undecided elements."""
         return {
-            name: self.undecided[name].decided(values) if name in self.undecided else values
-            for name, values in recorded.items()
+            name: self.undecided[name].replace(values) if name in self.undecided else values
+            for name, values in trace.items()
         }
 
     @property
     def pulled_back(self) -> dict[int, tuple[int, ...]]:
-        """The shapes of the floating outputs, by position: those that get a cotangent."""
+        """The shapes of the floating outputs, by position; each of these gets a cotangent."""
         return {
-            int(name.removeprefix("output.")): known.shape
-            for name, known in self.items()
-            if name.startswith("output.") and known.truth.dtype.kind == "f"
+            int(name.removeprefix("output.")): tensor.shape
+            for name, tensor in self.items()
+            if name.startswith("output.") and tensor.truth.dtype.kind == "f"
         }
-
-
-@dataclass
-class Reference:
-    """Everything of the reference that the executions and devices of a sample share.
-
-    finer: with more exact sensitivities, made when a candidate is off by little; far: activations
-    that may have taken the other branch, looked for when only gradients are off.
-    record: "used" where all of it was read from a record, "stale" where a record was out of date
-    and the reference was run instead, "written" where it has just been recorded.
-    multiplies: whether it has convolutions or matrix products; known only of what is recorded.
-    """
-
-    sample: Sample
-    slots: dict[str, Slot]
-    random_layers: list[str]
-    expected: Truth
-    finer: Truth | None = None
-    far: tuple[Flip, ...] | None = None
-    record: str | None = None
-    multiplies: bool | None = None

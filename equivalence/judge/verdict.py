@@ -1,106 +1,51 @@
 """The verdict on named arrays. Imports no framework.
 
-A tensor T of the candidate is right when it is what the reference itself would give if each of
-its inputs and weights had been rounded a few times more:
+A tensor T of the candidate is right if the reference itself would give it after a few more
+roundings of its inputs and weights:
 
     error(T) = ||candidate - truth|| / (sensitivity(T) + u ||truth|| + 2^-126)    in roundings
 
-with `u` the unit roundoff of the compute mode, 2^-126 the smallest normal number of float32, and
-sensitivity(T) the largest change of the truth under perturbations of its inputs and weights by a
-factor (1 +- u): a normwise backward error (Higham, Accuracy and Stability of Numerical Algorithms,
-section 1.5) whose condition number is measured instead of bounded. It is taken in the Euclidean
-norm and again in the maximum norm, so that one wrong element in a million cannot hide; both must
-stay within the budget.
+`u` is the unit roundoff of the compute mode. 2^-126 is the smallest normal number of float32.
+sensitivity(T) is the largest change of the truth when its inputs and weights are perturbed by a
+factor (1 +- u). This is a normwise backward error (Higham, Accuracy and Stability of Numerical
+Algorithms, section 1.5) whose condition number is measured instead of bounded. It is taken in the
+Euclidean norm and again in the maximum norm, so that one wrong element in a million cannot hide.
+Both must stay within the budget.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
-from equivalence.judge.norms import Distance, distance
-from equivalence.judge.precision import UNDERFLOW
+from equivalence.judge import excuses
+from equivalence.judge.expected import Expected, one_rounding
+from equivalence.judge.norms import Distance
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
-
-if TYPE_CHECKING:
-    from equivalence.judge.sketch import Sketch
-
-
-@dataclass
-class Expected:
-    """What is known of one tensor: its truth and how much rounding moves it.
-
-    truth: float64 for floating tensors. dtype: what the reference gives in the case's precision.
-    spread, spread_peak: the sensitivity in the Euclidean and in the maximum norm.
-    own_error, own_worst: the reference's own error in the case's precision, in roundings.
-    cancelled: the truth is but what is left of terms that cancel, so that zeros are right, too.
-    sketch: of a large tensor of which no more is known; truth and all figures are then of that.
-    """
-
-    truth: np.ndarray
-    dtype: str
-    spread: float = 0.0
-    spread_peak: float = 0.0
-    own_error: float = 0.0
-    own_worst: float = 0.0
-    cancelled: bool = False
-    sketch: "Sketch | None" = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the whole tensor."""
-        return self.sketch.shape if self.sketch else self.truth.shape
-
-    @property
-    def size(self) -> int:
-        """Elements of the whole tensor."""
-        return self.sketch.size if self.sketch else self.truth.size
-
-    @property
-    def unprobed(self) -> "Expected":
-        """The same truth, of which no sensitivity is known."""
-        return replace(self, spread=0.0, spread_peak=0.0)
-
-    def seen(self, values: np.ndarray) -> np.ndarray:
-        """Of a run's values that which the truth is compared with."""
-        return self.sketch.of(values) if self.sketch else values
-
-    def apart(self, values: np.ndarray) -> Distance:
-        """How far a run's values, of the truth's shape, are from it."""
-        return distance(self.seen(values), self.truth)
-
-    def rounding(self, unit_roundoff: float) -> float:
-        """What counts as one rounding of the whole tensor, by the Euclidean norm."""
-        return _rounding(self.spread, float(np.linalg.norm(self.truth)), unit_roundoff)
-
-    @property
-    def own_needed(self) -> float:
-        """The smallest budget with which the reference's own run would have passed."""
-        return max(self.own_error, self.own_worst)
-
-    def widen(self, values: np.ndarray) -> None:
-        """Let the sensitivity be at least the distance of a perturbed run's values."""
-        apart = self.apart(values)
-        self.spread = max(self.spread, apart.norm)
-        self.spread_peak = max(self.spread_peak, apart.largest)
-
-    def widen_as(self, other: "Expected") -> None:
-        """Let the sensitivity be at least the other's."""
-        self.spread = max(self.spread, other.spread)
-        self.spread_peak = max(self.spread_peak, other.spread_peak)
 
 
 @dataclass(frozen=True)
 class TensorVerdict:
-    """One tensor: errors in roundings, and where the worst element stands.
+    """The verdict on one tensor.
 
-    error: by the Euclidean norm; worst: by the maximum norm; relative: ||candidate - truth|| /
-    ||truth||; conditioning: sensitivity / (u ||truth||); reach: the budget as a share of the
-    truth, by the norm that allows less. sketched: of a tensor that is known by its sketch, which
-    has no worst element. `problem` says in words what no norm
-    can: a missing tensor, another shape or dtype, a NaN. Both errors are then infinite.
+    name: its name in the trace.
+    budget: the largest error that passes, in roundings.
+    error: the error by the Euclidean norm, in roundings.
+    worst: the error by the maximum norm, in roundings.
+    conditioning: sensitivity / (u ||truth||).
+    own_error: the error of the reference's own run, in roundings, by the norm that needs more.
+    relative: ||candidate - truth|| / ||truth||.
+    reach: the error that the budget allows, relative to the truth, by the stricter norm. From 1
+        on, a tensor of zeros would pass.
+    index: the index of the worst element; () for a sketch.
+    got: the candidate's value of that element.
+    want: the truth's value of that element.
+    sketched: whether only the sketch of the tensor is compared.
+    excuses: the names of the excuses without which the tensor would differ.
+    problem: what no norm can say: a missing tensor, another shape or dtype, a NaN. Both errors
+        are then infinite. None without a problem.
     """
 
     name: str
@@ -115,26 +60,31 @@ class TensorVerdict:
     got: float = math.nan
     want: float = math.nan
     sketched: bool = False
+    excuses: tuple[str, ...] = ()
     problem: str | None = None
 
     @property
     def needed(self) -> float:
-        """The smallest budget that would have passed."""
+        """The smallest budget within which the tensor passes, in roundings."""
         return max(self.error, self.worst)
 
     @property
     def equal(self) -> bool:
-        """Within the budget by both norms."""
+        """Whether the tensor is within the budget by both norms."""
         return self.problem is None and self.needed <= self.budget
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """All tensors of one case, in the order of the reference's trace.
+    """The verdicts on all tensors of one case.
 
-    unit: of errors and budget; excuse: what a difference within the budget is put down to.
-    coarse: the compute mode rounds more than the dtype does, see `judge`; blind: tensors in which
-    zeros would pass, of which such a mode tells too little.
+    verdicts: one for each tensor, in the order of the reference's trace.
+    ill_posed: why the case cannot tell right from wrong; None if it can.
+    unit: the unit of errors and budget.
+    excuse: the cause that explains a difference within the budget.
+    coarse: whether convolutions and matrix products are computed in fewer bits than the dtype has.
+    blind: the names of the tensors in which zeros would pass. In a coarse mode they do not make
+        the case ill-posed, unless all tensors are blind.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -150,52 +100,50 @@ class Judgement:
         return sorted((v for v in self.verdicts if not v.equal), key=lambda v: -v.needed)
 
     @property
+    def excuses(self) -> set[str]:
+        """The names of the excuses that decided a tensor, or kept the case well-posed."""
+        names = {name for verdict in self.verdicts for name in verdict.excuses}
+        if self.coarse and self.blind and self.ill_posed is None:
+            names.add(excuses.COARSE_MODE.name)
+        return names
+
+    @property
     def perhaps_branches(self) -> bool:
-        """Whether other branches of kinks may be all that differs: of what can be compared, only
-        tensors that jump there."""
+        """Whether other branches at kinks may explain all that differs.
+
+        They may if all tensors over budget can jump at a kink and none has a problem.
+        """
         differing = self.differing if self.ill_posed is None else []
         return bool(differing) and all(v.problem is None and jumps(v.name) for v in differing)
 
     @property
     def needed(self) -> float:
-        """The smallest budget with which the whole case would have passed."""
+        """The smallest budget within which the whole case passes, in roundings."""
         return max(verdict.needed for verdict in self.verdicts)
 
     @property
     def equal(self) -> bool:
-        """True when at least one tensor was compared and none differs."""
+        """Whether the case is well-posed, at least one tensor is compared, and none differs."""
         return bool(self.verdicts) and self.ill_posed is None and not self.differing
-
-
-def roundings(part: float, spread: float, size: float, unit_roundoff: float) -> float:
-    """A difference in units of one rounding; exact agreement is 0 whatever the unit."""
-    if part == 0.0:
-        return 0.0
-    unit = _rounding(spread, size, unit_roundoff)
-    return part / unit if 0.0 < unit < math.inf else math.inf
-
-
-def _rounding(spread: float, size: float, unit_roundoff: float) -> float:
-    """What counts as one rounding of a tensor; of zeros that nothing moves, nothing does."""
-    moved = spread + unit_roundoff * size
-    return moved + UNDERFLOW if moved else 0.0
 
 
 def judge(
     expected: Mapping[str, Expected],
     candidate: Trace,
     unit_roundoff: float,
-    budget: float,
+    budget: float = BUDGET,
     coarse: bool = False,
 ) -> Judgement:
-    """Compare a candidate's trace with what is expected of it.
+    """Compare a candidate's trace with the truth.
 
-    Structure comes first: a tensor missing on either side, another shape or another dtype differs
-    whatever the sample. Without such, a tensor in which zeros would pass makes the case ill-posed:
-    a sample must tell them from what is right. coarse: the compute mode rounds more than the
-    dtype does, so that what is amplified much is lost in it whatever the sample; such tensors are
-    counted, and only where there is no other is the case ill-posed.
-    Raises ValueError when there is nothing to compare.
+    budget: the largest error that passes, in roundings.
+    coarse: whether the compute mode rounds more than the dtype does.
+
+    Structure comes first: a tensor that is missing on one side, or has another shape or dtype,
+    differs whatever the sample. With the same structure, a tensor in which zeros would pass makes
+    the case ill-posed. A coarse mode loses strongly amplified tensors whatever the sample: there
+    such tensors are only counted, and the case is ill-posed if it has no other tensor.
+    Raises ValueError if there is nothing to compare.
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
@@ -206,17 +154,17 @@ def judge(
         else _tensor(name, expected[name], candidate[name], unit_roundoff, budget)
         for name in {**expected, **problems}
     ]
-    telling = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
-    blind = [v for v in telling if v.reach >= 1.0]
+    nonzero = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
+    blind = [v for v in nonzero if v.reach >= 1.0]
     ill_posed = None if problems else _ill_posed(expected, budget)
-    if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(telling)):
+    if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(nonzero)):
         ill_posed = _zeros_pass(blind[0])
     names = tuple(verdict.name for verdict in blind)
     return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names)
 
 
 def _zeros_pass(verdict: TensorVerdict) -> str:
-    """The complaint that the budget reaches as far as zero in a tensor that is not zero."""
+    """Why a case is ill-posed if the budget of a nonzero tensor reaches as far as zero."""
     return (
         f"{verdict.budget:g} roundings of {verdict.name} are {verdict.reach:.3g} times the "
         f"truth itself (conditioning {verdict.conditioning:.3g}): zeros would pass, so the "
@@ -225,6 +173,7 @@ def _zeros_pass(verdict: TensorVerdict) -> str:
 
 
 def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
+    """Why the reference's own run makes the case ill-posed; None if it is within the budget."""
     worst = max(expected, key=lambda name: expected[name].own_needed)
     needed = expected[worst].own_needed
     if needed <= budget:
@@ -236,28 +185,29 @@ def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
 
 
 def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, str]:
-    """Tensor -> what no value of it could make right."""
+    """The tensors that are missing, or have another shape or dtype: name -> problem."""
     problems = {}
-    for name, known in expected.items():
+    for name, tensor in expected.items():
         got = candidate.get(name)
         if got is None:
             problems[name] = "the candidate does not have it"
-        elif got.shape != known.shape:
-            problems[name] = f"shape {got.shape}, expected {known.shape}"
-        elif str(got.dtype) != known.dtype:
-            problems[name] = f"dtype {got.dtype}, expected {known.dtype}"
+        elif got.shape != tensor.shape:
+            problems[name] = f"shape {got.shape}, expected {tensor.shape}"
+        elif str(got.dtype) != tensor.dtype:
+            problems[name] = f"dtype {got.dtype}, expected {tensor.dtype}"
     return problems | {n: "only the candidate has it" for n in candidate if n not in expected}
 
 
 def _tensor(
-    name: str, known: Expected, got: np.ndarray, unit_roundoff: float, budget: float
+    name: str, tensor: Expected, got: np.ndarray, unit_roundoff: float, budget: float
 ) -> TensorVerdict:
-    truth = known.truth
+    """The verdict on a tensor whose shape and dtype are right."""
+    truth = tensor.truth
     if truth.dtype.kind == "c":
         return TensorVerdict(name, budget, problem="complex tensors cannot be compared yet")
     if truth.dtype.kind != "f":
-        return _exact(name, known, got, budget)
-    if known.sketch:
+        return _exact(name, tensor, got, budget)
+    if tensor.sketch:
         odd = np.flatnonzero(~np.isfinite(got))
         if odd.size:
             index = _unravel(int(odd[0]), got.shape)
@@ -270,74 +220,83 @@ def _tensor(
                 problem=f"{odd.size} of {got.size} elements are not finite where the truth is; "
                 f"first at {index}: {got[index]}",
             )
-    apart = known.apart(got)
-    if apart.mismatched:
-        index = _unravel(apart.first_mismatch, truth.shape)
+    distance = tensor.distance(got)
+    if distance.mismatched:
+        index = _unravel(distance.first_mismatch, truth.shape)
         return TensorVerdict(
             name,
             budget,
             index=index,
             got=float(got[index]),
             want=float(truth[index]),
-            problem=f"{apart.mismatched} of {truth.size} elements are not finite where the truth "
-            f"is, or differ in kind; first at {index}: {got[index]} for {truth[index]:.9g}",
+            problem=f"{distance.mismatched} of {truth.size} elements are not finite where the "
+            f"truth is, or differ in kind; first at {index}: {got[index]} for {truth[index]:.9g}",
         )
-    error, worst = in_roundings(apart, known, unit_roundoff)
-    shown = truth.size and not known.sketch
-    index = _unravel(apart.at, truth.shape) if shown else ()
-    floor = unit_roundoff * apart.scale
+    error, worst = tensor.in_roundings(distance, unit_roundoff)
+    shown = truth.size and not tensor.sketch
+    index = _unravel(distance.at, truth.shape) if shown else ()
+    floor = unit_roundoff * distance.scale
     return TensorVerdict(
         name,
         budget,
         error=error,
         worst=worst,
-        conditioning=known.spread / floor if floor else math.nan,
-        own_error=known.own_needed,
-        relative=apart.norm / apart.scale if apart.scale else math.nan,
+        conditioning=tensor.spread / floor if floor else math.nan,
+        own_error=tensor.own_needed,
+        relative=distance.norm / distance.scale if distance.scale else math.nan,
         reach=budget
         * min(
-            _share(known.spread, apart.scale, unit_roundoff),
-            _share(known.spread_peak, apart.peak, unit_roundoff),
+            _share(tensor.spread, distance.scale, unit_roundoff),
+            _share(tensor.spread_peak, distance.peak, unit_roundoff),
         ),
         index=index,
         got=float(got[index]) if shown else math.nan,
         want=float(truth[index]) if shown else math.nan,
-        sketched=known.sketch is not None,
+        sketched=tensor.sketch is not None,
+        excuses=_excuses(distance, tensor, unit_roundoff, budget, max(error, worst)),
     )
+
+
+def _excuses(
+    distance: Distance, tensor: Expected, unit_roundoff: float, budget: float, needed: float
+) -> tuple[str, ...]:
+    """The names of the excuses without which a tensor within the budget would differ."""
+    if needed > budget:
+        return ()
+    names = []
+    if max(tensor.in_roundings(distance, unit_roundoff, underflow=0.0)) > budget:
+        names.append(excuses.UNDERFLOW.name)
+    plain = tensor.unrounded
+    if plain and max(plain.own_needed, *plain.in_roundings(distance, unit_roundoff)) > budget:
+        names.append(excuses.ROUNDING_OF_RESULTS.name)
+    return tuple(names)
 
 
 def _share(spread: float, size: float, unit_roundoff: float) -> float:
-    """One rounding relative to a norm of the truth; of a truth of zero, nothing to reach."""
-    return _rounding(spread, size, unit_roundoff) / size if size else 0.0
+    """The size of one rounding relative to a norm of the truth; 0 for a truth of zeros."""
+    return one_rounding(spread, size, unit_roundoff) / size if size else 0.0
 
 
-def in_roundings(apart: Distance, known: Expected, unit_roundoff: float) -> tuple[float, float]:
-    """The error of a tensor by the Euclidean norm and by the maximum norm, in roundings."""
-    return (
-        roundings(apart.norm, known.spread, apart.scale, unit_roundoff),
-        roundings(apart.largest, known.spread_peak, apart.peak, unit_roundoff),
-    )
-
-
-def _exact(name: str, known: Expected, got: np.ndarray, budget: float) -> TensorVerdict:
-    """Integers and booleans are equal or they are not."""
-    wrong = np.flatnonzero(known.seen(got).reshape(-1) != known.truth.reshape(-1))
+def _exact(name: str, tensor: Expected, got: np.ndarray, budget: float) -> TensorVerdict:
+    """The verdict on integers and booleans: they are equal or they are not."""
+    wrong = np.flatnonzero(tensor.view(got).reshape(-1) != tensor.truth.reshape(-1))
     if not wrong.size:
-        return TensorVerdict(name, budget, error=0.0, worst=0.0, sketched=known.sketch is not None)
-    if known.sketch:
-        told = f"some of its {got.size} integers differ; which, their digest does not tell"
-        return TensorVerdict(name, budget, sketched=True, problem=told)
+        return TensorVerdict(name, budget, error=0.0, worst=0.0, sketched=tensor.sketch is not None)
+    if tensor.sketch:
+        problem = f"some of its {got.size} integers differ; which, their digest does not tell"
+        return TensorVerdict(name, budget, sketched=True, problem=problem)
     index = _unravel(int(wrong[0]), got.shape)
     return TensorVerdict(
         name,
         budget,
         index=index,
         got=float(got[index]),
-        want=float(known.truth[index]),
+        want=float(tensor.truth[index]),
         problem=f"{wrong.size} of {got.size} integers differ; "
-        f"first at {index}: {got[index]} for {known.truth[index]}",
+        f"first at {index}: {got[index]} for {tensor.truth[index]}",
     )
 
 
 def _unravel(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The index of a flat index in an array of `shape`; () for a negative one."""
     return tuple(int(i) for i in np.unravel_index(flat, shape)) if flat >= 0 else ()

@@ -1,6 +1,6 @@
-"""Examples of an operator, drawn by Hypothesis, compared one by one; failures shrink.
+"""Draws examples of an operator with Hypothesis, compares them one by one, and shrinks a failure.
 
-Of a failing operator the smallest failing example is told, with the line that repeats it.
+The report of a failure has the smallest failing example, and the line that repeats it.
 """
 
 import math
@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
@@ -25,38 +25,46 @@ from equivalence.declare.operator import (
 )
 from equivalence.declare.spaces import examples
 from equivalence.errors import DeclarationError, EquivalenceError, IllPosedError, SideError
-from equivalence.sample import seed_of
+from equivalence.judge.outcome import Outcome
+from equivalence.operators.compare import check
+from equivalence.seeds import seed_of
 
-if TYPE_CHECKING:
-    from equivalence.twins.check import Outcome
+GATE_EXAMPLES, NIGHTLY_EXAMPLES = 6, 30
+"""Examples of one exploration in PyNative mode: at the gate, and at the nightly level."""
 
-FEW, MANY = 6, 30
-"""Examples in PyNative mode: of the gate, and of the nightly level."""
+COMPILED_EXAMPLES = {GATE_EXAMPLES: 1, NIGHTLY_EXAMPLES: 3}
+"""Examples drawn -> examples compiled in graph mode; one compile takes as long as ten runs."""
 
-COMPILED = {FEW: 1, MANY: 3}
-"""Examples that are compiled, of as many that are drawn: a compile takes as long as ten runs."""
+PASSES = 4
+"""At most this many passes over Hypothesis; a later pass replaces duplicates of earlier ones."""
 
-RUNS = 4
-"""Each draws anew what the one before drew twice."""
-
-KEPT = 4
-"""One example in so many must be well-posed, and one at least."""
+WELL_POSED_SHARE = 4
+"""One example in this many, and at least one, must be well-posed; else DeclarationError."""
 
 MEMORY = Path(".hypothesis", "failed")
-"""Where the smallest failing example of each exploration of the nightly level is kept, as it is
-spelled, to be tried first the next time. (Hypothesis' own database does not go with a seed.)"""
+"""The folder, below the root, with the smallest failing example of each nightly exploration.
+
+The next run tries it first. Hypothesis' own database does not work with a fixed seed.
+"""
 
 
 class RefusedError(Exception):
-    """The two sides of an example are not equal; `outcome` has the judgement."""
+    """The two sides of an example are not equal; `outcome` holds the judgement."""
 
-    def __init__(self, outcome: "Outcome"):
+    def __init__(self, outcome: Outcome):
         self.outcome = outcome
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """What is to be explored: one counterpart of an operator, in one mode, on one device."""
+    """One exploration: a counterpart of an operator, in one mode, on one device.
+
+    operator: the operator.
+    counterpart: the API of MindSpore that must equal it.
+    execution: "pynative" or "graph".
+    device: the place where the candidate runs.
+    count: how many examples are drawn.
+    """
 
     operator: Operator
     counterpart: Counterpart
@@ -66,26 +74,32 @@ class Exploration:
 
     @property
     def name(self) -> str:
-        """Names the exploration; also its pytest id."""
-        level = "few" if self.count == FEW else "many"
+        """The name of the exploration; also its pytest id."""
+        level = "few" if self.count == GATE_EXAMPLES else "many"
         how = f"{self.counterpart.api}@{self.execution}"
         return f"{self.operator.name}-{level}-{how}-{self.device}"
 
     def case(self, example: Example) -> OperatorCase:
+        """The case that compares one example."""
         return operator_case(self.operator, self.counterpart, example, self.execution, self.device)
 
 
 @dataclass
-class Found:
-    """What came of it: outcomes of the well-posed examples; the smallest failure, if any.
+class ExplorationResult:
+    """The result of an exploration.
 
-    failure: an outcome whose judgement is not equal, or what a side raised, in words.
+    outcomes: one of each well-posed example that was not excused.
+    set_aside: outcomes of examples that an excuse makes ill-posed; they count for nothing.
+    drawn: how many different examples were compared.
+    example: the smallest failing example; None where none fails.
+    failure: its outcome, if the judgement is not equal, or the error that a side raised.
     """
 
-    outcomes: list["Outcome"] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    set_aside: list[Outcome] = field(default_factory=list)
     drawn: int = 0
     example: Example | None = None
-    failure: "Outcome | EquivalenceError | None" = None
+    failure: Outcome | EquivalenceError | None = None
 
 
 def explore(
@@ -94,88 +108,95 @@ def explore(
     root: Path,
     begin: Callable[[str], None] = lambda _: None,
     shrink: bool = True,
-) -> Found:
+) -> ExplorationResult:
     """Draw and compare examples until one fails, and then ever smaller ones.
 
-    root: the folder that `MEMORY` is in. begin: told each example before it is run, so that
-    it is known should the process not survive it.
-    Raises DeclarationError where most examples are ill-posed: nothing would be shown.
+    root: the folder that `MEMORY` is in.
+    begin: called with the spelling of each example before it runs, in case the process dies.
+    shrink: whether a failing example is made smaller.
+
+    Raises DeclarationError where too few examples are well-posed: hardly anything would be
+    compared.
     """
-    found, tried = Found(), set()
-    memory = root / MEMORY / f"{exploration.name}.txt" if exploration.count == MANY else None
+    result, tried = ExplorationResult(), set()
+    memory = (
+        root / MEMORY / f"{exploration.name}.txt" if exploration.count == NIGHTLY_EXAMPLES else None
+    )
 
     def compare(example: Example) -> None:
         spelled = example.spelled(exploration.operator.name)
-        if found.failure is None and (spelled in tried or found.drawn == exploration.count):
+        if result.failure is None and (spelled in tried or result.drawn == exploration.count):
             return
         tried.add(spelled)
         begin(spelled)
-        found.drawn += 1
+        result.drawn += 1
         try:
-            outcome = exploration.case(example).check(seed)
+            outcome = check(exploration.case(example), seed)
         except IllPosedError:
             return
         except EquivalenceError as error:
-            found.example, found.failure = example, error
+            result.example, result.failure = example, error
             raise
         if outcome.judgement.ill_posed:
+            result.set_aside += [outcome] if outcome.excused else []
             return
         if not outcome.passed:
-            found.example, found.failure = example, outcome
+            result.example, result.failure = example, outcome
             raise RefusedError(outcome)
-        found.outcomes.append(outcome)
+        result.outcomes.append(outcome)
 
     try:
-        for example in _remembered(exploration, memory):
+        for example in _recall(exploration, memory):
             compare(example)
         if exploration.execution == "graph":
-            for example in _largest(exploration, seed):
-                if len(found.outcomes) < COMPILED[exploration.count]:
+            for example in _draw_largest(exploration, seed):
+                if len(result.outcomes) < COMPILED_EXAMPLES[exploration.count]:
                     compare(example)
         else:
             phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
-            for number in range(RUNS):
-                if missing := exploration.count - found.drawn:
-                    more = missing + bool(number)  # the simplest one, again
+            for number in range(PASSES):
+                if missing := exploration.count - result.drawn:
+                    more = missing + bool(number)  # every pass repeats the simplest example
                     _run(compare, exploration, _seed(exploration, seed, number), more, phases)
     except (RefusedError, EquivalenceError, Flaky, FlakyFailure):
-        # The smallest is the last that failed. One that does not fail again is told like any
-        # other: memory that nobody wrote is not the same twice.
-        if found.failure is None:
+        # The smallest example is the last one that failed. It is reported even if it does not
+        # fail again: memory that nobody wrote differs from run to run.
+        if result.failure is None:
             raise
         if memory and shrink:
             memory.parent.mkdir(parents=True, exist_ok=True)
-            memory.write_text(found.example.spelled(exploration.operator.name) + "\n")
-        return found
+            memory.write_text(result.example.spelled(exploration.operator.name) + "\n")
+        return result
     if memory:
         memory.unlink(missing_ok=True)
-    if len(found.outcomes) < max(1, found.drawn // KEPT):
+    if len(result.outcomes) < max(1, result.drawn // WELL_POSED_SHARE):
         raise DeclarationError(
-            f"{exploration.name}: of {found.drawn} examples {len(found.outcomes)} are well-posed, "
-            "so that hardly anything is compared; draw better conditioned values"
+            f"{exploration.name}: of {result.drawn} examples {len(result.outcomes)} are "
+            "well-posed, so that hardly anything is compared; draw better conditioned values"
         )
-    return found
+    return result
 
 
-def _remembered(exploration: Exploration, memory: Path | None) -> list[Example]:
-    """The smallest example that failed the last time, should it still be one to be drawn."""
+def _recall(exploration: Exploration, memory: Path | None) -> list[Example]:
+    """The smallest example that failed in the last run, if the operator can still draw it."""
     try:
-        found = [exploration.operator.example(memory.read_text())] if memory else []
+        failing = [exploration.operator.example(memory.read_text())] if memory else []
     except (FileNotFoundError, DeclarationError):
         return []
-    return [each for each in found if not _ruled_out(exploration, each)]
+    return [example for example in failing if not _ruled_out(exploration, example)]
 
 
 def _ruled_out(exploration: Exploration, example: Example) -> bool:
+    """Whether a limit of the counterpart excludes the example."""
     return any(LIMITS[limit](example) for limit in exploration.counterpart.without)
 
 
 class _Independent(providers.HypothesisProvider):
-    """Draws every example by itself, of the seed alone.
+    """Draws every example independently, from the seed alone.
 
-    Hypothesis' own engine makes most examples out of earlier ones. And it draws numbers that
-    stand in the sources of the modules that happen to be imported, so that the examples of a
-    seed would change with any edit, and with what a worker has run before.
+    Hypothesis' own engine makes most examples out of earlier ones. It also draws numbers that stand
+    in the sources of the imported modules, so that the examples of one seed would change with any
+    edit, and with the order of tests in a worker.
     """
 
     def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
@@ -192,7 +213,7 @@ def _run(
     count: int,
     phases: list[Phase],
 ) -> None:
-    """Hand `count` examples to `compare`, some of them alike; the simplest one comes first."""
+    """Hand `count` examples, not all different, to `compare`; the simplest one comes first."""
 
     @hypothesis.given(examples(exploration.operator, frozenset(exploration.counterpart.without)))
     def one(example: Example) -> None:
@@ -209,18 +230,18 @@ def _run(
         suppress_health_check=list(HealthCheck),
     )(one)
     with warnings.catch_warnings():
-        # MindSpore raises the recursion limit when it is first used; Hypothesis minds.
+        # MindSpore raises the recursion limit at its first use; Hypothesis warns of that.
         warnings.filterwarnings("ignore", "The recursion limit", HypothesisWarning)
         hypothesis.seed(seed)(run)()
 
 
 def _seed(exploration: Exploration, seed: int, number: int = 0) -> int:
-    """All counterparts of an operator are given the same examples."""
+    """The seed of one pass; all counterparts of an operator get the same examples."""
     return seed_of(seed, exploration.operator.name, number)
 
 
-def drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
-    """Different examples, of as many that are drawn."""
+def draw_examples(exploration: Exploration, seed: int, count: int) -> list[Example]:
+    """The different examples among `count` drawn ones."""
     different: dict[str, Example] = {}
 
     def keep(example: Example) -> None:
@@ -230,48 +251,56 @@ def drawn(exploration: Exploration, seed: int, count: int) -> list[Example]:
     return list(different.values())
 
 
-def _largest(exploration: Exploration, seed: int) -> list[Example]:
-    """Of the examples that are drawn those with the most elements, a few of which are tried."""
-    return sorted(drawn(exploration, seed, MANY), key=_elements, reverse=True)[:FEW]
+def _draw_largest(exploration: Exploration, seed: int) -> list[Example]:
+    """The few examples with the most elements among many drawn ones."""
+    many = draw_examples(exploration, seed, NIGHTLY_EXAMPLES)
+    return sorted(many, key=_elements, reverse=True)[:GATE_EXAMPLES]
 
 
 def _elements(example: Example) -> int:
-    return sum(math.prod(each.shape) for each in example.inputs)
+    return sum(math.prod(array.shape) for array in example.inputs)
 
 
 def explorations(operator: Operator, device: str, count: int) -> Iterator[Exploration]:
-    """Those of an operator: every counterpart; of few examples, one counterpart is compiled."""
-    compiled = [each for each in operator.counterparts if "graph" not in each.without]
+    """Explorations of every counterpart; at the gate, only the first one is compiled."""
+    compiled = [other for other in operator.counterparts if "graph" not in other.without]
     for counterpart in operator.counterparts:
         yield Exploration(operator, counterpart, "pynative", device, count)
-        if counterpart in (compiled[:1] if count == FEW else compiled):
+        if counterpart in (compiled[:1] if count == GATE_EXAMPLES else compiled):
             yield Exploration(operator, counterpart, "graph", device, count)
 
 
-def beyond(exploration: Exploration, limit: str, seed: int) -> list[Example]:
-    """Examples that only this limit of the counterpart rules out."""
+def beyond_limit(exploration: Exploration, limit: str, seed: int) -> list[Example]:
+    """Examples that only this limit of the counterpart excludes."""
     without = dict(exploration.counterpart.without)
     del without[limit]
     freed = replace(exploration, counterpart=replace(exploration.counterpart, without=without))
-    return [each for each in drawn(freed, seed, 10 * MANY) if LIMITS[limit](each)]
+    return [
+        example
+        for example in draw_examples(freed, seed, 10 * NIGHTLY_EXAMPLES)
+        if LIMITS[limit](example)
+    ]
 
 
-def untold(exploration: Exploration, argument: str, seed: int) -> list[tuple[Example, Example]]:
-    """Examples that tell an argument, each with the one that leaves it to its default."""
+def pairs_without(
+    exploration: Exploration, argument: str, seed: int
+) -> list[tuple[Example, Example]]:
+    """Pairs of examples: one that gives an argument, and the same one without it."""
     pairs = []
-    for example in drawn(exploration, seed, MANY):
-        left = {key: value for key, value in example.arguments.items() if key != argument}
-        pairs.append((example, replace(example, arguments=left)))
+    for example in draw_examples(exploration, seed, NIGHTLY_EXAMPLES):
+        others = {key: value for key, value in example.arguments.items() if key != argument}
+        pairs.append((example, replace(example, arguments=others)))
     return pairs
 
 
 def differs(exploration: Exploration, example: Example, seed: int) -> bool:
     """Whether the sides of an example are not equal, or the candidate refuses it.
 
-    An example that is ill-posed, or that the reference refuses, shows nothing of the candidate.
+    False for an example that is ill-posed, or that the reference refuses: it shows nothing about
+    the candidate.
     """
     try:
-        outcome = exploration.case(example).check(seed)
+        outcome = check(exploration.case(example), seed)
         return not outcome.passed and outcome.judgement.ill_posed is None
     except SideError as error:
         return "the reference raised" not in str(error)

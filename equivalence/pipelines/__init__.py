@@ -1,1 +1,6 @@
-"""."""
+"""Data pipelines, compared side by side over the same files. Imports no framework.
+
+`compare` runs both pipelines and judges their batches. `diagnose` finds the first stage that
+differs, by the shapes of error that `pictures` knows. `batches` feeds a twin with a pipeline's
+batches.
+"""

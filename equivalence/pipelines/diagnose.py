@@ -1,8 +1,8 @@
-"""The first stage of a data pipeline that goes wrong, and why as far as pictures tell.
+"""Finds the first stage of a data pipeline that goes wrong, and why, as far as pictures show it.
 
 In this order: which samples are read, and in which order; each stage that both sides have, in the
-candidate's order and either layout; the layout after the last of them; the labels; the batches.
-What comes after the first difference inherits it, and is not looked at.
+candidate's order and in either layout; the layout after the last of them; the labels; the
+batches. What comes after the first difference inherits it, and is not examined.
 """
 
 from collections import Counter
@@ -11,33 +11,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from equivalence.judge import precision
+from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.verdict import judge
 from equivalence.pipelines import pictures
-from equivalence.pipelines.compare import (
-    BATCH,
-    READ,
-    UNIT_ROUNDOFF,
-    Both,
-    Items,
-    PipelineCase,
-    contents,
-)
+from equivalence.pipelines.compare import BATCH, READ, UNIT_ROUNDOFF, Items, Sides, contents
 from equivalence.pipelines.pictures import channels_last
-from equivalence.report.text import number
-from equivalence.words import listed
+from equivalence.words import listed, number
 
 ORDER, SHARD, LAYOUT, LABEL = "order", "shard", "layout", "label"
+"""What is to blame where it is no stage."""
 
-LISTED = 6
-"""Samples that are listed before the rest are counted."""
+LISTED_SAMPLES = 6
+"""At most this many samples are listed; the rest is counted."""
 
 END = "the last stage"
+"""Stands for the last stage of either side, whatever its name."""
 
 
 @dataclass
 class Culprit:
-    """What is to blame: a stage, or `order`, `shard`, `layout`, `label`."""
+    """What is to blame.
+
+    reference: a stage, or `order`, `shard`, `layout`, `label`.
+    causes: why, in words.
+    """
 
     reference: str
     causes: list[str]
@@ -45,22 +42,32 @@ class Culprit:
 
 @dataclass
 class Diagnosis:
-    """What was found: at most one culprit, and what each stage looked at came to."""
+    """The result of a diagnosis.
+
+    culprits: at most one.
+    stages: each examined stage -> its result in words.
+    """
 
     culprits: list[Culprit] = field(default_factory=list)
     stages: dict[str, str] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
-        """The culprit with its causes, and the stages."""
-        made = []
+        """The culprit with its causes, and the stages, as lines of text."""
+        lines = []
         for culprit in self.culprits:
-            made += [f"culprit: {culprit.reference}", *(f"  {each}" for each in culprit.causes)]
-        made = made or ["culprit: none; every stage is within the budget"]
+            lines += [f"culprit: {culprit.reference}", *(f"  {cause}" for cause in culprit.causes)]
+        lines = lines or ["culprit: none; every stage is within the budget"]
         blamed = {culprit.reference for culprit in self.culprits}
         width = max(map(len, self.stages), default=0)
         for stage, result in self.stages.items():
-            made.append(f"  {'>' if stage in blamed else ' '} {stage:{width}}  {result}")
-        return made
+            lines.append(f"  {'>' if stage in blamed else ' '} {stage:{width}}  {result}")
+        return lines
+
+
+def tell(case: PipelineCase, seed: int, _every: bool) -> tuple[list[str], list[str]]:
+    """The first stage that differs, and why: the same few lines in brief and in full."""
+    lines = diagnose(case, seed).lines()
+    return lines, [case.name, "", *lines]
 
 
 def diagnose(case: PipelineCase, seed: int) -> Diagnosis:
@@ -69,13 +76,12 @@ def diagnose(case: PipelineCase, seed: int) -> Diagnosis:
 
 
 class _Search:
-    """Both sides of a case, walked from stage to stage."""
+    """Both sides of a case, searched from stage to stage."""
 
     def __init__(self, case: PipelineCase, seed: int):
-        self.case, self.both, self.found = case, Both(case, seed), Diagnosis()
-        self.theirs, self.ours = self.both.stages("reference"), self.both.stages("candidate")
-        self.budget = precision.budget(case.twin.name)
-        self._remembered: dict[tuple[str, str], list[Items]] = {}
+        self.case, self.sides, self.found = case, Sides(case, seed), Diagnosis()
+        self.theirs, self.ours = self.sides.stages("reference"), self.sides.stages("candidate")
+        self._items: dict[tuple[str, str], list[Items]] = {}
 
     def run(self) -> Diagnosis:
         for step in (self._order, self._pictures, self._layout, self._labels, self._batches):
@@ -85,23 +91,23 @@ class _Search:
         return self.found
 
     def items(self, side: str, stage: str) -> list[Items]:
-        """What comes out of a stage; the reference's in float64."""
+        """What comes out of a stage, rank by rank; the reference's in float64."""
         key = side, stage
-        if key not in self._remembered:
+        if key not in self._items:
             options = ("float64", None) if side == "reference" else ()
-            self._remembered[key] = self.both.items(side, stage, *options)
-        return self._remembered[key]
+            self._items[key] = self.sides.items(side, stage, *options)
+        return self._items[key]
 
     def images(self, side: str, stage: str) -> list[np.ndarray]:
         """The pictures of all ranks after a stage, channels last."""
         return [channels_last(i["image"]) for rank in self.items(side, stage) for i in rank]
 
     def blame(self, culprit: str, *causes: str, stage: str | None = None) -> None:
-        """Name a culprit; `stage` is where it shows."""
+        """Add a culprit; `stage` is the stage that shows it, by default the culprit itself."""
         self.found.culprits.append(Culprit(culprit, [*causes]))
         self.found.stages.setdefault(stage or culprit, "differs")
 
-    # Which samples.
+    # The samples that are read.
 
     def _order(self) -> None:
         theirs = [contents(rank) for rank in self.items("reference", READ)]
@@ -109,27 +115,30 @@ class _Search:
         if theirs == ours:
             self.found.stages[READ] = "equal"
             return
-        number_of = self.both.numbers()
-        wanted = [[number_of[sample] for sample in rank] for rank in theirs]
-        read = [[number_of.get(sample, -1) for sample in rank] for rank in ours]
-        if any(-1 in rank for rank in read):
-            self._foreign(wanted, read)
-        elif [sorted(rank) for rank in wanted] == [sorted(rank) for rank in read]:
-            self.blame(ORDER, f"the same samples in another order: {_list(_flat(read))}")
+        number_of = self.sides.numbers()
+        expected = [[number_of[sample] for sample in rank] for rank in theirs]
+        numbers = [[number_of.get(sample, -1) for sample in rank] for rank in ours]
+        if any(-1 in rank for rank in numbers):
+            self._blame_foreign(expected, numbers)
+        elif [sorted(rank) for rank in expected] == [sorted(rank) for rank in numbers]:
+            self.blame(ORDER, f"the same samples in another order: {_list(_flat(numbers))}")
         else:
-            self.blame(SHARD if len(theirs) > 1 else ORDER, *_miscounted(wanted, read))
+            self.blame(SHARD if len(theirs) > 1 else ORDER, *_count_differences(expected, numbers))
 
-    def _foreign(self, wanted: list[list[int]], read: list[list[int]]) -> None:
-        """The candidate has pictures that the reference does not."""
+    def _blame_foreign(self, expected: list[list[int]], read: list[list[int]]) -> None:
+        """Blame `read`: the candidate has pictures that the reference does not have.
+
+        wanted, read: the numbers of each rank's samples; -1 stands for a foreign picture.
+        """
         foreign = sum(rank.count(-1) for rank in read)
         causes = [f"{foreign} of {len(_flat(read))} samples are none of the reference's"]
-        if [len(rank) for rank in wanted] == [len(rank) for rank in read]:
+        if [len(rank) for rank in expected] == [len(rank) for rank in read]:
             pairs = zip(self.images("candidate", READ), self.images("reference", READ), strict=True)
-            wrong = [pair for pair, known in zip(pairs, _flat(read), strict=True) if known < 0]
+            wrong = [pair for pair, number in zip(pairs, _flat(read), strict=True) if number < 0]
             causes.append(pictures.explain(*zip(*wrong, strict=True)))
         self.blame(READ, *causes)
 
-    # What becomes of their pictures.
+    # The pictures, stage by stage.
 
     def _pictures(self) -> None:
         common = [stage for stage in self.ours if stage in self.theirs]
@@ -151,38 +160,40 @@ class _Search:
         return (READ, *(self.theirs if side == "reference" else self.ours))[-1]
 
     def _out_of_order(self, common: list[str]) -> bool:
-        """Blame the first stage that comes after one that it is to come before."""
+        """Blame the first stage that stands after a stage which it must precede."""
         ordered = sorted(common, key=self.theirs.index)
-        for place, stage in enumerate(ordered):
-            early = [s for s in common[: common.index(stage)] if s in ordered[place:]]
+        for position, stage in enumerate(ordered):
+            early = [s for s in common[: common.index(stage)] if s in ordered[position:]]
             if early:
-                self.blame(stage, f"it comes after {_words(early)}, and is to come before")
+                self.blame(stage, f"it comes after {_join(early)}, and is to come before")
                 return True
         return False
 
     def _wrong(self, theirs: str, ours: str) -> tuple[list[int], str]:
-        """Places of the samples whose pictures differ by more than rounding, in either layout,
-        after a stage of each side; and the same in words."""
-        expected = self.both.expected(theirs).expected
-        recorded = self.both.recorded(ours)
-        for known in expected.values():
-            known.truth = channels_last(known.truth)
-        recorded = {name: channels_last(values) for name, values in recorded.items()}
+        """Which samples' pictures differ by more than rounding after a stage; and in words.
+
+        theirs, ours: the stage of either side. The samples are positions in the order of all ranks.
+        Either layout is right.
+        """
+        expected = self.sides.expected(theirs).expected
+        trace = self.sides.trace(ours)
+        for tensor in expected.values():
+            tensor.truth = channels_last(tensor.truth)
+        trace = {name: channels_last(values) for name, values in trace.items()}
         names = [name for name in expected if name.startswith("image")]
         judged = judge(
             {name: expected[name] for name in names},
-            {name: recorded[name] for name in names if name in recorded},
+            {name: trace[name] for name in names if name in trace},
             UNIT_ROUNDOFF,
-            self.budget,
         )
         wrong = {verdict.name for verdict in judged.differing}
         exact = expected[names[0]].truth.dtype.kind != "f"
         equal = "equal" if exact else f"{number(judged.needed)} roundings"
-        places = [place for place, name in enumerate(names) if name in wrong]
-        return places, f"{len(wrong)} of {len(names)} differ" if wrong else equal
+        positions = [position for position, name in enumerate(names) if name in wrong]
+        return positions, f"{len(wrong)} of {len(names)} differ" if wrong else equal
 
     def _blame_between(self, last: str, stage: str, wrong: list[int]) -> None:
-        """Blame `stage`, or what only one side has between it and the last that was right."""
+        """Blame `stage`, or a stage that only one side has since `last`, the last right one."""
         for extra in self._only(self.ours, self.theirs, last, stage):
             before = (READ, *self.ours)[self.ours.index(extra)]
             got, want = self.images("candidate", extra), self.images("candidate", before)
@@ -205,28 +216,32 @@ class _Search:
         self.blame(ours, f"{cause} (in {len(wrong)} of {len(got)})")
 
     def _only(self, one: Sequence[str], two: Sequence[str], last: str, stage: str) -> list[str]:
-        """Stages of one side that the other has not, after `last` and before `stage`."""
+        """Stages of `one` that `two` does not have, after `last` and before `stage`."""
         start = 0 if last == READ else one.index(last) + 1
         stop = len(one) if stage == END else one.index(stage)
         return [name for name in one[start:stop] if name not in two]
 
     def _normalization(self, stage: str, wrong: list[int]) -> str | None:
-        """What is wrong with the mean and deviation, if the stage is a normalisation: the same
-        linear function of every picture's channel."""
+        """What is wrong with mean and deviation, if the stage is a normalisation; else None.
+
+        A normalisation is one linear function for each channel of every picture.
+        """
         if stage == END:
             return None
         before = self.images("reference", (READ, *self.theirs)[self.theirs.index(stage)])
         got, want = self.images("candidate", stage), self.images("reference", stage)
         if before[0].dtype.kind != "f" or pictures.alike(want[0], before[0]):
             return None
-        got, want, before = ([each[place] for place in wrong] for each in (got, want, before))
+        got, want, before = (
+            [images[position] for position in wrong] for images in (got, want, before)
+        )
         ours, theirs = (pictures.normalization(before, after) for after in (got, want))
         if ours is None or theirs is None:
             return None
         return pictures.misnormalized(ours, theirs)
 
     def _layout(self) -> None:
-        """The layout that the last stage leaves."""
+        """Compare the layouts after the last stages."""
         theirs, ours = (
             [i["image"] for rank in self.items(side, self._last(side)) for i in rank]
             for side in ("reference", "candidate")
@@ -235,7 +250,7 @@ class _Search:
         if wrong:
             self.blame(LAYOUT, pictures.explain(*zip(*wrong, strict=True)))
 
-    # What goes with them.
+    # Labels and batches.
 
     def _labels(self) -> None:
         theirs, ours = (
@@ -245,17 +260,19 @@ class _Search:
         wrong = np.count_nonzero(theirs != ours)
         self.found.stages[LABEL] = f"{wrong} of {len(theirs)} differ" if wrong else "equal"
         if wrong:
-            self.blame(LABEL, _relabelled(ours, theirs))
+            self.blame(LABEL, _label_difference(ours, theirs))
 
     def _batches(self) -> None:
         theirs, ours = (self.items(side, BATCH) for side in ("reference", "candidate"))
         sizes = [[[len(i["label"]) for i in rank] for rank in side] for side in (theirs, ours)]
         if sizes[0] != sizes[1]:
-            self.blame(BATCH, _sizes(*next(p for p in zip(*sizes, strict=True) if p[0] != p[1])))
+            self.blame(
+                BATCH, _size_difference(*next(p for p in zip(*sizes, strict=True) if p[0] != p[1]))
+            )
             return
         self.found.stages[BATCH] = "equal"
-        expected, recorded = self.both.expected(BATCH).expected, self.both.recorded(BATCH)
-        differing = judge(expected, recorded, UNIT_ROUNDOFF, self.budget).differing
+        expected, trace = self.sides.expected(BATCH).expected, self.sides.trace(BATCH)
+        differing = judge(expected, trace, UNIT_ROUNDOFF).differing
         if differing:
             worst = differing[0]
             self.blame(BATCH, worst.problem or f"{worst.name}: {number(worst.needed)} roundings")
@@ -265,25 +282,27 @@ def _flat(ranks: Sequence[Sequence[int]]) -> list[int]:
     return [sample for rank in ranks for sample in rank]
 
 
-def _miscounted(wanted: list[list[int]], read: list[list[int]]) -> list[str]:
+def _count_differences(expected: list[list[int]], numbers: list[list[int]]) -> list[str]:
     """Which samples are missing or doubled in all, and what the first wrong rank reads."""
-    due, done = Counter(_flat(wanted)), Counter(_flat(read))
+    due, actual = Counter(_flat(expected)), Counter(_flat(numbers))
     causes = []
-    if due - done:
-        causes.append(f"missing: {_list(sorted((due - done).elements()))}")
-    if done - due:
-        causes.append(f"too often: {_list(sorted((done - due).elements()))}")
-    if len(wanted) > 1:
-        rank = next(r for r in range(len(wanted)) if sorted(wanted[r]) != sorted(read[r]))
-        causes.append(f"rank {rank} reads {_list(read[rank])} for {_list(wanted[rank])}")
+    if due - actual:
+        causes.append(f"missing: {_list(sorted((due - actual).elements()))}")
+    if actual - due:
+        causes.append(f"too often: {_list(sorted((actual - due).elements()))}")
+    if len(expected) > 1:
+        rank = next(r for r in range(len(expected)) if sorted(expected[r]) != sorted(numbers[r]))
+        causes.append(f"rank {rank} reads {_list(numbers[rank])} for {_list(expected[rank])}")
     return causes
 
 
-def _relabelled(ours: np.ndarray, theirs: np.ndarray) -> str:
-    """How labels differ: by a constant, by a rule, or at random."""
-    apart = ours - theirs
-    if (apart == apart[0]).all():
-        return f"{abs(apart[0])} {'more' if apart[0] > 0 else 'less'} than the reference's"
+def _label_difference(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """How labels differ: by a constant, by a rule, or without a rule."""
+    difference = ours - theirs
+    if (difference == difference[0]).all():
+        return (
+            f"{abs(difference[0])} {'more' if difference[0] > 0 else 'less'} than the reference's"
+        )
     classes = {int(a): {int(b) for b in ours[theirs == a]} for a in np.unique(theirs)}
     if all(len(names) == 1 for names in classes.values()):
         rule = ", ".join(f"{min(names)} for {label}" for label, names in classes.items())
@@ -291,12 +310,12 @@ def _relabelled(ours: np.ndarray, theirs: np.ndarray) -> str:
         if share and ours.any():
             return f"the reference's divided by {share}: coarse labels for fine ones?"
         return f"other numbers of the classes: {rule}"
-    at = int(np.flatnonzero(apart)[0])
+    at = int(np.flatnonzero(difference)[0])
     return f"sample {at} has {ours[at]} for {theirs[at]}"
 
 
-def _sizes(theirs: list[int], ours: list[int]) -> str:
-    """How the sizes of the batches of a rank differ."""
+def _size_difference(theirs: list[int], ours: list[int]) -> str:
+    """How the sizes of a rank's batches differ."""
     if len(theirs) == len(ours) + 1 and theirs[:-1] == ours:
         return f"the last batch, of {theirs[-1]} where others have {theirs[0]}, is dropped"
     if len(ours) == len(theirs) + 1 and ours[:-1] == theirs:
@@ -305,8 +324,8 @@ def _sizes(theirs: list[int], ours: list[int]) -> str:
 
 
 def _list(values: Sequence[int]) -> str:
-    return listed(values, LISTED)
+    return listed(values, LISTED_SAMPLES)
 
 
-def _words(names: Sequence[str]) -> str:
+def _join(names: Sequence[str]) -> str:
     return " and ".join(names)

@@ -1,7 +1,7 @@
-"""What was done to pictures, told from the pictures alone. NumPy only.
+"""What a pipeline did to pictures, as the pictures alone show it. NumPy only.
 
 Every function takes lists of arrays of shape (height, width, channels): `got`, the candidate's,
-beside `want`, what they should be. A phrase is said only if it holds for all of them.
+and `want`, the reference's. A phrase is given only if it holds for all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,33 +9,34 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 Pictures = Sequence[np.ndarray]
+"""Pictures of shape (height, width, channels) each."""
 
-REACH = 8
-"""Shifts of so many pixels are found."""
+LARGEST_SHIFT = 8
+"""Shifts of up to this many pixels are found; larger ones are reported as other values."""
 
-ALIKE = 1e-5
-"""Floating pictures are alike if they differ by less than this share of their largest value."""
+ALIKE_SHARE = 1e-5
+"""Floating pictures are alike if they differ by at most this share of the largest value."""
 
 
 def channels_last(image: np.ndarray) -> np.ndarray:
-    """A picture in either layout with its channels last; other arrays as they are."""
+    """A picture in either layout with its channels last; any other array unchanged."""
     if image.ndim == 3 and image.shape[0] in (1, 3) and image.shape[-1] not in (1, 3):
         return image.transpose(1, 2, 0)
     return image
 
 
 def alike(got: np.ndarray, want: np.ndarray) -> bool:
-    """The same picture, but for rounding where one is floating."""
+    """Whether two pictures are the same; floating ones may differ by rounding."""
     if got.shape != want.shape:
         return False
     if got.dtype.kind != "f" and want.dtype.kind != "f":
         return bool(np.array_equal(got, want))
-    apart = np.abs(got.astype(np.float64) - want)
-    return bool(apart.max(initial=0.0) <= ALIKE * np.abs(want).max(initial=0.0))
+    difference = np.abs(got.astype(np.float64) - want)
+    return bool(difference.max(initial=0.0) <= ALIKE_SHARE * np.abs(want).max(initial=0.0))
 
 
 def explain(got: Pictures, want: Pictures) -> str:
-    """What the pictures differ by."""
+    """How the pictures differ, in one phrase."""
     shapes = [(g.shape, w.shape) for g, w in zip(got, want, strict=True) if g.shape != w.shape]
     if shapes:
         return _shape(*shapes[0], got, want)
@@ -63,18 +64,19 @@ _CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the first channel is repeated": lambda w: np.broadcast_to(w[..., :1], w.shape),
     "zero everywhere": np.zeros_like,
 }
+"""Phrase -> what it does to the reference's picture."""
 
 
 def _shape(got: tuple, want: tuple, all_got: Pictures, all_want: Pictures) -> str:
-    said = f"shape {got} for {want}"
+    phrase = f"shape {got} for {want}"
     pairs = [*zip(all_got, all_want, strict=True)]
     if all(g.ndim == w.ndim == 3 and alike(g, w.transpose(2, 0, 1)) for g, w in pairs):
-        return f"{said}: CHW for HWC"
+        return f"{phrase}: CHW for HWC"
     if all(g.ndim == w.ndim == 3 and alike(g, w.transpose(1, 2, 0)) for g, w in pairs):
-        return f"{said}: HWC for CHW"
+        return f"{phrase}: HWC for CHW"
     if len(got) == len(want) == 3 and got[0] == got[1] and want[0] != want[1]:
-        return f"{said}: square, where the ratio of the sides is to be kept"
-    return said
+        return f"{phrase}: square, where the ratio of the sides is to be kept"
+    return phrase
 
 
 def _flipped(got: Pictures, want: Pictures) -> str | None:
@@ -84,19 +86,19 @@ def _flipped(got: Pictures, want: Pictures) -> str | None:
 
 
 def _shifted(got: Pictures, want: Pictures) -> str | None:
-    """Each by a few pixels, the same everywhere or not; borders may hold anything."""
+    """Each shifted by a few pixels, all alike or not; the borders may hold anything."""
     shifts = [_shift(g, w) for g, w in zip(got, want, strict=True)]
     if None in shifts:
         return None
     down, right = shifts[0]
-    said = f"shifted by {down} pixels down and {right} to the right"
-    return said if len(set(shifts)) == 1 else f"{said}, others by others"
+    phrase = f"shifted by {down} pixels down and {right} to the right"
+    return phrase if len(set(shifts)) == 1 else f"{phrase}, others by others"
 
 
 def _shift(got: np.ndarray, want: np.ndarray) -> tuple[int, int] | None:
-    """(down, right) such that got[y, x] is want[y - down, x - right], the smallest first."""
+    """(down, right) such that got[y, x] is want[y - down, x - right]; the smallest, or None."""
     height, width = want.shape[:2]
-    every = range(-REACH, REACH + 1)
+    every = range(-LARGEST_SHIFT, LARGEST_SHIFT + 1)
     for down, right in sorted(((a, b) for a in every for b in every), key=lambda s: np.hypot(*s)):
         if max(abs(down) * 2, abs(right) * 2) > min(height, width) or (down, right) == (0, 0):
             continue
@@ -108,35 +110,37 @@ def _shift(got: np.ndarray, want: np.ndarray) -> tuple[int, int] | None:
 
 
 def _scaled(got: Pictures, want: Pictures) -> str | None:
-    got, want = (np.concatenate([p.ravel() for p in each]).astype(float) for each in (got, want))
+    got, want = (
+        np.concatenate([p.ravel() for p in pictures]).astype(float) for pictures in (got, want)
+    )
     factor = float(got @ want) / float(want @ want) if want.any() else 0.0
     if not factor or not alike(got, factor * want):
         return None
-    for known, reason in ((255.0, "not divided by 255"), (1 / 255.0, "divided by 255 twice")):
-        if np.isclose(factor, known, rtol=1e-4):
+    for usual, reason in ((255.0, "not divided by 255"), (1 / 255.0, "divided by 255 twice")):
+        if np.isclose(factor, usual, rtol=1e-4):
             return f"{factor:.4g} times as much: {reason}"
     return f"{factor:.4g} times as much"
 
 
 def _levels(got: Pictures, want: Pictures) -> str:
-    apart = [np.abs(g.astype(np.float64) - w) for g, w in zip(got, want, strict=True)]
-    most, mean = max(a.max() for a in apart), np.mean([a.mean() for a in apart])
+    differences = [np.abs(g.astype(np.float64) - w) for g, w in zip(got, want, strict=True)]
+    most, mean = max(a.max() for a in differences), np.mean([a.mean() for a in differences])
     if want[0].dtype.kind == "f":
         return f"off by up to {most:.3g}, {mean:.2g} in the mean"
     return f"off by up to {most:.0f} of 255 levels, {mean:.2f} in the mean"
 
 
 Normalization = tuple[np.ndarray, np.ndarray]
-"""The mean and the standard deviation of each channel, in the unit of what is normalised."""
+"""The mean and the standard deviation of each channel, in the unit of the normalised picture."""
 
 
 def normalization(before: Pictures, after: Pictures) -> Normalization | None:
-    """The mean m and deviation s of (before - m) / s per channel; None where there are none."""
+    """Mean m and deviation s per channel, if `after` is (before - m) / s; else None."""
     if any(b.shape != a.shape or a.ndim != 3 for b, a in zip(before, after, strict=True)):
         return None
     x, y = (
-        np.concatenate([p.reshape(-1, p.shape[2]) for p in each]).astype(np.float64)
-        for each in (before, after)
+        np.concatenate([p.reshape(-1, p.shape[2]) for p in pictures]).astype(np.float64)
+        for pictures in (before, after)
     )
     moved = x - x.mean(0)
     spread = (moved**2).sum(0)
@@ -148,10 +152,11 @@ def normalization(before: Pictures, after: Pictures) -> Normalization | None:
 
 
 UNSCALED = "the picture is not divided by 255"
+"""The cause that a missing stage explains as well."""
 
 
 def misnormalized(got: Normalization, want: Normalization) -> str:
-    """What another normalisation of the same pictures comes from."""
+    """Why a normalisation of the same pictures has another mean or deviation."""
     (mean, std), (their_mean, their_std) = got, want
 
     def equal(one: np.ndarray, two: np.ndarray) -> bool:

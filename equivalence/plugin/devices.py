@@ -1,4 +1,4 @@
-"""`--mode` and `--rehearse`: where cases compute; and one worker of xdist for each card."""
+"""`--mode` and `--rehearse`: the compute modes of a run; and one card for each worker of xdist."""
 
 import ast
 import os
@@ -11,10 +11,13 @@ from equivalence.host.devices import DEVICES, MODES
 from equivalence.plugin import records as record_plugin
 
 PLACES = pytest.StashKey[dict[str, str]]()
+"""The places of devices before this run, which its end restores."""
+
 CARDS = "cards"
-"""Of what a controller tells a worker: variable -> the card that the worker may see."""
-ROUNDED = "rounded products"
-"""The property of a test that has rehearsed a case."""
+"""Key of a worker's input: environment variable -> the card that the worker may use."""
+
+ROUNDED_PRODUCTS = "rounded products"
+"""Property of a test that rehearsed a case: the number of products that were rounded."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,32 +76,35 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def named_devices(expression: str) -> list[str]:
-    """The devices that a `-m` expression asks for: named, and not negated."""
+    """The devices that a `-m` expression names and does not negate."""
     try:
         tree = ast.parse(expression.strip() or "()", mode="eval")
     except SyntaxError:
         return []  # pytest complains about it
-    wanted = _wanted(tree.body)
-    return [device for device in DEVICES if device in wanted]
+    names = _positive_names(tree.body)
+    return [device for device in DEVICES if device in names]
 
 
-def _wanted(node: ast.expr, negated: bool = False) -> set[str]:
-    """The names in an expression of and, or, not that count for it, not against it."""
+def _positive_names(node: ast.expr, negated: bool = False) -> set[str]:
+    """The names that an expression of `and`, `or`, `not` does not negate."""
     if isinstance(node, ast.UnaryOp):
-        return _wanted(node.operand, not negated)
+        return _positive_names(node.operand, not negated)
     if isinstance(node, ast.BoolOp):
-        return set().union(*(_wanted(value, negated) for value in node.values))
+        return set().union(*(_positive_names(value, negated) for value in node.values))
     return {node.id} if isinstance(node, ast.Name) and not negated else set()
 
 
-def again(config: pytest.Config) -> str:
-    """What a command that repeats a case must say of its place."""
-    told = ((name, config.getoption(name)) for name in ("mode", "rehearse"))
-    return "".join(f" --{name} {value}" for name, value in told if value)
+def repeat_options(config: pytest.Config) -> str:
+    """The options for the place of a case, for the command that repeats it."""
+    options = ((name, config.getoption(name)) for name in ("mode", "rehearse"))
+    return "".join(f" --{name} {value}" for name, value in options if value)
 
 
 def _share_cards(config: pytest.Config, named: list[str], workers: int) -> None:
-    """Give each worker a card of its own of the devices that are asked for."""
+    """Give each worker its own card of each named device.
+
+    Raises pytest.UsageError if there are more workers than cards.
+    """
     for device in named:
         cards = devices.cards(device)
         if workers > len(cards) > 0:
@@ -112,7 +118,11 @@ def _share_cards(config: pytest.Config, named: list[str], workers: int) -> None:
 
 
 class Cards:
-    """On the controller: deals a device's cards out to the workers; one that ends gives it back."""
+    """On the controller: gives each worker a card of a device; a worker's end frees its card.
+
+    variable: the environment variable that restricts a process to its card.
+    cards: the cards of the device.
+    """
 
     def __init__(self, variable: str, cards: list[str]):
         self.variable, self.free, self.held = variable, list(cards), {}
@@ -129,13 +139,13 @@ class Cards:
 
 
 class Tally:
-    """On the controller of a rehearsal: how many cases had a product to be rounded."""
+    """On the controller of a rehearsal: counts the cases with and without rounded products."""
 
     def __init__(self) -> None:
         self.rounded = self.without = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        products = dict(report.user_properties).get(ROUNDED)
+        products = dict(report.user_properties).get(ROUNDED_PRODUCTS)
         if report.when == "call" and products is not None:
             self.rounded += products > 0
             self.without += products == 0

@@ -1,4 +1,4 @@
-"""`--record` and `--candidate`: cases judged by recorded truth and runs, and their recording."""
+"""`--record`, `--record-candidate` and `--candidate`: write records, and judge cases by them."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.declare.twin import Case
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import RecordError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
@@ -18,10 +18,14 @@ from equivalence.record import candidates, store, truths
 from equivalence.record.store import CANDIDATE, TRUTH, Kind
 
 PARTS = "recording"
-"""Begins the name of the folder, beside the results, for what a run has recorded so far."""
+"""Beginning of the name of a folder beside the results, for the parts that a run records; also a
+key of a worker's input."""
 
 LIBRARY = pytest.StashKey[truths.Library | None]()
+"""The recorded truths of this run; None if references are run."""
+
 RUNS = pytest.StashKey[candidates.Writer | candidates.Reader | None]()
+"""What records or replays candidates in this run; None if they just run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,18 +58,21 @@ def pytest_configure(config: pytest.Config) -> None:
     parts = Path(worker[PARTS]) if worker else results / f"{PARTS}-{os.getpid()}"
     truth = Recording(folder, TRUTH, parts / "truth", "samples")
     library = None if mode == truths.IGNORE else truths.Library(folder, mode, truth.parts)
-    kept = _kept(config, parts / "candidate", worker is None)
+    runs = _candidate_recording(config, parts / "candidate", worker is None)
     config.stash[LIBRARY] = library
-    config.stash[RUNS] = candidates.Writer(kept.parts) if kept else _reader(config)
+    config.stash[RUNS] = candidates.Writer(runs.parts) if runs else _reader(config)
     if worker is None:
         recordings = [truth] if mode == truths.WRITE else []
-        recordings += [kept] if kept else []
+        recordings += [runs] if runs else []
         config.pluginmanager.register(Nodes(parts), "equivalence-nodes")
         config.pluginmanager.register(Keeper(parts, recordings), "equivalence-keeper")
 
 
-def _kept(config: pytest.Config, parts: Path, first: bool) -> "Recording | None":
-    """The recording of candidates, if one is asked for; `first` looks at its folder."""
+def _candidate_recording(config: pytest.Config, parts: Path, first: bool) -> "Recording | None":
+    """The recording of candidates; None without `--record-candidate`.
+
+    first: whether to check its folder now.
+    """
     given = config.getoption("record_candidate")
     if not given:
         return None
@@ -73,20 +80,20 @@ def _kept(config: pytest.Config, parts: Path, first: bool) -> "Recording | None"
         raise pytest.UsageError("choose --record-candidate, which keeps runs, or --candidate")
     folder = Path.cwd() / given
     if first:
-        with _usage():
+        with _as_usage_error():
             _demand_ours(folder)
     return Recording(folder, CANDIDATE, parts, "runs")
 
 
 def _reader(config: pytest.Config) -> candidates.Reader | None:
     given = config.getoption("candidate")
-    with _usage():
+    with _as_usage_error():
         return candidates.Reader(Path.cwd() / given) if given else None
 
 
 @contextlib.contextmanager
-def _usage() -> Iterator[None]:
-    """Tell of a folder that is not what it should be before anything is run."""
+def _as_usage_error() -> Iterator[None]:
+    """Turn a RecordError of the block into a pytest.UsageError."""
     try:
         yield
     except RecordError as error:
@@ -94,7 +101,7 @@ def _usage() -> Iterator[None]:
 
 
 def _demand_ours(folder: Path) -> None:
-    """Demand a folder of recorded runs, an empty one, or none. Raises RecordError."""
+    """Raise RecordError unless a folder holds recorded runs, is empty, or does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         ours = not any(folder.iterdir()) or store.manifest(folder, CANDIDATE)
@@ -109,44 +116,47 @@ def _demand_ours(folder: Path) -> None:
         )
 
 
-def recorded(item: pytest.Item) -> bool:
-    """Whether a test compares a case of a kind that is recorded."""
+def is_recordable(item: pytest.Item) -> bool:
+    """Whether a test compares a case that can be recorded."""
     case = getattr(item, "callspec", None) and item.callspec.params.get("case")
-    return isinstance(case, Case) and "compare" in item.fixturenames and truths.recordable(case)
+    return isinstance(case, TwinCase) and "compare" in item.fixturenames and truths.recordable(case)
 
 
 def needs_devices(config: pytest.Config) -> bool:
-    """Whether a run needs the devices that it names: to record truth takes the reference alone,
-    and runs on record are read."""
+    """Whether a run needs the devices that it names.
+
+    A run that records truths, or judges recorded runs, needs no device.
+    """
     return config.option.record != truths.WRITE and config.option.candidate is None
 
 
-def elsewhere(item: pytest.Item) -> bool:
-    """Whether a test needs no device: it records the reference, or reads the candidate's run."""
+def needs_no_device(item: pytest.Item) -> bool:
+    """Whether a test needs no device: it records the reference, or reads a recorded run."""
     mode, runs = item.config.getoption("record"), item.config.stash[RUNS]
-    return recorded(item) and (mode == truths.WRITE or isinstance(runs, candidates.Reader))
+    return is_recordable(item) and (mode == truths.WRITE or isinstance(runs, candidates.Reader))
 
 
-def live(item: pytest.Item) -> bool:
-    """Whether a test runs the reference, whatever there is on record."""
-    return not recorded(item) and any(item.get_closest_marker(device) for device in DEVICES)
+def needs_reference(item: pytest.Item) -> bool:
+    """Whether a test runs the reference, whatever the records hold."""
+    return not is_recordable(item) and any(item.get_closest_marker(device) for device in DEVICES)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not environment.installed("torch"):
         reason = "torch is not installed, and of this no truth is recorded"
-        for item in filter(live, items):
+        for item in filter(needs_reference, items):
             item.add_marker(pytest.mark.skip(reason=reason))
     if not environment.installed("mindspore"):
         reason = "MindSpore is not installed, and of this no run was recorded (see --candidate)"
         for item in items:
-            if any(item.get_closest_marker(device) for device in DEVICES) and not elsewhere(item):
+            on_device = any(item.get_closest_marker(device) for device in DEVICES)
+            if on_device and not needs_no_device(item):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Judge by records in tests of cases alone; those of the engine choose for themselves."""
+    """Use records only in tests of cases; tests of the engine choose for themselves."""
     library = runs = None
     if "compare" in getattr(item, "fixturenames", ()):
         library, runs = item.config.stash[LIBRARY], item.config.stash[RUNS]
@@ -154,15 +164,21 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
-def again(config: pytest.Config) -> str:
-    """What a command that repeats a case must say of recorded runs."""
+def repeat_options(config: pytest.Config) -> str:
+    """The options for recorded runs, for the command that repeats a case."""
     given = config.getoption("candidate")
     return f" --candidate {shlex.quote(given)}" if given else ""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a run records: the folder for it, of which kind, and the parts until then."""
+    """One kind of records that a run writes.
+
+    folder: the folder for the packed records.
+    kind: the kind of records.
+    parts: the folder for the parts, until the end of the run.
+    noun: the word for these records in the summary.
+    """
 
     folder: Path
     kind: Kind
@@ -171,7 +187,7 @@ class Recording:
 
 
 class Nodes:
-    """Tells xdist's workers where to leave what they record."""
+    """Gives the folder for parts to the workers of xdist."""
 
     def __init__(self, parts: Path):
         self.parts = parts
@@ -182,11 +198,11 @@ class Nodes:
 
 
 class Keeper:
-    """On the controller: puts all that was recorded into its folders at the end."""
+    """On the controller: packs all parts into their folders at the end of the run."""
 
     def __init__(self, parts: Path, recordings: Sequence[Recording]):
         self.parts, self.recordings = parts, recordings
-        self.told: list[str] = []
+        self.lines: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -196,19 +212,19 @@ class Keeper:
         try:
             for recording in self.recordings:
                 if session.exitstatus in complete:
-                    self.told.append(_packed(recording))
+                    self.lines.append(_pack(recording))
                 else:
-                    self.told.append("the run was broken off: what it recorded is dropped")
+                    self.lines.append("the run was broken off: what it recorded is dropped")
         finally:
             shutil.rmtree(self.parts, ignore_errors=True)
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
-        for line in self.told:
+        for line in self.lines:
             terminalreporter.line(line)
 
 
-def _packed(recording: Recording) -> str:
-    """Pack what was recorded; what it came to, in words."""
+def _pack(recording: Recording) -> str:
+    """Pack the parts of a recording; return how many there were, in words."""
     folder = recording.folder
     parts = recording.parts.rglob(f"*{store.SUFFIX}")
     count = store.pack(parts, folder, recording.kind)

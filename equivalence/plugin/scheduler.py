@@ -1,5 +1,6 @@
-"""Deals the cases out to pytest-xdist's workers, and keeps going when a worker crashes."""
+"""Deals cases out to the workers of pytest-xdist, and goes on when a worker crashes."""
 
+import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from equivalence.declare.twin import sample_of
@@ -8,9 +9,10 @@ from equivalence.declare.twin import sample_of
 class BySample(LoadScopeScheduling):
     """Keeps the cases of one sample on one worker, in order, so that they share its truth.
 
-    xdist 3.8 queues all that a crashed worker had once more, what is done and the crash included,
-    and gives its successor a single test, while a worker waits for two: the run hangs or crashes
-    again and again (pytest-xdist #1327, #1371, #1378).
+    This also works around errors of xdist 3.8. After a crash, xdist queues all tests of the worker
+    again, with those that are done and the one that crashed. Then it gives the new worker a single
+    test, although a worker waits for two. The run hangs, or crashes again and again (pytest-xdist
+    #1327, #1371, #1378).
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -18,9 +20,9 @@ class BySample(LoadScopeScheduling):
         return head + bracket + sample_of(name) if bracket else nodeid
 
     def remove_node(self, node) -> str | None:
-        """Queue what a crashed worker has not begun, for when its successor has collected.
+        """Queue the tests that a crashed worker has not begun, for its successor.
 
-        Returns the test that it crashed in.
+        Returns the test in which it crashed; None if it had no test left.
         """
         work = self.assigned_work.pop(node)
         waiting = [(unit, test) for unit in work.values() for test in unit if not unit[test]]
@@ -41,3 +43,9 @@ class BySample(LoadScopeScheduling):
     def _reschedule(self, node) -> None:
         if node in self.registered_collections:  # a successor may still be collecting
             super()._reschedule(node)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySample:
+    """Deal out by samples, in the order of the declarations, which have the longest first."""
+    config.option.loadscopereorder = False
+    return BySample(config, log)

@@ -1,14 +1,14 @@
-"""Recorded candidates: what runs of candidates gave on one host, judged on another.
+"""Recorded candidates: runs of candidates on one host, for another host to judge.
 
-The host of the device keeps whole traces, one record for each run. A host without it, and without
-MindSpore, reads them in place of the runs; there, everything else of a comparison is done as ever:
-the reference, the pairing of weights, the verdict and the search for branch flips. A record is
-used for exactly the case, and the very numbers, that it was made with; otherwise the case is
-refused.
+The host with the device records whole traces, one record for each run. A host without the device
+and without MindSpore reads these records instead of running the candidate. It does the rest of a
+comparison as usual: the reference, the pairing of weights, the verdict and the search for branch
+flips. A record is used only for exactly its case, with the same inputs, weights and cotangents;
+otherwise the case is refused.
 
-Tensors are kept whole, whatever their size: only then can the place of an error be told, and a
-branch flip be tried out on them. A file has those of one run, as "RUN/TENSOR", and in its header
-as JSON the weights that the candidate has, its random layers, and what it raised.
+Tensors are recorded whole, whatever their size, so that the index of an error can be reported and
+branch flips can be tried. A file holds the tensors of one run as "RUN/TENSOR". Its header holds, as
+JSON, the candidate's weights, its random layers, and the exception that it raised.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from equivalence import errors, files
-from equivalence.declare.twin import Case
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError
 from equivalence.judge.tensors import Trace
 from equivalence.record import fingerprint, store, truths
@@ -27,33 +27,37 @@ from equivalence.record.store import CANDIDATE
 from equivalence.sample import Sample
 from equivalence.sides.weights import Slot
 
-AGAIN = "run `make record-candidate` again where the device is, with the same version"
+CURE = "run `make record-candidate` again where the device is, with the same version"
 
-STORED = "fiub"
-"""Kinds of arrays that a file holds; of others, which no candidate may give, dtype and shape."""
+STORED_KINDS = "fiub"
+"""Kinds of NumPy dtypes whose values are recorded. For any other kind, only dtype and shape are: no
+candidate may return it."""
 
 
 class Writer:
-    """Keeps what candidates give, as parts for `record_files.pack`."""
+    """Records runs of candidates, as parts for `store.pack`.
+
+    parts: the folder for the parts.
+    """
 
     def __init__(self, parts: Path):
         self.parts = parts
 
     def candidate(
-        self, case: Case, seed: int, unit_roundoff: float, build: Callable[[], Any]
-    ) -> "Kept":
-        """The candidate that `build` gives, whose run is kept; also what it raises."""
-        return Kept(self.parts, case, seed, unit_roundoff, build)
+        self, case: TwinCase, seed: int, unit_roundoff: float, build: Callable[[], Any]
+    ) -> "KeptCandidate":
+        """The candidate that `build` returns; its run, or the exception it raises, is recorded."""
+        return KeptCandidate(self.parts, case, seed, unit_roundoff, build)
 
-    def made_with(self, _case: Case, _seed: int, _unit_roundoff: float) -> None:
-        """Nothing: the run is made here."""
+    def made_with(self, _case: TwinCase, _seed: int, _unit_roundoff: float) -> None:
+        """Return None: the candidate runs on this host."""
 
 
-class Kept:
-    """A candidate whose run is kept in a file; in all else it is that candidate."""
+class KeptCandidate:
+    """A candidate whose run is recorded; every other attribute is the candidate's own."""
 
     def __init__(
-        self, parts: Path, case: Case, seed: int, unit_roundoff: float, build: Callable[[], Any]
+        self, parts: Path, case: TwinCase, seed: int, unit_roundoff: float, build: Callable[[], Any]
     ):
         self.steps, self.name = case.twin.steps, case.name
         self.key = fingerprint.candidate_key(case, seed, unit_roundoff)
@@ -63,9 +67,9 @@ class Kept:
             "versions": fingerprint.versions(("mindspore", "numpy")),
             "declared": [case.name],
         }
-        with self._keeping_what_it_raises():
+        with self._keep_exception():
             built = build()
-        self.candidate = built.candidate if isinstance(built, Kept) else built
+        self.candidate = built.candidate if isinstance(built, KeptCandidate) else built
         self.rest["slots"] = {n: [s.shape, s.kind] for n, s in self.slots().items()}
         self.rest["random_layers"] = self.random_layers()
         self._write({})
@@ -80,16 +84,17 @@ class Kept:
         phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> Trace:
-        """The candidate's trace, which is written."""
+        """The candidate's trace, which is also recorded."""
         self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.steps)
-        with self._keeping_what_it_raises():
-            recorded = self.candidate.run(sample, partners, phase, outputs)
-        self.rest["trace"] = {name: [v.shape, str(v.dtype)] for name, v in recorded.items()}
-        self._write({name: v for name, v in recorded.items() if v.dtype.kind in STORED})
-        return recorded
+        with self._keep_exception():
+            trace = self.candidate.run(sample, partners, phase, outputs)
+        self.rest["trace"] = {name: [v.shape, str(v.dtype)] for name, v in trace.items()}
+        self._write({name: v for name, v in trace.items() if v.dtype.kind in STORED_KINDS})
+        return trace
 
     @contextlib.contextmanager
-    def _keeping_what_it_raises(self) -> Iterator[None]:
+    def _keep_exception(self) -> Iterator[None]:
+        """Record the exception that the block raises, and raise it again."""
         try:
             yield
         except Exception as error:
@@ -98,12 +103,13 @@ class Kept:
             raise
 
     def _write(self, arrays: Trace) -> None:
-        content = store.packed(self.name, {self.key: (arrays, self.rest)}, CANDIDATE)
-        files.written(self.path, content)
+        """Write the file of this run."""
+        content = store.encode_file(self.name, {self.key: (arrays, self.rest)}, CANDIDATE)
+        files.write(self.path, content)
 
 
 class Reader:
-    """The recorded runs of a folder. Raises RecordError where there is none, or no manifest."""
+    """The recorded runs of a folder. Raises RecordError if the folder has no manifest."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -115,55 +121,60 @@ class Reader:
             )
 
     def candidate(
-        self, case: Case, seed: int, unit_roundoff: float, _build: Callable[[], Any]
-    ) -> "Replayed":
-        """What is on record of a candidate; raises what it raised.
+        self, case: TwinCase, seed: int, unit_roundoff: float, _build: Callable[[], Any]
+    ) -> "ReplayedCandidate":
+        """The recorded candidate of a case; raises the exception that is recorded, if any.
 
-        Raises RecordError where it is missing, damaged, or not of exactly this case.
+        Raises RecordError if the record is missing, damaged, or not of exactly this case.
         """
         path, entry = self._entry(case, seed, unit_roundoff)
         declared = fingerprint.candidate_fingerprint(case, seed, unit_roundoff)
         if entry["fingerprint"] != declared:
             raise RecordError(
                 f"{case.name}: its run in {path} is stale, its declaration or the source of its "
-                f"candidate has changed since: {AGAIN}"
+                f"candidate has changed since: {CURE}"
             )
         key = fingerprint.candidate_key(case, seed, unit_roundoff)
         records = store.read(self.folder, case.name, self._manifest[case.name], CANDIDATE)
         try:
-            replayed = Replayed(case, path, *records[key])
+            replayed = ReplayedCandidate(case, path, *records[key])
         except (KeyError, TypeError, ValueError) as error:
-            raise RecordError(f"{path} lacks what {key!r} needs ({error}): {AGAIN}") from error
+            raise RecordError(f"{path} lacks what {key!r} needs ({error}): {CURE}") from error
         if replayed.raised is not None:
             raise replayed.raised
         return replayed
 
-    def made_with(self, case: Case, seed: int, unit_roundoff: float) -> str:
-        """The version that a run was made with, in words."""
+    def made_with(self, case: TwinCase, seed: int, unit_roundoff: float) -> str:
+        """The version of MindSpore of a recorded run, in words."""
         _, entry = self._entry(case.sizes[0], seed, unit_roundoff)
         return f"MindSpore {entry['versions']['mindspore']}"
 
-    def _entry(self, case: Case, seed: int, unit_roundoff: float) -> tuple[Path, dict[str, Any]]:
-        """A run's file, and what the manifest tells of the run."""
+    def _entry(
+        self, case: TwinCase, seed: int, unit_roundoff: float
+    ) -> tuple[Path, dict[str, Any]]:
+        """The file of a run, and its entry in the manifest. Raises RecordError without one."""
         run = self._manifest.get(case.name, {"samples": {}})
         key = fingerprint.candidate_key(case, seed, unit_roundoff)
         if key not in run["samples"]:
             raise RecordError(
-                f"{case.name}: {self.folder} has no run of it with seed {seed}: {AGAIN} and "
+                f"{case.name}: {self.folder} has no run of it with seed {seed}: {CURE} and "
                 f"`SEED={seed}`"
             )
         return self.folder / run["file"], run["samples"][key]
 
 
-class Replayed:
-    """A candidate as it is on record. Raises KeyError, TypeError or ValueError where that lacks.
+class ReplayedCandidate:
+    """A candidate from its record.
 
-    raised: what the candidate raised when it was built or run; None where it did not.
+    raised: the exception that the candidate raised when it was built or run; None without one.
+    trace: the recorded trace; None if the candidate did not run to its end.
+
+    Raises KeyError, TypeError or ValueError if the record lacks a part.
     """
 
-    def __init__(self, case: Case, path: Path, arrays: Trace, rest: Mapping[str, Any]):
+    def __init__(self, case: TwinCase, path: Path, arrays: Trace, rest: Mapping[str, Any]):
         self.case, self.path = case, path
-        self.raised = _raised(*rest["raised"]) if "raised" in rest else None
+        self.raised = _exception(*rest["raised"]) if "raised" in rest else None
         if self.raised is not None:
             return
         self._slots = {n: Slot(tuple(shape), kind) for n, (shape, kind) in rest["slots"].items()}
@@ -172,16 +183,18 @@ class Replayed:
         if "trace" in rest:
             self.digest = rest["digest"]
             self.trace = {
-                name: arrays[name] if np.dtype(dtype).kind in STORED else np.empty(shape, dtype)
+                name: arrays[name]
+                if np.dtype(dtype).kind in STORED_KINDS
+                else np.empty(shape, dtype)
                 for name, (shape, dtype) in rest["trace"].items()
             }
 
     def slots(self) -> dict[str, Slot]:
-        """Those that the candidate had."""
+        """The shape and kind of each weight of the candidate, by its name."""
         return self._slots
 
     def random_layers(self) -> list[str]:
-        """Those that the candidate had."""
+        """The paths of the candidate's layers that draw random numbers."""
         return self._random_layers
 
     def run(
@@ -191,25 +204,25 @@ class Replayed:
         _phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> Trace:
-        """The trace on record. Raises RecordError where it has none, or of other numbers."""
+        """The recorded trace. Raises RecordError if it is missing or belongs to another sample."""
         if self.trace is None:
             raise RecordError(
                 f"{self.case.name}: {self.path} has no trace of it, since it crashed or did not "
-                f"fit its reference then: {AGAIN}"
+                f"fit its reference then: {CURE}"
             )
         digest = _digest(sample, self._slots, partners, outputs, self.case.twin.steps)
         if digest != self.digest:
             raise RecordError(
                 f"{self.case.name}: its run in {self.path} was given other inputs or weights than "
-                f"are drawn here (there with NumPy {self.numpy}): {AGAIN}"
+                f"are drawn here (there with NumPy {self.numpy}): {CURE}"
             )
         return self.trace
 
 
-def _raised(name: str, words: str) -> Exception:
-    """What was raised: an error of the engine, or an exception of the name that it had there."""
-    known = {error.__name__: error for error in EquivalenceError.__subclasses__()}
-    return known.get(name, type(name, (Exception,), {}))(words)
+def _exception(name: str, words: str) -> Exception:
+    """The recorded exception: an error of the engine, or a new type of exception of that name."""
+    own = {error.__name__: error for error in EquivalenceError.__subclasses__()}
+    return own.get(name, type(name, (Exception,), {}))(words)
 
 
 def _digest(
@@ -219,6 +232,7 @@ def _digest(
     outputs: Mapping[int, tuple[int, ...]],
     steps: int | None,
 ) -> int:
+    """The digest of everything that the candidate gets, see `fingerprint.digest`."""
     shapes = {partners[name]: slot.shape for name, slot in slots.items()}
     return fingerprint.digest(sample, shapes, outputs, steps)
 
@@ -226,14 +240,14 @@ def _digest(
 _active: Writer | Reader | None = None
 
 
-def active(case: Case) -> Writer | Reader | None:
-    """What the candidate of a case is kept by now, or read from; None where it is just run."""
+def active(case: TwinCase) -> Writer | Reader | None:
+    """What records or replays the candidate of a case now; None if the candidate just runs."""
     return _active if truths.recordable(case) else None
 
 
 @contextlib.contextmanager
 def using(runs: Writer | Reader | None) -> Iterator[None]:
-    """Within, candidates are kept by this, or read from it, or just run."""
+    """A context in which `runs` records or replays candidates; with None, they just run."""
     global _active
     before, _active = _active, runs
     try:

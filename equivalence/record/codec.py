@@ -1,32 +1,37 @@
-"""What a record holds of a reference: arrays by name, and the rest as JSON."""
+"""A reference as a record holds it: arrays by name, and the rest as JSON."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from equivalence.judge.expected import Expected
 from equivalence.judge.sketch import Sketch
-from equivalence.judge.truth import Flip, Reference, Truth
-from equivalence.judge.verdict import Expected
+from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.sample import Sample
 from equivalence.sides.weights import Slot
-from equivalence.truth.undecided import Undecided
+from equivalence.truth.known import Reference
 
 Arrays = dict[str, np.ndarray]
 TRUTH, SHIFT = "truth", "shift"
+"""Ends of the names of arrays."""
+
 UNDECIDED = ("at", "low", "high", "truth")
+"""Fields of `Undecided` that are arrays."""
 
 FIGURES = ("dtype", "spread", "spread_peak", "own_error", "own_worst", "cancelled")
+"""Fields of `Expected` that are written as JSON."""
 
 
-def encode(known: Reference) -> tuple[Arrays, dict[str, Any]]:
-    """A reference's arrays, each as "TENSOR/what", and everything else of it."""
-    sample, expected, finer = known.sample, known.expected, known.finer
+def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays of a reference, named "TENSOR/FIELD", and everything else as JSON."""
+    sample, expected, finer = reference.sample, reference.expected, reference.finer
     arrays = {f"{name}/{TRUTH}": each.truth for name, each in expected.items()}
     arrays |= {f"{name}/{SHIFT}": np.asarray(shift) for name, shift in sample.shifts.items()}
-    for name, here in expected.undecided.items():
-        arrays |= {f"{name}/undecided.{what}": getattr(here, what) for what in UNDECIDED}
+    for name, undecided in expected.undecided.items():
+        arrays |= {f"{name}/undecided.{field}": getattr(undecided, field) for field in UNDECIDED}
     tensors = {}
     for name, each in expected.items():
         tensors[name] = {figure: getattr(each, figure) for figure in FIGURES}
@@ -37,19 +42,21 @@ def encode(known: Reference) -> tuple[Arrays, dict[str, Any]]:
     return arrays, {
         "redraw": sample.redraw,
         "rows": sample.rows_redrawn,
-        "slots": {name: [slot.shape, slot.kind] for name, slot in known.slots.items()},
-        "random_layers": known.random_layers,
-        "multiplies": known.multiplies,
+        "slots": {name: [slot.shape, slot.kind] for name, slot in reference.slots.items()},
+        "random_layers": reference.random_layers,
+        "multiplies": reference.multiplies,
         "tensors": tensors,
-        "undecided": {name: here.shape for name, here in expected.undecided.items()},
+        "undecided": {name: each.shape for name, each in expected.undecided.items()},
         "near": [asdict(flip) for flip in expected.near],
     }
 
 
 def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sample) -> Reference:
-    """The reference again; `sample` is freshly drawn, and brought to where the reference's was.
+    """The reference of a record.
 
-    Raises KeyError, TypeError or ValueError where something is missing or of another kind.
+    sample: a freshly drawn sample; it is moved to where the recorded reference had it.
+
+    Raises KeyError, TypeError or ValueError if a part is missing or of another type.
     """
     slots = {name: Slot(tuple(shape), kind) for name, (shape, kind) in rest["slots"].items()}
     ending = f"/{SHIFT}"
@@ -59,21 +66,32 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         {n.removesuffix(ending): values for n, values in arrays.items() if n.endswith(ending)},
     )
     expected, finer = Truth(), Truth()
-    for name, told in rest["tensors"].items():
-        sketch = told.get("sketch")
+    for name, tensor in rest["tensors"].items():
+        sketch = tensor.get("sketch")
         if sketch:
             sketch = Sketch(tuple(sketch[0]), tuple(sketch[1]))
-        figures = {figure: told[figure] for figure in FIGURES}
-        expected[name] = Expected(arrays[f"{name}/{TRUTH}"], **figures, sketch=sketch)
-        if "finer" in told:
-            figures["spread"], figures["spread_peak"] = told["finer"]
-            finer[name] = Expected(arrays[f"{name}/{TRUTH}"], **figures, sketch=sketch)
+        figures = {figure: tensor[figure] for figure in FIGURES}
+        values = arrays[f"{name}/{TRUTH}"]
+        expected[name] = _restore_unrounded(Expected(values, **figures, sketch=sketch))
+        if "finer" in tensor:
+            figures["spread"], figures["spread_peak"] = tensor["finer"]
+            finer[name] = _restore_unrounded(Expected(values, **figures, sketch=sketch))
     for each in (expected, finer):
         each.near = tuple(Flip(**{**f, "index": tuple(f["index"])}) for f in rest["near"])
         each.undecided = {
             name: Undecided(
-                *(arrays[f"{name}/undecided.{what}"] for what in UNDECIDED), tuple(shape)
+                *(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape)
             )
             for name, shape in rest["undecided"].items()
         }
     return Reference(sample, slots, rest["random_layers"], expected, finer or None)
+
+
+def _restore_unrounded(tensor: Expected) -> Expected:
+    """Set `unrounded` of a gradient that cancels to zero, which only the rounding of results moves.
+
+    A record does not say whether the sensitivity of any other tensor includes that rounding.
+    """
+    if tensor.cancelled:
+        tensor.unrounded = replace(tensor, spread=0.0, spread_peak=0.0, own_error=math.inf)
+    return tensor

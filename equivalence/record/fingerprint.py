@@ -1,8 +1,8 @@
-"""What a record belongs to: the fingerprint of one side of a case, and the digest of its values.
+"""Decides whether a record belongs to a case: by a fingerprint of its declaration, and by a digest.
 
-A record may be used only where a run would give the same. The fingerprint tells by the
-declaration and the sources, before anything is drawn; the digest tells by the very numbers that
-the candidate gets.
+A record may be used only if a run would give the same. The fingerprint compares the declaration
+and the sources, before a sample is drawn. The digest compares the inputs, weights and cotangents
+that the candidate gets.
 """
 
 import ast
@@ -19,42 +19,44 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.declare.twin import Case
+from equivalence.declare.twin import TwinCase
 from equivalence.judge.sketch import Sketch
-from equivalence.judge.truth import Reference
 from equivalence.sample import Sample
+from equivalence.truth.known import Reference
 
 FORMAT = 2
-"""Of a record. To be raised when the engine changes what a truth or a sensitivity is, or what is
-told of a reference."""
+"""The format of a recorded truth. Raise it when the engine changes the meaning of a truth or of a
+sensitivity, or the content of a record."""
 
 CANDIDATE_FORMAT = "candidate 1"
-"""Of a recorded candidate. To be raised when the engine changes what a trace is."""
+"""The format of a recorded candidate. Raise it when the engine changes the content of a trace."""
 
 PACKAGES = ("torch", "torchvision")
+"""Packages on which a truth depends."""
+
 FRAMEWORKS = (*PACKAGES, "mindspore")
-"""Sources that are known by their version."""
+"""Packages whose version stands for their sources."""
 
 
-def key(case: Case, seed: int, unit_roundoff: float) -> str:
-    """Names a record: devices that compute in the same precision share it."""
+def key(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+    """The name of a recorded truth; devices that compute in the same precision share it."""
     return f"{case.sample_name} seed={seed} u=2^{round(math.log2(unit_roundoff))}"
 
 
-def candidate_key(case: Case, seed: int, unit_roundoff: float) -> str:
-    """Names a recorded candidate."""
+def candidate_key(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+    """The name of a recorded candidate."""
     return f"{case.name} {key(case, seed, unit_roundoff).partition(' ')[2]}"
 
 
-def fingerprint(case: Case, seed: int, unit_roundoff: float) -> str:
-    """A SHA-256 of all that determines the truth, but for the engine itself and its libraries."""
+def fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+    """A SHA-256 of everything that determines the truth, except the engine and its libraries."""
     twin = case.twin
     own = {"format": FORMAT, "reference": twin.reference, "sources": sources(twin.reference)}
     return _sum(_declared(case, seed, unit_roundoff) | own | {"sketch": _sketch()})
 
 
-def candidate_fingerprint(case: Case, seed: int, unit_roundoff: float) -> str:
-    """A SHA-256 of all that determines the candidate's run, but for the engine and MindSpore."""
+def candidate_fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+    """A SHA-256 of everything that determines the run, except the engine and MindSpore."""
     twin = case.twin
     own = {
         "format": CANDIDATE_FORMAT,
@@ -67,8 +69,8 @@ def candidate_fingerprint(case: Case, seed: int, unit_roundoff: float) -> str:
     return _sum(_declared(case, seed, unit_roundoff) | own)
 
 
-def _declared(case: Case, seed: int, unit_roundoff: float) -> dict[str, Any]:
-    """What both sides are given."""
+def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]:
+    """The part of the declaration that both sides share."""
     twin = case.twin
     return {
         "arguments": case.arguments,
@@ -86,22 +88,24 @@ def _declared(case: Case, seed: int, unit_roundoff: float) -> dict[str, Any]:
 
 
 def _sum(declared: dict[str, Any]) -> str:
+    """A SHA-256 of a declaration as JSON."""
     text = json.dumps(declared, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @functools.cache
 def _sketch() -> str:
-    """Changes when sketches are made otherwise, by the engine or by NumPy's generator."""
+    """A SHA-256 of one sketch; another engine or generator of NumPy may give another one."""
     values = np.arange(1.0, 2001.0)
     return hashlib.sha256(Sketch(values.shape, ("fingerprint",)).of(values)).hexdigest()
 
 
 @functools.cache
 def sources(target: str) -> str:
-    """A SHA-256 of the module of "module:attribute" and of all that it imports of its package.
+    """A SHA-256 of a target's module and of all modules of its package that it imports.
 
-    Found without importing any. The frameworks, which have versions, count for nothing.
+    target: "module:attribute". No module is imported for this. Modules of the frameworks are left
+    out, since their version stands for them.
     """
     module = target.partition(":")[0]
     top = module.partition(".")[0]
@@ -120,7 +124,7 @@ def sources(target: str) -> str:
 
 
 def _file(module: str) -> Path | None:
-    """The source of a module; None where there is none, such as for an attribute."""
+    """The source file of a module; None without one, for instance for an attribute."""
     path: list[str] | None = None
     for end in range(len(parts := module.split("."))):
         found = PathFinder.find_spec(".".join(parts[: end + 1]), path)
@@ -131,7 +135,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imported(text: str, package: str) -> Iterator[str]:
-    """The modules that a source imports, perhaps with attributes of them taken for modules."""
+    """The modules that a source imports; some of the names may be attributes instead."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -149,7 +153,9 @@ def digest(
 ) -> int:
     """A CRC-32 of every input, weight and cotangent that the candidate gets.
 
-    weights: shapes by the reference's names; pulled_back: those of the outputs with a cotangent.
+    weights: the shapes of the weights, by the reference's names.
+    pulled_back: the shapes of the outputs with a cotangent, by position.
+    steps: the number of training steps; None without training.
     """
     values = [x for step in range(1, (steps or 1) + 1) for x in sample.inputs(step)]
     values += [sample.weight(name, shape) for name, shape in weights.items()]
@@ -160,16 +166,16 @@ def digest(
     return crc
 
 
-def digest_of(known: Reference, steps: int | None) -> int:
+def digest_of(reference: Reference, steps: int | None) -> int:
     """The digest of a reference's sample."""
-    shapes = {name: slot.shape for name, slot in known.slots.items()}
-    return digest(known.sample, shapes, known.expected.pulled_back, steps)
+    shapes = {name: slot.shape for name, slot in reference.slots.items()}
+    return digest(reference.sample, shapes, reference.expected.pulled_back, steps)
 
 
 def version(package: str) -> str | None:
-    """The installed version without its build, "2.13.0" of "2.13.0+cpu"; None where there is none.
+    """The installed version of a package without its build: "2.13.0" for "2.13.0+cpu".
 
-    The package is not imported.
+    Returns None if the package is not installed. The package is not imported.
     """
     try:
         return importlib.metadata.version(package).partition("+")[0]
@@ -178,19 +184,21 @@ def version(package: str) -> str | None:
 
 
 def versions(packages: tuple[str, ...] = (*PACKAGES, "numpy")) -> dict[str, str | None]:
-    """Of what a record is made with; a truth, if nothing else is said."""
+    """The installed versions of packages; by default, of those on which a truth depends."""
     return {package: version(package) for package in packages}
 
 
-def other_version(case: Case, made: dict[str, str | None]) -> str | None:
-    """Which library would give another network than was recorded, in words; None if none would.
+def other_version(case: TwinCase, recorded: dict[str, str | None]) -> str | None:
+    """Which library may give another network than the recorded one, in words; None if none may.
 
-    Networks of torchvision are sources of another project: its version stands for them. One that
-    is not installed changes nothing.
+    recorded: the versions in the record.
+
+    The version of torchvision stands for the sources of its networks. A torchvision that is not
+    installed changes nothing.
     """
     if not case.twin.reference.startswith("torchvision."):
         return None
     here = version("torchvision")
-    if here is None or here == made["torchvision"]:
+    if here is None or here == recorded["torchvision"]:
         return None
-    return f"recorded with torchvision {made['torchvision']}, and {here} is installed"
+    return f"recorded with torchvision {recorded['torchvision']}, and {here} is installed"

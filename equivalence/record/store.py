@@ -1,8 +1,10 @@
-"""The files of records: one of each while a run records, one of a twin's or of a run's in the end.
+"""The files of records.
 
-A folder of records is its `manifest.json` and the files that this names. A file's name carries
-its checksum, so that recording writes new files beside the old ones and then the manifest, in one
-step: whoever reads sees the records of before or all of the new ones.
+While a run records, each record has a file of its own, a part. In the end, the parts are packed:
+one file holds all truths of a twin, or one run of a candidate. A folder of records consists of
+`manifest.json` and the files that it names. The name of a file includes its checksum. New files
+are written beside the old ones, and then the manifest is replaced in one step: a reader sees
+either the old records or all of the new ones.
 """
 
 import contextlib
@@ -20,7 +22,7 @@ import safetensors
 import safetensors.numpy
 
 from equivalence.errors import RecordError
-from equivalence.files import DRAFT, written
+from equivalence.files import DRAFT, write
 from equivalence.record.codec import Arrays
 from equivalence.record.fingerprint import CANDIDATE_FORMAT, FORMAT
 
@@ -28,16 +30,18 @@ MANIFEST = "manifest.json"
 SUFFIX = ".safetensors"
 
 Records = dict[str, tuple[Arrays, dict[str, Any]]]
-"""Of one file, by key: the arrays of each record, and the rest of it."""
+"""The records of one file: key -> (arrays, everything else as JSON)."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a folder holds records of.
+    """A kind of records.
 
-    format: of its files. group: whose records a file has, of a twin or of a run. cure: of a file
-    that cannot be read; renew: of one of another format. listed: what the manifest repeats of each
-    record, so that no file is opened for it.
+    format: the format of its files.
+    group: what one file holds the records of: a "twin" or a "run".
+    cure: what to do about a file that cannot be read.
+    renew: what to do about a file of another format.
+    listed: the fields of a record that the manifest repeats, so that no file is opened for them.
     """
 
     format: int | str
@@ -63,37 +67,37 @@ CANDIDATE = Kind(
 
 
 def part(parts: Path, group: str, key: str) -> Path:
-    """The file of one record, while a run records."""
+    """The path of the part of one record, while a run records."""
     return parts / group / (hashlib.sha256(key.encode()).hexdigest()[:16] + SUFFIX)
 
 
-def packed(group: str, records: Records, kind: Kind = TRUTH) -> bytes:
-    """The content of a file; the same records give the same bytes."""
+def encode_file(group: str, records: Records, kind: Kind = TRUTH) -> bytes:
+    """The content of a file with these records; the same records give the same bytes."""
     arrays = {
-        f"{key}/{name}": values.copy(order="C")  # also 0-d, which ascontiguousarray makes 1-d
+        f"{key}/{name}": values.copy(order="C")  # not ascontiguousarray, which makes 0-d 1-d
         for key, (own, _) in sorted(records.items())
         for name, values in own.items()
     }
-    told = {key: rest for key, (_, rest) in sorted(records.items())}
-    # A single entry, since safetensors writes several in any order. Tensors keep theirs.
-    header = json.dumps({"format": kind.format, kind.group: group, "samples": told})
+    samples = {key: rest for key, (_, rest) in sorted(records.items())}
+    # A single entry, since safetensors writes several in any order. Tensors keep their order.
+    header = json.dumps({"format": kind.format, kind.group: group, "samples": samples})
     return safetensors.numpy.save(arrays, {"records": header})
 
 
-def unpacked(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> Records:
-    """The records in a file's content. Raises RecordError where it is not of that group."""
+def decode_file(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> Records:
+    """The records in a file's content. Raises RecordError if it is damaged or of another group."""
     try:
         arrays = safetensors.numpy.load(content)
         end = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(json.loads(content[8:end])["__metadata__"]["records"])
-        made, of, told = header["format"], header.get(kind.group), header["samples"]
+        found, owner, samples = header["format"], header.get(kind.group), header["samples"]
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError):
         raise RecordError(f"{path} is no file of records: {kind.cure}") from None
-    if made != kind.format:
-        raise _other_format(path, made, kind)
-    if of != group:
-        raise RecordError(f"{path} holds records of {of!r}, not of {group!r}: {kind.cure}")
-    records: Records = {key: ({}, rest) for key, rest in told.items()}
+    if found != kind.format:
+        raise _other_format(path, found, kind)
+    if owner != group:
+        raise RecordError(f"{path} holds records of {owner!r}, not of {group!r}: {kind.cure}")
+    records: Records = {key: ({}, rest) for key, rest in samples.items()}
     for name, values in arrays.items():
         key = next((key for key in records if name.startswith(f"{key}/")), None)
         if key is None:
@@ -102,35 +106,38 @@ def unpacked(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> Reco
     return records
 
 
-def _other_format(path: Path, made: Any, kind: Kind) -> RecordError:
+def _other_format(path: Path, found: Any, kind: Kind) -> RecordError:
     return RecordError(
-        f"{path} has format {made!r}, and this version reads {kind.format!r}: {kind.renew}"
+        f"{path} has format {found!r}, and this version reads {kind.format!r}: {kind.renew}"
     )
 
 
 def manifest(folder: Path, kind: Kind = TRUTH) -> dict[str, dict[str, Any]]:
-    """What the folder holds: group -> its file, checksum, size, and samples. {} without a folder.
+    """The content of a folder: group -> its file, SHA-256, size in bytes, and samples.
 
-    Raises RecordError where it cannot be read.
+    Returns {} if there is no manifest. Raises RecordError if it cannot be read.
     """
     path = folder / MANIFEST
     try:
-        found = json.loads(path.read_text())
-        made = found["format"]
-        groups = found[f"{kind.group}s"] if made == kind.format else {}
+        content = json.loads(path.read_text())
+        found = content["format"]
+        groups = content[f"{kind.group}s"] if found == kind.format else {}
         for entry in groups.values():
             entry["file"], entry["sha256"], entry["bytes"], entry["samples"]
     except FileNotFoundError:
         return {}
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(f"{path} is damaged: {kind.cure}") from None
-    if made != kind.format:
-        raise _other_format(path, made, kind)
+    if found != kind.format:
+        raise _other_format(path, found, kind)
     return groups
 
 
 def read(folder: Path, group: str, entry: Mapping[str, Any], kind: Kind = TRUTH) -> Records:
-    """The records of a group, by its entry in the manifest. Raises RecordError for any damage."""
+    """The records of a group. Raises RecordError if its file is missing or damaged.
+
+    entry: the group's entry in the manifest.
+    """
     path = folder / entry["file"]
     try:
         content = path.read_bytes()
@@ -141,14 +148,15 @@ def read(folder: Path, group: str, entry: Mapping[str, Any], kind: Kind = TRUTH)
         raise RecordError(f"{path} is cut off, {size}: {kind.cure}")
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise RecordError(f"{path} is damaged, its SHA-256 is not the manifest's: {kind.cure}")
-    return unpacked(path, content, group, kind)
+    return decode_file(path, content, group, kind)
 
 
 def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
-    """Put what was recorded into the folder; how many records. Parts of one must not clash.
+    """Pack parts into the folder; return the number of parts. No two parts may hold one record.
 
-    Other records of the same groups stay while they are declared, and all of other groups. What
-    was damaged or has another format is dropped. One group at a time is in memory.
+    Other records of the same groups stay if they are still declared. All records of other groups
+    stay. Records that are damaged or have another format are dropped. Memory holds one group at a
+    time.
     """
     fresh: dict[str, list[Path]] = defaultdict(list)
     for path in parts:
@@ -156,17 +164,17 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
     if not fresh:
         return 0
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
-        groups = _readable(folder, kind)
+    with _lock(folder):
+        groups = _readable_manifest(folder, kind)
         for group, own in fresh.items():
             records: Records = {}
             for path in own:
-                records |= unpacked(path, path.read_bytes(), group, kind)
-            kept = _kept(folder, group, groups.get(group), records, kind)
-            content = packed(group, kept, kind)
+                records |= decode_file(path, path.read_bytes(), group, kind)
+            kept = _merge(folder, group, groups.get(group), records, kind)
+            content = encode_file(group, kept, kind)
             checksum = hashlib.sha256(content).hexdigest()
             name = f"{group}-{checksum[:8]}{SUFFIX}"
-            written(folder / name, content)
+            write(folder / name, content)
             groups[group] = {
                 "file": name,
                 "sha256": checksum,
@@ -176,9 +184,9 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
                     for key, (_, rest) in sorted(kept.items())
                 },
             }
-        told = {"format": kind.format, f"{kind.group}s": groups}
-        text = json.dumps(told, indent=1, sort_keys=True) + "\n"
-        written(folder / MANIFEST, text.encode())
+        content = {"format": kind.format, f"{kind.group}s": groups}
+        text = json.dumps(content, indent=1, sort_keys=True) + "\n"
+        write(folder / MANIFEST, text.encode())
         listed = {MANIFEST, *(entry["file"] for entry in groups.values())}
         for path in folder.iterdir():
             if path.name not in listed and path.suffix in (SUFFIX, DRAFT):
@@ -186,35 +194,38 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
     return sum(map(len, fresh.values()))
 
 
-def _readable(folder: Path, kind: Kind) -> dict[str, dict[str, Any]]:
-    """The manifest; without one that can be read nothing is known of the files."""
+def _readable_manifest(folder: Path, kind: Kind) -> dict[str, dict[str, Any]]:
+    """The manifest; {} if it cannot be read."""
     with contextlib.suppress(RecordError):
         return manifest(folder, kind)
     return {}
 
 
-def _kept(folder: Path, group: str, entry: Mapping | None, fresh: Records, kind: Kind) -> Records:
-    """The records of a group with fresh ones, which say what is declared, in place of old ones.
+def _merge(folder: Path, group: str, entry: Mapping | None, fresh: Records, kind: Kind) -> Records:
+    """The old records of a group that are still declared, and the fresh ones.
 
-    Where a reference multiplies nothing, its fresh record serves for all unit roundoffs.
+    The fresh records say what is declared. If a reference has no product, its fresh record serves
+    for all unit roundoffs, and its old records are dropped.
     """
     declared = {name for _, rest in fresh.values() for name in rest.pop("declared")}
     old: Records = {}
     if entry is not None:
         with contextlib.suppress(RecordError):
             old = read(folder, group, entry, kind)
-    told = {key.rpartition(" ")[0]: rest.get("multiplies") for key, (_, rest) in fresh.items()}
+    multiplies = {
+        key.rpartition(" ")[0]: rest.get("multiplies") for key, (_, rest) in fresh.items()
+    }
     old = {
         key: record
         for key, record in old.items()
-        if key.rsplit(" ", 2)[0] in declared and told.get(key.rpartition(" ")[0]) is not False
+        if key.rsplit(" ", 2)[0] in declared and multiplies.get(key.rpartition(" ")[0]) is not False
     }
     return old | fresh
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Alone in the folder: of two runs that recorded, one after the other packs."""
+def _lock(folder: Path) -> Iterator[None]:
+    """Hold a lock on the folder, so that only one run packs at a time."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,10 +1,10 @@
-"""Recorded truth: a run may read from a file what running the reference would give.
+"""Recorded truth: a run reads the reference's side from a file instead of running the reference.
 
-A record is used where there is one for exactly this sample: the same declaration, sources, seed
-and unit roundoff, and the very same numbers for the candidate. Otherwise the reference is run, or
-the case is refused. It also tells whether the reference multiplies matrices, which decides by
-which unit roundoff a case is judged on a device with a coarse compute mode. See `record_files.py`
-for the files and `sketch.py` for what is kept.
+A record is used only for exactly its sample: the same declaration, sources, seed and unit
+roundoff, and the same inputs, weights and cotangents. Otherwise the reference is run, or the case
+is refused. A record also says whether the reference multiplies matrices. This decides the unit
+roundoff of a case on a device with a coarse compute mode. See `store.py` for the files, and
+`judge/sketch.py` for large tensors.
 """
 
 import contextlib
@@ -14,30 +14,35 @@ from typing import Any
 
 from equivalence import files
 from equivalence.declare.batches import Batches
-from equivalence.declare.twin import Case, cases
+from equivalence.declare.twin import TwinCase, cases
 from equivalence.errors import RecordError
-from equivalence.judge.truth import Reference
 from equivalence.record import codec, fingerprint, store
 from equivalence.record.store import Records
 from equivalence.sample import Sample
+from equivalence.truth.known import Reference
 
 USE, IGNORE, REQUIRE, WRITE = MODES = ("use", "ignore", "require", "write")
+"""Values of `--record`: use a record if there is one, ignore records, refuse a case without one,
+write records."""
 
 FOLDER = "fixtures/truth"
+"""The folder of recorded truths, below the root of the project."""
 
 USED, STALE, WRITTEN = "used", "stale", "written"
-"""`Reference.record`."""
+"""Values of `Reference.record`."""
 
 
-def recordable(case: Case) -> bool:
-    """Whether cases of its kind are recorded: twins whose inputs are drawn."""
+def recordable(case: TwinCase) -> bool:
+    """Whether a case can be recorded: it is a twin's, and its inputs are drawn."""
     return not case.alone and not isinstance(case.twin.inputs, Batches)
 
 
 class Library:
-    """The records of a folder, in one of the `MODES` but for "ignore", which needs none.
+    """The recorded truths of a folder.
 
-    parts: folder for what this run records.
+    folder: the folder.
+    mode: one of the `MODES`, but not "ignore", which needs no library.
+    parts: the folder for the records of this run; None if it writes none.
     """
 
     def __init__(self, folder: Path, mode: str, parts: Path | None = None):
@@ -47,127 +52,135 @@ class Library:
 
     def reference(
         self,
-        case: Case,
+        case: TwinCase,
         seed: int,
         unit_roundoff: float,
         draw: Callable[[], Sample],
         run: Callable[[bool], Reference],
     ) -> Reference:
-        """The reference's side of a case, from its record, or else by `run`.
+        """The reference's side of a case, from its record, or by `run`.
 
-        draw: makes the sample anew. run: runs the reference; given True, as it is to be kept.
-        Raises RecordError where a record that is wanted is damaged, and where one that is
-        required is missing or stale.
+        draw: draws the sample.
+        run: runs the reference; its argument says whether the result is to be recorded.
+
+        Raises RecordError if the record is damaged, or if it is required and is missing or stale.
         """
         if self.mode == WRITE:
             return self._write(case, seed, unit_roundoff, draw, run(True))
-        found = self._entry(case, seed, unit_roundoff)
-        if found is None:
-            self._demand(case, _missing(seed))
+        entry = self._entry(case, seed, unit_roundoff)
+        if entry is None:
+            self._demand(case, _no_record(seed))
             return run(False)
-        why = _stale(case, seed, unit_roundoff, found)
+        why = _why_stale(case, seed, unit_roundoff, entry)
         if why is None:
-            known = self._decoded(case, fingerprint.key(case, seed, unit_roundoff), draw())
-            if known is not None:
-                return known
-            made = found["versions"]["numpy"]
-            why = f"other inputs or weights are drawn here than with the engine and NumPy {made}"
+            reference = self._decode(case, fingerprint.key(case, seed, unit_roundoff), draw())
+            if reference is not None:
+                return reference
+            numpy = entry["versions"]["numpy"]
+            why = f"other inputs or weights are drawn here than with the engine and NumPy {numpy}"
         self._demand(case, f"its record is stale: {why}")
-        known = run(False)
-        known.record = STALE
-        return known
+        reference = run(False)
+        reference.record = STALE
+        return reference
 
     def multiplies(
-        self, case: Case, seed: int, units: Sequence[float], run: Callable[[], bool]
+        self, case: TwinCase, seed: int, units: Sequence[float], run: Callable[[], bool]
     ) -> bool:
-        """Whether the reference has convolutions or matrix products, by a record, or else by `run`.
+        """Whether the reference has convolutions or matrix products, by a record or by `run`.
 
-        units: the unit roundoffs that there may be a record of; each says it in so many words.
-        Raises RecordError where one that is required is missing or stale.
+        units: the unit roundoffs for which a record may exist; each record has the answer.
+
+        Raises RecordError if a record is required and is missing or stale.
         """
-        why = _missing(seed)
+        why = _no_record(seed)
         for unit_roundoff in units if self.mode != WRITE else ():
-            found = self._entry(case, seed, unit_roundoff)
-            stale = found and _stale(case, seed, unit_roundoff, found)
-            if found and not stale:
-                return found["multiplies"]
+            entry = self._entry(case, seed, unit_roundoff)
+            stale = entry and _why_stale(case, seed, unit_roundoff, entry)
+            if entry and not stale:
+                return entry["multiplies"]
             why = f"its record is stale: {stale}" if stale else why
         self._demand(case, why)
         return run()
 
-    def _entry(self, case: Case, seed: int, unit_roundoff: float) -> dict[str, Any] | None:
-        """What the manifest tells of a record."""
+    def _entry(self, case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any] | None:
+        """The entry of a record in the manifest; None without one."""
         if self._manifest is None:
             self._manifest = store.manifest(self.folder)
-        entry = self._manifest.get(case.twin.name, {"samples": {}})
-        return entry["samples"].get(fingerprint.key(case, seed, unit_roundoff))
+        group = self._manifest.get(case.twin.name, {"samples": {}})
+        return group["samples"].get(fingerprint.key(case, seed, unit_roundoff))
 
-    def _demand(self, case: Case, why: str) -> None:
+    def _demand(self, case: TwinCase, why: str) -> None:
+        """Raise RecordError if the mode requires a record."""
         if self.mode == REQUIRE:
             raise RecordError(
                 f"{case.name}: {why}; run `make record` where torch is installed, or leave out "
                 "--record=require"
             )
 
-    def _decoded(self, case: Case, key: str, sample: Sample) -> Reference | None:
-        """The record, read back; None where the values that it was made of are not the sample's."""
+    def _decode(self, case: TwinCase, key: str, sample: Sample) -> Reference | None:
+        """The reference from its record; None if the record belongs to another sample.
+
+        Raises RecordError if the record lacks a part.
+        """
         twin = case.twin.name
         if self._open is None or self._open[0] != twin:
             entry = self._manifest[twin]
             self._open = twin, store.read(self.folder, twin, entry)
         try:
             arrays, rest = self._open[1][key]
-            known = codec.decode(arrays, rest, sample)
-            same = fingerprint.digest_of(known, case.twin.steps) == rest["digest"]
+            reference = codec.decode(arrays, rest, sample)
+            same = fingerprint.digest_of(reference, case.twin.steps) == rest["digest"]
         except (KeyError, TypeError, ValueError) as error:
             path = self.folder / self._manifest[twin]["file"]
             raise RecordError(
                 f"{path} lacks what {key!r} needs ({error}): {store.TRUTH.cure}"
             ) from error
-        known.record = USED
-        return known if same else None
+        reference.record = USED
+        return reference if same else None
 
     def _write(
         self,
-        case: Case,
+        case: TwinCase,
         seed: int,
         unit_roundoff: float,
         draw: Callable[[], Sample],
-        known: Reference,
+        reference: Reference,
     ) -> Reference:
-        """Write a part; the reference as it will be read back, so that the run judges by that."""
+        """Write a part; return the reference as it is read back, by which this run judges."""
         key = fingerprint.key(case, seed, unit_roundoff)
-        arrays, rest = codec.encode(known)
+        arrays, rest = codec.encode(reference)
         rest |= {
             "fingerprint": fingerprint.fingerprint(case, seed, unit_roundoff),
-            "digest": fingerprint.digest_of(known, case.twin.steps),
+            "digest": fingerprint.digest_of(reference, case.twin.steps),
             "versions": fingerprint.versions(),
             "declared": sorted(_samples(case)),
         }
         twin = case.twin.name
-        content = store.packed(twin, {key: (arrays, rest)})
+        content = store.encode_file(twin, {key: (arrays, rest)})
         path = store.part(self.parts, twin, key)
-        arrays, rest = store.unpacked(path, content, twin)[key]
+        arrays, rest = store.decode_file(path, content, twin)[key]
         read = codec.decode(arrays, rest, draw())
         if fingerprint.digest_of(read, case.twin.steps) != rest["digest"]:
             raise RecordError(f"{case.name}: its sample cannot be drawn again as it was")
-        files.written(path, content)
+        files.write(path, content)
         read.record = WRITTEN
         return read
 
 
-def _missing(seed: int) -> str:
+def _no_record(seed: int) -> str:
     return f"there is no record of it with seed {seed}"
 
 
-def _stale(case: Case, seed: int, unit_roundoff: float, entry: dict[str, Any]) -> str | None:
-    """Why a record is not of this case as it is now; None where it is."""
+def _why_stale(
+    case: TwinCase, seed: int, unit_roundoff: float, entry: dict[str, Any]
+) -> str | None:
+    """Why a record does not belong to the present case; None if it does."""
     if entry["fingerprint"] != fingerprint.fingerprint(case, seed, unit_roundoff):
         return "its declaration or the source of its reference has changed since"
     return fingerprint.other_version(case, entry["versions"])
 
 
-def _samples(case: Case) -> set[str]:
+def _samples(case: TwinCase) -> set[str]:
     """The names of all samples of a case's twin."""
     return {one.sample_name for each in cases(case.twin, case.device) for one in each.sizes}
 
@@ -176,18 +189,18 @@ _active: Library | None = None
 
 
 def active() -> Library | None:
-    """The records that cases are judged by now; None where references are run."""
+    """The library that gives the references now; None if they are run."""
     return _active
 
 
 def writing() -> bool:
-    """Whether references are recorded now."""
+    """Whether references are being recorded."""
     return _active is not None and _active.mode == WRITE
 
 
 @contextlib.contextmanager
 def using(library: Library | None) -> Iterator[None]:
-    """Within, cases are judged by these records, or by none."""
+    """A context in which `library` gives the references; with None, they are run."""
     global _active
     before, _active = _active, library
     try:

@@ -1,1 +1,5 @@
-"""."""
+"""What people and programs read of outcomes. Imports no framework.
+
+text: failures, lines of results, and the summary.
+accepted: the errors of a green run, kept to show which errors grow.
+"""

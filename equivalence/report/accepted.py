@@ -1,11 +1,11 @@
-"""How far right candidates are off, measured, accepted and kept: `fixtures/measured-DEVICE.json`.
+"""The accepted errors of right candidates, kept in `fixtures/measured-DEVICE.json`.
 
     {"versions": {"mindspore": ..., "torch": ...}, "seed": ...,
      "operators": {torch API: {counterpart: {"examples", "tensors", "worst"}}},
      "twins": {name: {case: {kind of tensor: worst}}}}
 
-`worst` is the largest error in roundings, in either norm; null where something else is counted,
-and such kinds of a case are left out. Of known differences only the names are kept.
+`worst` is the largest error in roundings, by either norm. It is null where errors have another
+unit; a twin leaves such kinds of tensors out. Only the names of known differences are kept.
 """
 
 import json
@@ -18,79 +18,84 @@ from equivalence.errors import CoverageError
 from equivalence.record import fingerprint
 
 FOLDER = Path(__file__).parents[2] / "fixtures"
+"""The folder of the accepted errors."""
 
 GROWTH = 10.0
-"""An error that is so many times the accepted one is told, though within the budget."""
+"""A factor. An error that is at least this many times the accepted one is reported, although it is
+within the budget."""
 
 FLOOR = 1.0
-"""Roundings: no error below it is told. One rounding is what storing the inputs may cost."""
+"""Roundings. An error up to this is never reported: storing the inputs may cost one rounding."""
 
-TOLD = 3
-"""Errors that grew that are told of one run, the most grown first; the others are counted."""
+MAX_GROWN = 3
+"""Errors that a run reports by name, those that grew most first; the others are only counted."""
 
 Figures = dict[str, Any]
+"""Figures of one counterpart: "examples", "tensors" and "worst"."""
 
 
 def path_of(device: str, folder: Path = FOLDER) -> Path:
-    """The file that is kept for a device."""
+    """The file of the accepted errors of a device."""
     return folder / f"measured-{device}.json"
 
 
-def records_of(results: Path, device: str) -> list[dict[str, Any]]:
-    """The lines of a run of that device. CoverageError where there are none, or one is red."""
+def results_of(path: Path, device: str) -> list[dict[str, Any]]:
+    """The results of a run on a device. Raises CoverageError if there are none, or one is red."""
     try:
-        found = [json.loads(line) for line in results.read_text().splitlines()]
+        results = [json.loads(line) for line in path.read_text().splitlines()]
     except OSError as error:
-        raise CoverageError(f"{results} cannot be read: {error.strerror}; run the suite") from None
+        raise CoverageError(f"{path} cannot be read: {error.strerror}; run the suite") from None
     except ValueError as error:
-        raise CoverageError(f"{results} is damaged: {error}; run the suite") from None
-    found = [record for record in found if record["device"] == device]
-    if not found:
-        raise CoverageError(f"{results} has no comparison on {device}; make gate DEVICE={device}")
-    seeds = sorted({record["seed"] for record in found})
+        raise CoverageError(f"{path} is damaged: {error}; run the suite") from None
+    results = [result for result in results if result["device"] == device]
+    if not results:
+        raise CoverageError(f"{path} has no comparison on {device}; make gate DEVICE={device}")
+    seeds = sorted({result["seed"] for result in results})
     if len(seeds) > 1:
-        raise CoverageError(f"{results} is of several seeds, {seeds}; run the suite with one")
-    changed: dict[str, bool] = {}
-    for record in found:
-        if record.get("differs"):
-            changed[record["case"]] = changed.get(record["case"], False) or not record["equal"]
-        elif not record.get("equal", True):
-            raise _red(results, f"{record['tensor']} of {record['case']} differs")
-        if record.get("ill_posed"):
-            raise _red(results, f"{record['case']} is ill-posed")
-    gone = [case for case, differs in changed.items() if not differs]
+        raise CoverageError(f"{path} is of several seeds, {seeds}; run the suite with one")
+    differences: dict[str, bool] = {}
+    for result in results:
+        if result.get("differs"):
+            differences[result["case"]] = (
+                differences.get(result["case"], False) or not result["equal"]
+            )
+        elif not result.get("equal", True):
+            raise _red(path, f"{result['tensor']} of {result['case']} differs")
+        if result.get("ill_posed"):
+            raise _red(path, f"{result['case']} is ill-posed")
+    gone = [case for case, differs in differences.items() if not differs]
     if gone:
-        raise _red(results, f"the known difference of {gone[0]} is gone")
-    return found
+        raise _red(path, f"the known difference of {gone[0]} is gone")
+    return results
 
 
-def _red(results: Path, cause: str) -> CoverageError:
-    return CoverageError(f"{results} is of a red run: {cause}")
+def _red(path: Path, cause: str) -> CoverageError:
+    return CoverageError(f"{path} is of a red run: {cause}")
 
 
-def collect(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What is kept of the lines of a run."""
+def collect(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The errors of a run by its results, in the form of the file."""
     operators: dict[str, dict[str, Figures]] = {}
     twins: dict[str, dict[str, Figures]] = {}
     examples: dict[int, set[str]] = {}
     seed = None
-    for record in records:
-        seed = record["seed"]
-        if "torch" not in record:
-            case = twins.setdefault(record["twin"], {}).setdefault(record["case"], {})
-            error = None if record.get("differs") else _needed(record)
+    for result in results:
+        seed = result["seed"]
+        if "torch" not in result:
+            case = twins.setdefault(result["twin"], {}).setdefault(result["case"], {})
+            error = None if result.get("differs") else _needed(result)
             if error is not None:
-                kind = kind_of(record["tensor"])
+                kind = kind_of(result["tensor"])
                 case[kind] = max(case.get(kind, 0.0), error)
-        elif not record.get("differs"):
-            of = operators.setdefault(record["torch"], {})
-            nothing = {"examples": 0, "tensors": 0, "worst": None}
-            figures = of.setdefault(record["counterpart"], nothing)
-            known = examples.setdefault(id(figures), set())
-            known.add(record["case"])
-            figures["examples"] = len(known)
+        elif not result.get("differs"):
+            counterparts = operators.setdefault(result["torch"], {})
+            empty = {"examples": 0, "tensors": 0, "worst": None}
+            figures = counterparts.setdefault(result["counterpart"], empty)
+            names = examples.setdefault(id(figures), set())
+            names.add(result["case"])
+            figures["examples"] = len(names)
             figures["tensors"] += 1
-            error = _needed(record)
+            error = _needed(result)
             if error is not None:
                 figures["worst"] = max(figures["worst"] or 0.0, error)
     versions = fingerprint.versions(("mindspore", "torch"))
@@ -98,21 +103,21 @@ def collect(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def kind_of(tensor: str) -> str:
-    """What kind of tensor a name is of: "gradient:conv1.weight" is a gradient."""
+    """The kind of a tensor by its name: "gradient" for "gradient:conv1.weight"."""
     return tensor.partition(":")[0].partition(".")[0].partition("[")[0]
 
 
-def _needed(record: Mapping[str, Any]) -> float | None:
-    """The larger of both errors in roundings, to three digits; None where that is not counted."""
-    if record.get("unit") != "roundings" or record["error"] is None:
+def _needed(result: Mapping[str, Any]) -> float | None:
+    """The larger of both errors in roundings, to three digits; None for another unit."""
+    if result.get("unit") != "roundings" or result["error"] is None:
         return None
-    return float(f"{max(record['error'], record['worst'] or 0.0):.3g}")
+    return float(f"{max(result['error'], result['worst'] or 0.0):.3g}")
 
 
 def demand_all(
     measured: Mapping[str, Any], counterparts: Iterable[tuple[str, str]], cases: Iterable[str]
 ) -> None:
-    """CoverageError unless each (torch API, counterpart) and each case has been compared."""
+    """Raise CoverageError unless each (torch API, counterpart) and each case was compared."""
     operators = measured["operators"]
     compared = {case for found in measured["twins"].values() for case in found}
     missing = [f"{t} by {c}" for t, c in counterparts if c not in operators.get(t, {})]
@@ -125,7 +130,7 @@ def demand_all(
 
 
 def summary(measured: Mapping[str, Any]) -> str:
-    """How much was measured."""
+    """How much was measured, in words."""
     each = [figures for found in measured["operators"].values() for figures in found.values()]
     examples = sum(figures["examples"] for figures in each)
     cases = sum(map(len, measured["twins"].values()))
@@ -136,36 +141,36 @@ def summary(measured: Mapping[str, Any]) -> str:
 
 
 def worst_of(measured: Mapping[str, Any], twin: str) -> float | None:
-    """The largest error of a twin in all of its cases; None where none was measured."""
+    """The largest error of a twin over all its cases, in roundings; None without one."""
     cases = measured["twins"].get(twin, {}).values()
     return max((worst for kinds in cases for worst in kinds.values()), default=None)
 
 
-def news(records: Iterable[dict[str, Any]], folder: Path = FOLDER) -> list[str]:
-    """What a run, by its lines, shows that was not so when figures were accepted, in words."""
+def news(results: Iterable[dict[str, Any]], folder: Path = FOLDER) -> list[str]:
+    """Lines on errors that grew in a run, and on new cases, for each of its devices."""
     by_device: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        by_device.setdefault(record["device"], []).append(record)
+    for result in results:
+        by_device.setdefault(result["device"], []).append(result)
     lines = []
     for device, found in by_device.items():
         path = path_of(device, folder)
         try:
-            lines += compared(found, read(path)) if path.exists() else []
+            lines += compare(found, read(path)) if path.exists() else []
         except CoverageError as error:
             lines.append(str(error))
     return lines
 
 
-def compared(records: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list[str]:
-    """What the lines of a run on one device show that was not accepted.
+def compare(results: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list[str]:
+    """Lines on errors that grew in a run on one device, and on new cases.
 
-    An error that grew `GROWTH` times and beyond `FLOOR` is told with its tensor. Of operators the
-    largest error of a counterpart is compared, where as many examples were tried. Other seeds
-    draw other data, so that nothing is compared.
+    An error that grew `GROWTH` times and beyond `FLOOR` is reported with its tensor. The largest
+    error of an operator's counterpart is compared only if the number of examples is the same.
+    Another seed draws other data: nothing is compared then.
     """
-    if any(record["seed"] != accepted["seed"] for record in records):
+    if any(result["seed"] != accepted["seed"] for result in results):
         return []
-    now = collect(records)
+    now = collect(results)
     before = {case: kinds for found in accepted["twins"].values() for case, kinds in found.items()}
     grown, fresh = [], 0
     for found in now["twins"].values():
@@ -182,33 +187,39 @@ def compared(records: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list
             if alike and figures["worst"] is not None and _grew(was["worst"], figures["worst"]):
                 grown.append((was["worst"], figures["worst"], torch, counterpart))
     grown.sort(key=lambda each: each[1] / max(each[0], FLOOR / GROWTH), reverse=True)
-    lines = [_told(*each, records) for each in grown[:TOLD]]
-    if len(grown) > TOLD:
-        lines.append(f"... and {len(grown) - TOLD} more errors that grew")
+    lines = [_grown_line(*each, results) for each in grown[:MAX_GROWN]]
+    if len(grown) > MAX_GROWN:
+        lines.append(f"... and {len(grown) - MAX_GROWN} more errors that grew")
     if fresh:
         lines.append(f"{fresh} cases are not among the accepted results (`make accept` adds them)")
     return lines
 
 
 def _grew(was: float, now: float) -> bool:
+    """Whether an error grew enough to be reported; both in roundings."""
     return now > FLOOR and now >= GROWTH * was
 
 
-def _told(was: float, now: float, case: str, kind: str, records: list[dict[str, Any]]) -> str:
-    def of_it(record: dict[str, Any]) -> bool:
-        if "torch" in record:
-            return (record["torch"], record["counterpart"]) == (case, kind)
-        return record["case"] == case and "tensor" in record and kind_of(record["tensor"]) == kind
+def _grown_line(was: float, now: float, case: str, kind: str, results: list[dict[str, Any]]) -> str:
+    """The line on an error that grew, with its tensor.
 
-    worst = max(filter(of_it, records), key=lambda record: _needed(record) or 0.0)
+    case, kind: a case and a kind of tensors; or a torch API and a counterpart.
+    """
+
+    def belongs(result: dict[str, Any]) -> bool:
+        if "torch" in result:
+            return (result["torch"], result["counterpart"]) == (case, kind)
+        return result["case"] == case and "tensor" in result and kind_of(result["tensor"]) == kind
+
+    worst = max(filter(belongs, results), key=lambda result: _needed(result) or 0.0)
     return (
         f"grown since it was accepted: {worst['tensor']} of {worst['case']}: "
         f"{was:.3g} -> {now:.3g} roundings"
     )
 
 
-def changed(measured: Mapping[str, Any], accepted: Mapping[str, Any]) -> str:
-    """How many cases are new, and how many are gone."""
+def count_changes(measured: Mapping[str, Any], accepted: Mapping[str, Any]) -> str:
+    """How many cases are new and how many are gone, in words."""
     now, before = (
         {case for found in each["twins"].values() for case in found}
         for each in (measured, accepted)
@@ -217,12 +228,12 @@ def changed(measured: Mapping[str, Any], accepted: Mapping[str, Any]) -> str:
 
 
 def write(measured: Mapping[str, Any], path: Path) -> None:
-    """Complete or not at all; a line for each counterpart and each case."""
-    files.written(path, _text(measured) + "\n")
+    """Write the file, completely or not at all. Each counterpart and each case has a line."""
+    files.write(path, _text(measured) + "\n")
 
 
 def _text(value: Any, depth: int = 0) -> str:
-    """JSON in which what has no tables in it is one line."""
+    """JSON text in which a table without inner tables is one line."""
     if not isinstance(value, dict) or not any(isinstance(each, dict) for each in value.values()):
         return json.dumps(value, sort_keys=True)
     pad = " " * (depth + 1)
@@ -233,7 +244,7 @@ def _text(value: Any, depth: int = 0) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What was kept. CoverageError for a file that is missing or damaged."""
+    """The accepted errors. Raises CoverageError if the file is missing or damaged."""
     try:
         measured = json.loads(path.read_text())
         if not all(isinstance(measured[key], dict) for key in ("versions", "operators", "twins")):

@@ -1,14 +1,15 @@
-"""What people see of a judgement: the text of a failure, a line of results, the summary."""
+"""What people read of an outcome: the text of a failure, a line of results, the summary."""
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from equivalence.judge.excuses import EXCUSES, LIMIT
+from equivalence.judge.outcome import Outcome
 from equivalence.judge.verdict import Judgement, TensorVerdict
-
-if TYPE_CHECKING:
-    from equivalence.twins.check import Outcome
+from equivalence.words import number
 
 PIPELINED = ("image", "label", "count")
 """Kinds of tensors of a data pipeline."""
@@ -18,19 +19,20 @@ RECORDED = {
     "written": "recorded",
     "stale": "with a stale record, so that the reference was run (`make record` renews it)",
 }
-"""What the record of a case came to, as a summary counts it."""
+"""Words of the summary for each value of `Reference.record`."""
 
 BLAME = ("culprit: ", "culprits: ")
-"""Begin the lines of a diagnosis that say what is to blame."""
+"""Beginnings of the lines of a diagnosis that say what is to blame."""
 
 SHOWN = 3
-"""Worst tensors in the text of a failure; all of them are in the results file."""
+"""Tensors in the text of a failure, the worst first. The results file has all of them."""
 
 
-def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> str:
-    """Some 25 lines a person can act on.
+def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str:
+    """The text of a failed case, about 25 lines.
 
-    repeat: the command that runs just this case; diagnosis: lines that name the culprit.
+    repeat: the command that runs only this case.
+    diagnosis: lines that name the culprit.
     """
     case, judgement = outcome.case, outcome.judgement
     budget = judgement.verdicts[0].budget
@@ -55,13 +57,15 @@ def failure(outcome: "Outcome", repeat: str, diagnosis: Iterable[str] = ()) -> s
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
     if outcome.undecided:
         lines.append(f"rounding decides {_count(outcome.undecided, 'element')} of the updates")
+    if outcome.excuses:
+        lines.append(f"excused so far: {', '.join(outcome.excuses)}")
     if outcome.note:
         lines.append(outcome.note)
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
 
 
-def undiagnosed(outcome: "Outcome") -> str:
-    """What can be said of a difference without the candidate, whose run is on record."""
+def undiagnosed(outcome: Outcome) -> str:
+    """The line instead of a diagnosis for a recorded run, whose candidate is not on this host."""
     told = f"no diagnosis: the candidate ran elsewhere, with {outcome.made_with}; "
     buffers = [v for v in outcome.judgement.verdicts if v.name.startswith("buffer:")]
     wrong = [v.name.removeprefix("buffer:") for v in buffers if not v.equal]
@@ -71,7 +75,7 @@ def undiagnosed(outcome: "Outcome") -> str:
 
 
 def _table(verdicts: list[TensorVerdict]) -> list[str]:
-    """The verdicts in columns; below each, its worst element or what is wrong with it."""
+    """The verdicts in columns; below each, its worst element or its problem."""
     if not verdicts:
         return []
     width = max(len(name) for name in ("in roundings", *(v.name for v in verdicts)))
@@ -92,7 +96,7 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
 
 
 def _kinds(judgement: Judgement) -> str:
-    """How many of the outputs, gradients and buffers differ: which kinds tells a lot."""
+    """How many tensors of each kind differ: outputs, gradients, buffers, ..."""
     counts = []
     for kind in ("output", "loss", "gradient", "update", "parameter", "buffer", *PIPELINED):
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
@@ -102,27 +106,17 @@ def _kinds(judgement: Judgement) -> str:
     return ", ".join(counts)
 
 
-def number(value: float) -> str:
-    """A figure in roundings; "-" where it was not measured."""
-    if math.isnan(value):
-        return "-"
-    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.2g}"
+def lines(outcome: Outcome) -> list[str]:
+    """One JSON object for each tensor; a figure that is not finite is null.
 
-
-def lines(outcome: "Outcome") -> list[str]:
-    """One JSON object per comparison; a figure that is not finite is null.
-
-    Each line of a case that is equal after branch flips has their list as `flips`; `undecided`
-    counts the elements of updates that rounding decides, `blind` the tensors in which zeros would
-    pass; `record` tells what the case's record came to.
+    Some fields are on every line of a case, if they apply to it:
+    flips: the branch flips after which the case is equal.
+    undecided: the number of elements of updates whose value rounding decides.
+    blind: the number of tensors in which zeros would pass.
+    excuses: the names of the excuses that decided the verdict.
+    record: "used", "stale" or "written".
     """
-    common = {
-        "case": outcome.case.name,
-        "twin": outcome.case.twin.name,
-        "device": outcome.case.device,
-        "seed": outcome.seed,
-        **getattr(outcome.case, "labels", {}),
-    }
+    common = _common(outcome)
     if outcome.record:
         common["record"] = outcome.record
     if outcome.made_with:
@@ -137,11 +131,29 @@ def lines(outcome: "Outcome") -> list[str]:
         common["undecided"] = outcome.undecided
     if outcome.judgement.blind:
         common["blind"] = len(outcome.judgement.blind)
-    return [json.dumps(common | _record(verdict)) for verdict in outcome.judgement.verdicts]
+    if outcome.excuses:
+        common["excuses"] = list(outcome.excuses)
+    return [json.dumps(common | _figures(verdict)) for verdict in outcome.judgement.verdicts]
 
 
-def properties(outcomes: Iterable["Outcome"]) -> list[tuple[str, str]]:
-    """How much was compared, and the tensor that is most off, for a report in JUnit's format."""
+def set_aside(outcome: Outcome) -> str:
+    """One JSON object for an example that does not count, with the excuse that sets it aside."""
+    return json.dumps(_common(outcome) | {"set_aside": list(outcome.excused)})
+
+
+def _common(outcome: Outcome) -> dict[str, Any]:
+    """The fields that every line of a case has."""
+    return {
+        "case": outcome.case.name,
+        "twin": outcome.case.twin.name,
+        "device": outcome.case.device,
+        "seed": outcome.seed,
+        **outcome.case.labels,
+    }
+
+
+def properties(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
+    """The number of tensors, and the tensor with the largest error, for JUnit's format."""
     verdicts = [
         (verdict, outcome.judgement.unit)
         for outcome in outcomes
@@ -160,13 +172,16 @@ def properties(outcomes: Iterable["Outcome"]) -> list[tuple[str, str]]:
 
 
 def headline(text: str) -> str:
-    """Of the text of a failure, as pytest has it, one line: its first, and what is to blame."""
+    """One line for the text of a failure: its first line, and what is to blame.
+
+    text: the message of pytest.
+    """
     first, *rest = text.removeprefix("Failed: ").splitlines() or [""]
     blamed = [line for line in rest if line.startswith(BLAME)]
     return "; ".join([first, *blamed])
 
 
-def _record(verdict: TensorVerdict) -> dict[str, Any]:
+def _figures(verdict: TensorVerdict) -> dict[str, Any]:
     fields = {
         "tensor": verdict.name,
         "equal": verdict.equal,
@@ -187,38 +202,50 @@ def _record(verdict: TensorVerdict) -> dict[str, Any]:
     }
 
 
-def summary(records: Iterable[dict[str, Any]]) -> str:
-    """How much was compared, the largest error of twins that are to be equal, and exceptions."""
+def summary(results: Iterable[dict[str, Any]]) -> str:
+    """The summary of a run: what was compared, the largest error, and all exceptions.
+
+    results: the lines of results. Declared differences have no part in the largest error.
+    """
     twins, cases, differing, tensors = set(), set(), set(), 0
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
     blind: dict[str, int] = {}
     made_with: dict[str, str] = {}
+    excused: dict[str, set[Any]] = {}
+    set_aside: Counter[str] = Counter()
     largest: tuple[float, str] = (0.0, "")
-    for record in records:
-        twins.add(record["twin"])
-        cases.add(record["case"])
-        if "record" in record:
-            origins[record["case"]] = record["record"]
-        if "made_with" in record:
-            made_with[record["case"]] = record["made_with"]
-        if "tensor" not in record:
+    for result in results:
+        if "set_aside" in result:
+            set_aside.update(result["set_aside"])
+            continue
+        for name in result.get("excuses", ()):
+            limited = name == LIMIT.name  # declared of a call, not of an example
+            what = (result["torch"], result["counterpart"]) if limited else result["case"]
+            excused.setdefault(name, set()).add(what)
+        twins.add(result["twin"])
+        cases.add(result["case"])
+        if "record" in result:
+            origins[result["case"]] = result["record"]
+        if "made_with" in result:
+            made_with[result["case"]] = result["made_with"]
+        if "tensor" not in result:
             continue
         tensors += 1
-        if "flips" in record:
-            flips[record["case"]] = len(record["flips"])
-        if "undecided" in record:
-            undecided[record["case"]] = record["undecided"]
-        if "blind" in record:
-            blind[record["case"]] = record["blind"]
-        if record["differs"]:
-            differing.add(record["case"])
-        elif record["problem"] is None and record["unit"] == "roundings":
+        if "flips" in result:
+            flips[result["case"]] = len(result["flips"])
+        if "undecided" in result:
+            undecided[result["case"]] = result["undecided"]
+        if "blind" in result:
+            blind[result["case"]] = result["blind"]
+        if result["differs"]:
+            differing.add(result["case"])
+        elif result["problem"] is None and result["unit"] == "roundings":
             needed = max(
-                math.inf if record[norm] is None else record[norm] for norm in ("error", "worst")
+                math.inf if result[norm] is None else result[norm] for norm in ("error", "worst")
             )
-            largest = max(largest, (needed, f"{record['tensor']} of {record['case']}"))
+            largest = max(largest, (needed, f"{result['tensor']} of {result['case']}"))
     known = f" ({len(differing)} known differences)" if differing else ""
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
@@ -238,7 +265,11 @@ def summary(records: Iterable[dict[str, Any]]) -> str:
     for version in sorted(set(made_with.values())):
         count = sum(made == version for made in made_with.values())
         text += f"; {_count(count, 'case')} run elsewhere, with {version}"
-    return text
+    limited = excused.pop(LIMIT.name, set())
+    counts = {each.name: len(excused.get(each.name, ())) + set_aside[each.name] for each in EXCUSES}
+    named = [f"{name} {count}" for name, count in counts.items() if count]
+    text += f"; excused cases: {', '.join(named)}" if named else ""
+    return text + (f"; {LIMIT.name} on {_count(len(limited), 'counterpart')}" if limited else "")
 
 
 def _count(number: int, thing: str) -> str:

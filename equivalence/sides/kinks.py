@@ -1,9 +1,10 @@
-"""Where a network is not differentiable, and how near a sample comes to it.
+"""Kinks: the points where a network is not differentiable, and how near a sample is to them.
 
-A ReLU has a kink at zero, a max pooling where two entries of a window tie. An activation within
-rounding of a kink may take another branch on the other side, and gradients then jump although
-both sides are right. `KinkWatch` sees every such operator of a PyTorch run, module or function,
-below autograd; `Settler` moves a sample off its kinks. What stays near one is kept for `flips.py`.
+A ReLU has a kink at zero, a max pooling where two entries of a window are equal. Rounding can push
+an activation near a kink to the other branch on one side only; gradients then jump although both
+sides are right. `KinkWatch` measures every operator with a kink in a PyTorch run, module or
+function, below autograd. `Settler` moves a sample away from its kinks. Activations that stay near a
+kink are handled in `truth/flips.py`.
 """
 
 import numpy as np
@@ -12,14 +13,15 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 SAFE = 12.0
-"""How many spreads an activation must keep from a kink; a right candidate is within a few."""
+"""An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
+rounding; a right candidate is off by a few spreads at most."""
 
 MARGIN = 16.0
-"""How many spreads a settled activation is moved away; more than `SAFE`, since spreads vary."""
+"""How many spreads from its kink an activation is moved; more than SAFE, since spreads vary."""
 
 MANY = 64
-"""From so many near elements on, every probe takes some other branches too: the jumps that a
-candidate may show are then part of the measured sensitivity. Low precision brings that about."""
+"""From this many elements near a kink on, the perturbed runs flip some of them themselves. Their
+jumps are then part of the sensitivity, and nothing is settled. Typical of float16."""
 
 aten = torch.ops.aten
 POOL = aten.max_pool2d_with_indices.default
@@ -28,10 +30,10 @@ _POOL_DEFAULTS = (None, None, (), 0, 1, False)
 
 
 def _pool_gap(args: tuple) -> torch.Tensor:
-    """Largest minus second largest entry of every window; infinite where the largest is zero.
+    """The largest minus the second largest entry of each window; infinite where the largest is 0.
 
-    Behind a ReLU the entries of a window tie at zero, and the gradient that any of them would
-    get ends at the ReLU.
+    After a ReLU all entries of a window can be zero. Whichever entry then gets the gradient, the
+    ReLU stops it.
     """
     x, kernel, stride, padding, dilation, ceil_mode = pooling(args)
     bottom, right = padding
@@ -50,7 +52,10 @@ def _pool_gap(args: tuple) -> torch.Tensor:
 
 
 def pooling(args: tuple) -> tuple:
-    """The arguments of a max pooling: its input; kernel, stride, padding, dilation; ceil_mode."""
+    """The arguments of a max pooling, with defaults filled in.
+
+    Returns (input, kernel, stride, padding, dilation, ceil_mode); kernel to dilation are pairs.
+    """
     x, kernel, stride, padding, dilation, ceil_mode = (*args, *_POOL_DEFAULTS[len(args) :])
     kernel = _pair(kernel)
     stride = _pair(stride) if stride else kernel
@@ -58,25 +63,28 @@ def pooling(args: tuple) -> tuple:
 
 
 def _pair(value) -> tuple[int, int]:
+    """A value for both spatial axes."""
     value = tuple(value) if isinstance(value, list | tuple) else (value,)
     return (value[0], value[-1])
 
 
-def _itself(args: tuple) -> torch.Tensor:
+def _input(args: tuple) -> torch.Tensor:
+    """The input of an operator: its kink is at zero."""
     return args[0]
 
 
-# Operator -> the quantity whose zero is the kink.
 KINKED = {
-    aten.relu.default: _itself,
-    aten.relu_.default: _itself,
-    aten.leaky_relu.default: _itself,
-    aten.abs.default: _itself,
+    aten.relu.default: _input,
+    aten.relu_.default: _input,
+    aten.leaky_relu.default: _input,
+    aten.abs.default: _input,
     POOL: _pool_gap,
 }
-SHIFTABLE = (aten.relu.default, aten.relu_.default, aten.leaky_relu.default, aten.abs.default)
+"""Operator -> a function of its arguments that is zero at the kink: the kink quantity."""
 
-# Operator -> position of its bias among the arguments.
+SHIFTABLE = (aten.relu.default, aten.relu_.default, aten.leaky_relu.default, aten.abs.default)
+"""Operators whose input can be moved away from the kink by a shift of a bias."""
+
 BIASED = {
     aten.convolution.default: 2,
     aten.addmm.default: 0,
@@ -85,21 +93,25 @@ BIASED = {
     aten._native_batch_norm_legit_no_training.default: 2,
     aten.cudnn_batch_norm.default: 2,
 }
+"""Operator -> the position of its bias among the arguments."""
 
 
 class Uncompiled(TorchDispatchMode):
-    """A mode that does not import torch's compiler to keep it out: that takes 2 s."""
+    """A dispatch mode that does not import torch's compiler, which takes 2 s."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
+        """False: torch imports its compiler only to skip it."""
         return False
 
 
 class KinkWatch(Uncompiled):
-    """Keeps the kink quantity of every kinked operator of a forward pass, in order.
+    """Keeps the kink quantities of a forward pass, one tensor for each operator, in order.
 
-    Given the watch of another run, keeps instead how far this run's quantities are from it, or
-    of several runs the farthest: `spreads[i]` broadcasts over operator i's.
+    against: the watch of another run of the same network, or None. With it, this watch keeps the
+    spreads between the two runs instead; after several runs, the largest.
+    quantities: the kink quantity of each operator.
+    spreads: the spread of each operator; `spreads[i]` broadcasts over `quantities[i]`.
     """
 
     def __init__(self, against: "KinkWatch | None" = None):
@@ -107,12 +119,12 @@ class KinkWatch(Uncompiled):
         self.against = against
         self.quantities: list[torch.Tensor] = []
         self.spreads: list[torch.Tensor] = []
-        self._place = 0
+        self._index = 0
         self._pools: list[tuple[int, torch.Tensor]] = []
         self._kernels: dict[tuple[int, ...], torch.Tensor] = {}
 
     def __enter__(self):
-        self._place = 0
+        self._index = 0
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -125,14 +137,14 @@ class KinkWatch(Uncompiled):
                     self._pools.append((len(self.quantities), self._kernels[shape]))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
-                first = self.against.quantities[self._place]
-                if self._place == len(self.spreads):
+                first = self.against.quantities[self._index]
+                if self._index == len(self.spreads):
                     self.spreads.append(_spread(quantity, first))
                 else:
-                    farthest = torch.maximum(self.spreads[self._place], _spread(quantity, first))
-                    self.spreads[self._place] = farthest
-                self._place += 1
-                # Zero whatever the rounding, as behind another ReLU: both sides branch alike.
+                    largest = torch.maximum(self.spreads[self._index], _spread(quantity, first))
+                    self.spreads[self._index] = largest
+                self._index += 1
+                # Zero in both runs, as after another ReLU: both sides take the same branch.
                 first.masked_fill_((first == 0) & (quantity == 0), torch.inf)
         result = func(*args, **(kwargs or {}))
         if func is aten.convolution.default:
@@ -140,7 +152,10 @@ class KinkWatch(Uncompiled):
         return result
 
     def near(self, spreads: list[torch.Tensor], reach: float | None = None) -> list[int]:
-        """Elements nearer to their kink than `reach` spreads, `SAFE` if not given, per operator."""
+        """For each operator, how many elements are within `reach` spreads of their kink.
+
+        reach: None: SAFE.
+        """
         reach = SAFE if reach is None else reach
         return [
             int((quantity.abs() <= reach * spread).sum())
@@ -150,66 +165,74 @@ class KinkWatch(Uncompiled):
     def nearest(
         self, spreads: list[torch.Tensor], reach: float | None = None, most: int = MANY
     ) -> list[tuple[int, tuple[int, ...]]]:
-        """Operator and index of the elements near a kink, for operators with few of them.
+        """(operator, index) of the elements near a kink, in the order of the forward pass.
 
-        In the order of the forward pass; of more than `most` in all, those that are nearest.
+        Operators with none or with MANY near elements are left out. Where more than `most` elements
+        remain, only the nearest are returned.
         """
-        found = []
+        near = []
         reach = SAFE if reach is None else reach
         counts = self.near(spreads, reach)
-        for place, (quantity, spread) in enumerate(zip(self.quantities, spreads, strict=True)):
-            if few(counts[place]):
+        for operator, (quantity, spread) in enumerate(zip(self.quantities, spreads, strict=True)):
+            if few(counts[operator]):
                 indices = (quantity.abs() <= reach * spread).nonzero()
                 at = tuple(indices.T)
                 distances = quantity[at].abs() / spread.expand_as(quantity)[at]
                 rows = zip(distances.tolist(), indices.tolist(), strict=True)
-                found += [(distance, place, tuple(index)) for distance, index in rows]
-        return sorted((place, index) for _, place, index in sorted(found)[:most])
+                near += [(distance, operator, tuple(index)) for distance, index in rows]
+        return sorted((operator, index) for _, operator, index in sorted(near)[:most])
 
     def ties(
         self, spreads: list[torch.Tensor], names: dict[int, str]
     ) -> list[tuple[str, list[int]]]:
-        """Where few windows of a max pooling tie: the kernel that made them, and its channels.
+        """(name of a kernel, its channels) for each max pooling with a few windows near a tie.
 
-        The kernel is that of the latest convolution whose output had the shape of the pool's
-        input. A shift of its bias would move all entries of a window alike.
+        The kernel is that of the latest convolution whose output has the shape of the pooling's
+        input. A shift of its bias would not help: it moves all entries of a window equally.
+
+        names: address of a weight -> its name.
         """
-        found = []
-        for place, kernel in self._pools:
-            tied = (self.quantities[place].abs() <= SAFE * spreads[place]).nonzero()
-            if few(len(tied)) and kernel.data_ptr() in names:
-                found.append((names[kernel.data_ptr()], tied[:, 1].unique().tolist()))
-        return found
+        kernels = []
+        for operator, kernel in self._pools:
+            windows = (self.quantities[operator].abs() <= SAFE * spreads[operator]).nonzero()
+            if few(len(windows)) and kernel.data_ptr() in names:
+                kernels.append((names[kernel.data_ptr()], windows[:, 1].unique().tolist()))
+        return kernels
 
 
 def few(near: int) -> bool:
-    """Whether so few elements are near a kink that the probes may miss what a candidate meets."""
+    """Whether some elements are near a kink, but too few for the perturbed runs to flip them."""
     return 0 < near < MANY
 
 
 def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
-    """The root mean square of a difference: of its channel, or of all if that is larger.
+    """The root mean square of a difference, in each channel or in all, whichever is larger.
 
-    A BatchNorm over few elements amplifies the rounding of a channel that hardly varies by far
-    more than that of the others. A zero-dimensional tensor, or 1,C,1,... for C channels.
+    The result has the shape (1, C, 1, ...) for C channels, or () for tensors of less than two axes.
+    Channels differ: a BatchNorm over few elements amplifies the rounding of an almost constant
+    channel far more than that of others.
     """
     squares = torch.nan_to_num_(one - two, nan=0.0, posinf=0.0, neginf=0.0).square_()
     if not squares.numel():
         return one.new_zeros(())
-    of_all = squares.mean()
+    total = squares.mean()
     if one.ndim < 2:
-        return of_all.sqrt()
+        return total.sqrt()
     others = [axis for axis in range(one.ndim) if axis != 1]
-    return torch.maximum(squares.mean(others, keepdim=True), of_all).sqrt()
+    return torch.maximum(squares.mean(others, keepdim=True), total).sqrt()
 
 
 class Settler(Uncompiled):
-    """A forward pass in which channels near a kink are moved off it, by moving their bias.
+    """A forward pass that moves channels away from their kink, by a shift of their bias.
 
-    The bias is that of the latest convolution, linear layer or BatchNorm whose output had the
-    shape of the kinked activation. Each activation is moved in place, so that what follows is
-    computed from settled values. `margins` gives, per kinked operator, how far its channels keep
-    off; None leaves it alone. `shifts` holds what was added, by parameter name.
+    The bias is that of the latest convolution, linear layer or BatchNorm whose output has the shape
+    of the activation. Activations are moved in place, so that later layers get the moved values.
+
+    margins: for each operator with a kink, the distance that its channels must keep; None: the
+    operator is skipped.
+    names: address of a parameter -> its name.
+    dtype: the dtype of the parameters.
+    shifts: parameter name -> the constants that were added, shape (C,).
     """
 
     def __init__(self, margins: list[torch.Tensor | None], names: dict[int, str], dtype: str):
@@ -230,6 +253,7 @@ class Settler(Uncompiled):
         return result
 
     def _settle(self, activation: torch.Tensor, margin: torch.Tensor) -> None:
+        """Move the channels of an activation that are near the kink, where some shift helps."""
         bias = self._biases.get(tuple(activation.shape))
         name = None if bias is None else self.names.get(bias.data_ptr())
         if name is None:
@@ -238,15 +262,15 @@ class Settler(Uncompiled):
         margins = margin.flatten().expand(len(channels))
         near = (channels.abs() <= margins[:, None]).any(1).nonzero().flatten()
         for channel in near.tolist():
-            keep = float(margins[channel])
-            for shift in self._shifts(float(bias[channel]), keep):
-                if bool(((channels[channel] + shift).abs() > keep).all()):
+            distance = float(margins[channel])
+            for shift in self._shifts(float(bias[channel]), distance):
+                if bool(((channels[channel] + shift).abs() > distance).all()):
                     activation[:, channel] += shift
                     self.shifts.setdefault(name, np.zeros(bias.shape))[channel] += shift
                     break
 
     def _shifts(self, bias: float, margin: float):
-        """Changes of `bias`, smallest first, whose result the dtype can hold exactly."""
+        """Shifts of `bias`, the smallest first; the dtype holds each shifted bias exactly."""
         for step in range(1, 65):
             for sign in (1.0, -1.0):
                 yield float(self.dtype.type(bias + sign * 2.0 * step * margin)) - bias

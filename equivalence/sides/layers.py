@@ -1,4 +1,4 @@
-"""Layers of the two sides: what flows through them, and which is which. Imports no framework."""
+"""Layers of both sides: the tensors inside them, and their pairs. Imports no framework."""
 
 import itertools
 from collections import defaultdict
@@ -12,9 +12,12 @@ from equivalence.sides.weights import renamed
 
 
 class Site(NamedTuple):
-    """A tensor inside a network: which layer (the reference's path), which of its calls, what.
+    """The position of a tensor inside a network.
 
-    part: "input", "output" or "cotangent" (the gradient that comes back to an output).
+    layer: the reference's path of the layer.
+    call: the number of the layer's call, from 0.
+    part: "input", "output" or "cotangent", the gradient with respect to an output.
+    index: the number of the input or output, from 0.
     """
 
     layer: str
@@ -24,14 +27,16 @@ class Site(NamedTuple):
 
 
 Sink = Callable[[Site, np.ndarray], None]
-"""Takes every tensor as it passes, a copy; what it does not keep is gone."""
+"""A function that gets a copy of every tensor during a run; nothing else keeps the copy."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A module or cell: its path ("" for the network), kind and the weights in and below it.
+    """A module or cell of one side.
 
-    `weights` are names of the reference on either side.
+    path: its path; "" for the network.
+    kind: PyTorch's class name for it.
+    weights: the weights in and below it; both sides use the reference's names.
     """
 
     path: str
@@ -45,18 +50,18 @@ class Layer:
 
 
 def below(path: str, names: Iterable[str]) -> frozenset[str]:
-    """Those of the names that lie in or below a path; below the root lie all."""
+    """The names below a path; all names are below "", the root."""
     return frozenset(n for n in names if not path or n.startswith(f"{path}."))
 
 
 def align(
     reference: Iterable[Layer], candidate: Iterable[Layer], rename: Mapping[str, str]
 ) -> dict[str, str]:
-    """Reference path -> candidate path, for every layer that has a partner; the roots are one.
+    """Pair the layers: reference path -> candidate path, for every layer with a partner.
 
-    Partners have the same path; else the same path after renames; else hold just the same
-    weights; else are of the same kind, without weights, and stand in the same order in parents
-    that are partners. Both lists name a parent before its children.
+    The rules, in this order. Partners have the same path; or the same path after renames; or the
+    same set of weights; or no weights, the same kind, and the same order within parents that are
+    partners. The two roots are partners. In both lists a parent comes before its children.
     """
     reference, candidate = list(reference), list(candidate)
     paths = {layer.path for layer in reference}
@@ -71,18 +76,24 @@ def align(
     for ours, theirs in _groups(reference, candidate, pairs, lambda layer, _: layer.weights):
         pairs[ours.path] = theirs.path
 
-    def place(layer: Layer, parents: Mapping[str, str]) -> tuple[str, str] | None:
+    def parent_and_kind(layer: Layer, parents: Mapping[str, str]) -> tuple[str, str] | None:
         if layer.weights or layer.parent not in parents:
             return None
         return parents[layer.parent], layer.kind
 
-    for ours, theirs in _groups(reference, candidate, pairs, place):
+    for ours, theirs in _groups(reference, candidate, pairs, parent_and_kind):
         pairs[ours.path] = theirs.path
     return pairs
 
 
 def _groups(reference: list[Layer], candidate: list[Layer], pairs: Mapping[str, str], key):
-    """Layers without a partner, paired in order within equal keys of as many on either side."""
+    """Pairs of layers that have no partner yet.
+
+    Layers of the same key form a group. Where both sides have equally many layers in a group, these
+    are paired in order.
+
+    key: a function of a layer and `pairs`; a layer whose key is empty is left out.
+    """
     sides = (
         (reference, set(pairs), pairs),
         (candidate, set(pairs.values()), {path: path for path in pairs.values()}),
@@ -91,20 +102,20 @@ def _groups(reference: list[Layer], candidate: list[Layer], pairs: Mapping[str, 
     for layers, taken, parents in sides:
         groups = defaultdict(list)
         for layer in layers:
-            if layer.path not in taken and (found := key(layer, parents)):
-                groups[found].append(layer)
+            if layer.path not in taken and (group := key(layer, parents)):
+                groups[group].append(layer)
         grouped.append(groups)
     ours, theirs = grouped
     return list(
         itertools.chain.from_iterable(
-            zip(group, theirs[found], strict=True)
-            for found, group in ours.items()
-            if len(group) == len(theirs[found])
+            zip(layers, theirs[group], strict=True)
+            for group, layers in ours.items()
+            if len(layers) == len(theirs[group])
         )
     )
 
 
 def children(path: str, paths: Iterable[str]) -> list[str]:
-    """The nearest of `paths` below `path`: those with no other of them in between."""
+    """The paths directly below `path`: no other of `paths` lies between."""
     below = [p for p in paths if p != path and (not path or p.startswith(f"{path}."))]
     return [p for p in below if not any(p.startswith(f"{other}.") for other in below)]

@@ -1,13 +1,13 @@
-"""MindSpore behind the verbs of the engine: build, load, run.
+"""MindSpore networks: build them, load weights, run them forward and backward.
 
-A network is built anew for every case: a cell that was compiled once keeps its graph when the
-phase changes, and so do functions made over it.
+A network is built anew for every case: a compiled cell keeps its graph when the phase changes, and
+so do the functions that `value_and_grad` makes from it.
 """
 
 import contextlib
 import weakref
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
@@ -22,14 +22,19 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Sample
 from equivalence.sides.layers import Layer, Sink, Site, below
+from equivalence.sides.mindspore_settings import settings
+from equivalence.sides.rehearsal import Rehearsal
 from equivalence.sides.weights import Slot
 from equivalence.targets import build
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
+"""Execution -> MindSpore's mode."""
+
 RANDOM_LAYERS = (
     *(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.RReLU),
     *(mint.nn.Dropout, mint.nn.Dropout2d),
 )
+"""Classes of cells that draw random numbers while training."""
 
 
 class Function(nn.Cell):
@@ -44,10 +49,15 @@ class Function(nn.Cell):
 
 
 class Pullback(nn.Cell):
-    """(inputs..., cotangents...) -> outputs and gradients along the cotangents.
+    """A cell from (inputs..., cotangents...) to (outputs, gradients).
 
-    The scalar that is differentiated is the sum of output times cotangent, whose derivative with
-    respect to each output is its cotangent, exactly.
+    It differentiates a scalar: the sum of output times cotangent. The derivative of that scalar
+    with respect to an output is exactly the output's cotangent.
+
+    network: the cell to differentiate.
+    inputs: the number of its inputs.
+    positions: the positions of the inputs whose gradients are wanted.
+    weights: the parameters whose gradients are wanted.
     """
 
     def __init__(self, network: nn.Cell, inputs: int, positions: tuple[int, ...], weights: tuple):
@@ -62,13 +72,14 @@ class Pullback(nn.Cell):
         )
 
     def project(self, *arguments):
+        """(the scalar, the outputs)."""
         outputs = self.network(*arguments[: self.inputs])
         cotangents = arguments[self.inputs :]
         total = ops.zeros((), ms.float32)
         position = 0
         for output in flatten(outputs):
             if output.dtype in (ms.float32, ms.float16, ms.float64):
-                # A missing or misshapen output is for the judge to report.
+                # The judge reports an output that is missing or has a wrong shape.
                 if position < len(cotangents) and output.shape == cotangents[position].shape:
                     total = total + (output * cotangents[position]).sum()
                 position = position + 1
@@ -81,11 +92,15 @@ class Pullback(nn.Cell):
 class MindSporeNetwork:
     """A MindSpore cell for one case: one phase, one set of shapes, any number of samples.
 
-    In half precision the cell computes in float16 and keeps its weights and statistics in
-    float32 (`to_float`): its BatchNorm does not update statistics held in float16.
+    In half precision the cell computes in float16 and keeps its weights and statistics in float32
+    (`to_float`): MindSpore's BatchNorm does not update statistics in float16.
 
-    declared: the shapes of the inputs, None for each dimension that is not known when the cell is
-    compiled. Such a cell runs samples of several sizes, and is compiled once for all of them.
+    execution: "pynative" or "graph".
+    place: the device and compute mode.
+    declared: the shapes of the inputs, with None for each dimension that the compiler does not
+    know. Such a cell is compiled once and runs samples of several sizes. None: all are known.
+    cell: the MindSpore cell.
+    parameters: its parameters and buffers by path.
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
@@ -111,7 +126,7 @@ class MindSporeNetwork:
         self._step: nn.Cell | None = None
 
     def part(self, path: str, execution: str) -> "MindSporeNetwork":
-        """The cell at that path as a network of its own; it shares this one's parameters."""
+        """The cell at a path as a network of its own, with the same parameters."""
         network = object.__new__(MindSporeNetwork)
         network.execution = execution
         network.place, network.rehearsal = self.place, self.rehearsal
@@ -120,33 +135,34 @@ class MindSporeNetwork:
         return network
 
     def cell_at(self, path: str) -> nn.Cell:
-        """The cell at a path; "" is the network."""
+        """The cell at a path; "" is the path of the network."""
         return dict(self.cell.cells_and_names())[path]
 
     def _settle(self, place: Place) -> None:
-        """Take the place that this network computes at."""
+        """Set the place where this network computes."""
         self.place = place
         self.rehearsal = None
         if place.rehearsed:
-            from equivalence.sides.rehearsal import Rehearsal
-
             self.rehearsal = Rehearsal(place.mode)
         self._enter()
 
     def _enter(self) -> None:
-        """Make the device, its compute mode and the execution of this network the process's."""
+        """Set the device, compute mode and execution of this network for the process."""
         self.place.enter()
-        # On a CPU, threads that launch kernels for each other take as long as the kernels of a
-        # small network; and what fails is raised later, or now and then, or not at all.
+        # On a CPU, asynchronous launches take as long as the kernels of a small network, and an
+        # error is raised late, or not in every run, or not at all.
         synchronous = self.place.runs_on == "cpu"
         ms.set_context(mode=MODES[self.execution], pynative_synchronize=synchronous)
 
     def _arithmetic(self) -> contextlib.AbstractContextManager[None]:
-        """Runs within compute as the place does."""
+        """A context in which runs compute with the arithmetic of the place.
+
+        Raises DeclarationError where a rehearsal cannot round the products of a cell.
+        """
         if self.rehearsal is None:
             return contextlib.nullcontext()
         for path, cell in self.cell.cells_and_names():
-            # MindSpore casts what a rehearsal computes with inside such a cell, too.
+            # Inside such a cell, MindSpore would cast the values of the rehearsal, too.
             if getattr(cell, "fp16", False):
                 raise DeclarationError(
                     f"{path or 'the network'} is a {type(cell).__name__} with to_float(float16), "
@@ -156,20 +172,21 @@ class MindSporeNetwork:
 
     @property
     def products(self) -> int | None:
-        """How many convolutions and matrix products were rounded; None where none is to be."""
+        """The number of convolutions and matrix products rounded so far; None: no rehearsal."""
         return self.rehearsal.products if self.rehearsal else None
 
     def slots(self) -> dict[str, Slot]:
-        """Every parameter and buffer (a parameter without gradient) by its path."""
+        """All parameters and buffers (parameters without a gradient) by path."""
         return {
             name: Slot(tuple(p.shape), "parameter" if p.requires_grad else "buffer")
             for name, p in self.parameters.items()
         }
 
     def layers(self, partners: Mapping[str, str]) -> list[Layer]:
-        """Every cell, a parent before its children, its weights under the reference's names."""
-        from equivalence.sides.mindspore_settings import settings
+        """All cells, a parent before its children.
 
+        partners: path of a weight -> the reference's name; the layers have the reference's names.
+        """
         return [
             Layer(
                 path,
@@ -181,9 +198,9 @@ class MindSporeNetwork:
 
     @contextlib.contextmanager
     def observed(self, names: Mapping[str, str], sink: Sink) -> Iterator[None]:
-        """Runs within show the outputs and cotangents of cells to `sink`; graphs show none.
+        """A context in which `sink` gets the outputs and cotangents of cells in PyNative runs.
 
-        names: path of a cell -> path of the reference's layer, for the cells that are shown.
+        names: path of a cell -> path of the reference's layer; other cells are not observed.
         """
         calls: dict[str, int] = {}
         pulled: list[tuple[str, list]] = []
@@ -215,7 +232,7 @@ class MindSporeNetwork:
         reached = Counter(path for path, _ in pulled)
         for path, gradients in pulled:  # the last call is pulled back first
             if reached[path] <= calls[path]:
-                continue  # nothing came back to one of its calls, and which is not known
+                continue  # one of its calls got no gradient, and nothing says which
             for i, gradient in enumerate(gradients):
                 if gradient is not None:
                     sink(Site(path, reached[path] - 1, "cotangent", i), gradient)
@@ -223,7 +240,7 @@ class MindSporeNetwork:
             calls[path] -= 1
 
     def random_layers(self) -> list[str]:
-        """Names of the layers that draw random numbers while training: no dropout of nothing."""
+        """Paths of the layers that draw random numbers while training; dropout of 0 is none."""
         return [
             name
             for name, cell in self.cell.cells_and_names()
@@ -237,28 +254,31 @@ class MindSporeNetwork:
         phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> Trace:
-        """Forward and backward in the sample's dtype; the trace carries reference names.
+        """Run forward and backward in the sample's dtype; the trace has the reference's names.
 
-        `partners` maps this cell's weight names to the reference's; `outputs` gives the shapes
-        of the floating outputs that are pulled back, by position. A second run reuses what the
-        first one compiled.
+        partners: path of a weight -> the reference's name.
+        phase: "train" or "eval".
+        outputs: position -> shape of each floating output that has a cotangent.
+
+        A second run reuses the compiled graph. Raises WeightError where the cell does not hold the
+        weights that were loaded.
         """
         self._enter()
-        # What earlier cases left behind changes gradients: one of a softmax over an axis of size
-        # one drops the sum from every later one of that rank and axis.
+        # State of earlier cases changes gradients: after a softmax over an axis of size one, the
+        # gradient of every later softmax of that rank and axis lacks its sum.
         _pynative_executor.clear_res()
         try:
             self._load(sample, partners)
             with self._arithmetic():
                 return self._run(sample, partners, phase, outputs)
         except BaseException:
-            # A failure under grad leaves the executor half way through a graph; indexing then
-            # breaks in every later case of the process.
+            # An error under grad leaves the executor in the middle of a graph; indexing then fails
+            # in every later case of the process.
             _pynative_executor.clear_res()
             raise
 
     def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
-        # Without weights there is nothing in single precision that inputs could be cast to.
+        # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             self.cell.to_float(getattr(ms, sample.dtype))
         for name, parameter in self.parameters.items():
@@ -274,13 +294,13 @@ class MindSporeNetwork:
         positions = tuple(sample.differentiable)
         inputs = [ms.Tensor(values) for values in sample.inputs()]
         arguments = inputs
-        pulled = bool(outputs and (positions or trained))
-        if pulled:
+        backward = bool(outputs and (positions or trained))
+        if backward:
             cotangents = [sample.cotangent(i, shape) for i, shape in outputs.items()]
             arguments = [*inputs, *(ms.Tensor(values) for values in cotangents)]
         if self._step is None:
             self._step = self.cell
-            if pulled:
+            if backward:
                 weights = tuple(trained.values())
                 self._step = Pullback(self.cell, len(inputs), positions, weights)
             weakref.finalize(self, _discard_graphs, self._step).atexit = False
@@ -293,19 +313,19 @@ class MindSporeNetwork:
                 f"compiled {len(self._step.compile_cache)} times; with unknown dimensions one "
                 "graph must serve all sizes"
             )
-        if pulled:
+        if backward:
             (_, result), gradients = result
             names += [tensors.input_gradient(i) for i in positions]
             names += [tensors.parameter_gradient(partners[name]) for name in trained]
-        recorded: Trace = {}
+        trace: Trace = {}
         for i, out in enumerate(flatten(result)):
-            recorded[tensors.output(i)] = _array(out)
+            trace[tensors.output(i)] = _array(out)
         for name, gradient in zip(names, flatten(gradients), strict=True):
-            recorded[name] = _array(gradient)
-        return recorded | self._buffers(partners)
+            trace[name] = _array(gradient)
+        return trace | self._buffers(partners)
 
     def _unknown(self, arguments: list[ms.Tensor]) -> list[ms.Tensor]:
-        """The declaration of all arguments; of cotangents, only the rank is known."""
+        """The arguments as `set_inputs` takes them; cotangents have no known dimension."""
         shapes = list(self.declared or ())
         shapes += [(None,) * argument.ndim for argument in arguments[len(shapes) :]]
         return [
@@ -326,85 +346,24 @@ class MindSporeNetwork:
         }
 
 
-class MindSporeTraining(MindSporeNetwork):
-    """The network of a MindSpore training step, and the step, which is made anew for every run.
-
-    steps: how often the step is called. recorded: the steps after which updates are.
-    """
-
-    def __init__(
-        self,
-        target: str,
-        arguments: Mapping[str, Any],
-        execution: str,
-        place: Place,
-        steps: int,
-    ):
-        self.execution, self.steps = execution, steps
-        self.recorded: Collection[int] = (1, steps)
-        self._built = target, arguments
-        self._release: list[weakref.finalize] = []
-        self._settle(place)
-        self._renew()
-
-    def _renew(self) -> None:
-        for release in self._release:
-            release()
-        target, arguments = self._built
-        step = build(target, arguments)
-        network = getattr(step, "network", None)
-        if not isinstance(step, nn.Cell) or not isinstance(network, nn.Cell):
-            raise DeclarationError(
-                f"{target!r} builds a {type(step).__name__}, not a training step: a cell that "
-                "makes one update when called, with the trained cell as `network`"
-            )
-        self._take(network)
-        self._step, self._spent = step, False
-        self._release = [
-            weakref.finalize(self, _empty, list(step.get_parameters())),
-            weakref.finalize(self, _discard_graphs, step),
-        ]
-        for release in self._release:
-            release.atexit = False
-
-    def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
-        if self._spent:
-            # An optimizer that has run keeps to the state it has, whatever its parameters are set
-            # to: MindSpore compiles it, in PyNative mode too.
-            self._renew()
-        super()._load(sample, partners)
-
-    def _run(self, sample, partners, phase, _outputs) -> Trace:
-        self._spent = True
-        self._set_phase(phase)
-        recorded: Trace = {}
-        for step in range(1, self.steps + 1):
-            result = self._step(*(ms.Tensor(values) for values in sample.inputs(step)))
-            recorded[tensors.loss(step)] = _array(flatten(result)[0])
-            if step in self.recorded:
-                for name, parameter in self.parameters.items():
-                    if parameter.requires_grad:
-                        moved = tensors.moved(parameter.asnumpy(), sample, partners[name])
-                        recorded[tensors.update(step, partners[name])] = moved
-        return recorded | self._buffers(partners)
-
-
-# MindSpore's executor refers to every cell that it compiled for ever, and with it to the graph and
-# the weights: 170 MB for a step of ResNet18.
+# MindSpore's executor keeps every compiled cell, with its graph and its weights, until the process
+# ends: 170 MB for a step of ResNet18.
 
 
 def _discard_graphs(step: nn.Cell) -> None:
+    """Free the graphs that were compiled for a cell."""
     _cell_graph_executor.del_net_res(step, step.compile_cache)
     step.compile_cache.clear()
 
 
 def _empty(parameters: list[ms.Parameter]) -> None:
+    """Free the values of parameters."""
     for parameter in parameters:
         parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
 
 
 def flatten(outputs: Any) -> tuple:
-    """The tensors of an output, depth first; graph mode compiles this too."""
+    """The tensors of an output, depth first, as a flat tuple. Graph mode compiles this, too."""
     if isinstance(outputs, (tuple, list)):
         leaves = ()
         for item in outputs:
@@ -414,5 +373,5 @@ def flatten(outputs: Any) -> tuple:
 
 
 def _array(tensor: Any) -> np.ndarray:
-    """A copy in NumPy: `asnumpy` may share storage with a parameter."""
+    """A copy as a NumPy array: `asnumpy` may share memory with a parameter."""
     return np.array(tensor.asnumpy() if isinstance(tensor, ms.Tensor) else tensor)

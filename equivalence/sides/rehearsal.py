@@ -1,13 +1,14 @@
-"""A device's arithmetic on the CPU: convolutions and matrix products with rounded factors.
+"""Rehearsals: the CPU rounds the factors of convolutions and matrix products as a device does.
 
-Forward and backward, in PyNative mode and compiled. In float16 mode a product is what Ascend makes
-of it with `allow_fp32_to_fp16`: its factors and its result are rounded to float16, and everything
-else stays float32. In HF32 and TF32 the factors alone are rounded, to the bits of the format, and
-the products are summed in float32. Rounding is to nearest, ties to even: the default of HF32
-(CANN's SetHF32TransMode). Of TF32 only the width is documented.
+A rehearsal works forward and backward, in PyNative mode and in compiled graphs. In float16 mode the
+factors and the result of a product are rounded to float16, as Ascend does with
+`allow_fp32_to_fp16`; everything else stays float32. In HF32 and TF32 only the factors are rounded,
+to the significant bits of the format, and the products are summed in float32. Rounding is to
+nearest, ties to even: the default of HF32 (CANN's SetHF32TransMode). TF32's rounding is not
+documented, only its width.
 
-Each product's gradient has two more products in it, of the cotangent with the factors. A rounding
-of the factors that lets gradients through, and one of the cotangent, make those come out rounded.
+The gradient of a product has two further products, of the cotangent with each factor. They are
+rounded, too: the factors are rounded in a way that gradients pass, and so is the cotangent.
 """
 
 import contextlib
@@ -48,7 +49,7 @@ PRODUCTS = dict.fromkeys(
     ),
     0,
 ) | dict.fromkeys(("Addbmm", "Addmm", "Addmv", "Baddbmm"), 1)
-"""Primitives that multiply two of their arguments: the place of the first of both."""
+"""Primitive that multiplies two neighbouring arguments -> the position of the first of them."""
 
 OPAQUE = frozenset(
     (
@@ -67,13 +68,16 @@ OPAQUE = frozenset(
         "PromptFlashAttention",
     )
 )
-"""Primitives with products inside, which cannot be rounded from without."""
+"""Primitives whose products cannot be rounded from outside. In a rehearsal they raise
+EquivalenceError."""
 
 
 class Rehearsal:
-    """The arithmetic of one compute mode; `products` counts those that were rounded.
+    """The arithmetic of one compute mode.
 
-    Compiled code is counted once for each place in the source, not for each call.
+    mode: "tf32", "hf32" or "float16".
+    products: the number of products rounded so far. A compiled product is counted once, when it is
+    compiled, not in each call.
     """
 
     def __init__(self, mode: str):
@@ -85,38 +89,38 @@ class Rehearsal:
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
-        """Within, every cell and every function of MindSpore computes so.
+        """A context in which every cell and function of MindSpore rounds its products.
 
-        PyNative mode dispatches each operator to the innermost `MsDispatchMode`. The compiler asks
-        `resolve_symbol` for every name that it finds in a source, primitives included.
+        PyNative mode sends each operator to the innermost `MsDispatchMode`. The compiler calls
+        `resolve_symbol` for every name in a source, primitives included.
         """
         resolve = _parse.resolve_symbol
 
         def resolve_rounded(namespace: Any, symbol: str) -> Any:
-            found = resolve(namespace, symbol)
-            return found if namespace.name.startswith(__name__) else self._compiled(found)
+            value = resolve(namespace, symbol)
+            return value if namespace.name.startswith(__name__) else self._replace(value)
 
         _parse.resolve_symbol = resolve_rounded
         try:
-            with _Dispatch(self._dispatched):
+            with _Dispatch(self._dispatch):
                 yield
         finally:
             _parse.resolve_symbol = resolve
 
-    def _compiled(self, found: Any) -> Any:
-        """What the compiler gets for an object in a source."""
-        if isinstance(found, ops.Primitive) and self._multiplies(found.name):
-            return self._product(found, PRODUCTS[found.name])
+    def _replace(self, value: Any) -> Any:
+        """The object that the compiler gets in place of one that a source names."""
+        if isinstance(value, ops.Primitive) and self._multiplies(value.name):
+            return self._product(value, PRODUCTS[value.name])
         if (
-            isinstance(found, type)
-            and issubclass(found, ops.Primitive)
-            and self._multiplies(found.__name__)
+            isinstance(value, type)
+            and issubclass(value, ops.Primitive)
+            and self._multiplies(value.__name__)
         ):
-            return self._maker(found)
-        return found
+            return self._maker(value)
+        return value
 
-    def _dispatched(self, func: Callable, arguments: tuple) -> Any:
-        """The result of an operator in PyNative mode."""
+    def _dispatch(self, func: Callable, arguments: tuple) -> Any:
+        """The result of an operator in PyNative mode, with rounded factors where it multiplies."""
         if not self._multiplies(func.name):
             return func(*arguments)
         if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
@@ -127,6 +131,7 @@ class Rehearsal:
         return product(*arguments)
 
     def _multiplies(self, name: str) -> bool:
+        """Whether a primitive multiplies; counts it if so. Raises EquivalenceError for OPAQUE."""
         if name in OPAQUE:
             raise EquivalenceError(
                 f"a rehearsal cannot round the products inside {name}: run this case on the device"
@@ -135,7 +140,7 @@ class Rehearsal:
         return name in PRODUCTS
 
     def _product(self, call: Callable, first: int) -> Callable:
-        """`call` with rounded factors; written so that it compiles, too."""
+        """`call` with rounded factors; MindSpore can compile it, too."""
         enter, leave = self._enter, self._leave
 
         def product(*arguments):
@@ -145,7 +150,7 @@ class Rehearsal:
         return product
 
     def _maker(self, primitive: type) -> Callable:
-        """A class of primitives that sources make instances of where they need one."""
+        """A function that makes primitives with rounded factors, in place of the class."""
         first, product = PRODUCTS[primitive.__name__], self._product
 
         def make(*settings, **named):
@@ -155,17 +160,19 @@ class Rehearsal:
 
 
 class _Dispatch(ms.MsDispatchMode):
-    def __init__(self, dispatched: Callable[[Callable, tuple], Any]):
-        self.dispatched = dispatched
+    """Sends each operator of PyNative mode to a function."""
+
+    def __init__(self, dispatch: Callable[[Callable, tuple], Any]):
+        self.dispatch = dispatch
 
     def __ms_dispatch__(self, func, args, kwargs=None):
-        return self.dispatched(func, args)
+        return self.dispatch(func, args)
 
 
 def _rounding(bits: int) -> Callable[[ms.Tensor], ms.Tensor]:
-    """Rounds float32 to so many significant bits, to nearest (Veltkamp's splitting).
+    """A function that rounds float32 to `bits` significant bits, to nearest.
 
-    The gradient passes as if nothing were rounded.
+    It uses Veltkamp's splitting. The gradient passes unchanged.
     """
     split = 2.0 ** (24 - bits) + 1.0
 
@@ -179,7 +186,7 @@ def _rounding(bits: int) -> Callable[[ms.Tensor], ms.Tensor]:
 
 
 def _cotangents(rounded: Callable[[ms.Tensor], ms.Tensor]) -> Callable[[ms.Tensor], ms.Tensor]:
-    """Rounds the cotangent of what it is given, and leaves the value alone."""
+    """A function that leaves its argument unchanged and rounds the cotangent of it."""
     insert = ops.InsertGradientOf(rounded)
 
     def leave(x):
@@ -189,7 +196,7 @@ def _cotangents(rounded: Callable[[ms.Tensor], ms.Tensor]) -> Callable[[ms.Tenso
 
 
 def _halved(x):
-    """Rounds float32 to float16, and the gradient as well."""
+    """Float32 values rounded to float16; their gradient is rounded, too."""
     if x.dtype != ms.float32:
         return x
     return ops.cast(ops.cast(x, ms.float16), ms.float32)

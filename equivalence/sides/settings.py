@@ -1,7 +1,7 @@
-"""The configuration of a layer as data, in one vocabulary: PyTorch's. Imports no framework.
+"""The configuration of a layer as data, in PyTorch's vocabulary. Imports no framework.
 
-`torch_layers.settings` and `mindspore_layers.settings` put a layer into these words; what both
-need to do so is here, and `differences` compares the two.
+`torch_settings.settings` and `mindspore_settings.settings` read a layer, with the functions of this
+file. `differences` compares two configurations.
 """
 
 import contextlib
@@ -13,17 +13,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Sides = tuple[tuple[int, int], ...]
-"""Padding before and after, for each spatial axis: ((top, bottom), (left, right))."""
+"""Padding of each spatial axis, in elements before and after: ((top, bottom), (left, right))."""
 
 SAME = "same"
-"""A padding that depends on the size of the input: TensorFlow's rule at a stride above one."""
+"""A padding that depends on the input's size: TensorFlow's rule where the stride is above one."""
 
 OWN = "own"
-"""Marks a class that is the model's and not a framework's: its name is no kind of layer."""
+"""A setting that marks a class of the model's own: its name is not the name of a kind of layer."""
 
-# Arguments of constructors that say nothing about what a layer computes.
-_UNTOLD = ("device", "dtype", "inplace", "name", "data_format", "size_average", "reduce")
-_UNTOLD_ENDING = "_init"
+# Arguments of constructors that do not change what a layer computes.
+_IGNORED = ("device", "dtype", "inplace", "name", "data_format", "size_average", "reduce")
+_IGNORED_ENDING = "_init"
 
 _RECURRENT = (
     "hidden_size",
@@ -39,10 +39,10 @@ _RECURRENT = (
 def differences(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
     """One phrase for each setting that differs, such as `eps 1e-05 (reference) 0.0001 (candidate)`.
 
-    A kind that differs is told alone: other settings then mean something else on either side; and
-    not where one of them is a class of the model's own, whose name says nothing.
-    Settings that only one side knows are not told, save for frozen weights. Floats that agree to
-    nine digits are one number, since a conversion such as 1 - 0.9 leaves float noise.
+    Where the kinds differ, only the kind is listed, since other settings then have other meanings.
+    Where the kinds differ and one of them is a class of the model's own, nothing is listed. A
+    setting that only one side has is left out, except frozen weights. Floats that agree to nine
+    digits are equal, since a conversion such as 1 - 0.9 is not exact.
     """
     if reference.get("kind") != candidate.get("kind"):
         if OWN in reference or OWN in candidate:
@@ -81,40 +81,42 @@ def _shown(value: object) -> str:
 
 
 def library_class(layer: object, library: str, roots: Iterable[type]) -> type:
-    """The class of a framework's own that a layer is or derives from; else the layer's class.
+    """The framework's class that a layer is or derives from; else the layer's own class.
 
-    library: how the modules of the framework are called, a prefix; roots: classes that are the
-    base of everything.
+    library: the prefix of the framework's module names.
+    roots: the base classes of all layers, which do not count.
     """
-    for found in type(layer).__mro__:
-        ours = found.__module__.startswith(library) and not found.__name__.startswith("_")
-        if ours and found not in roots:
-            return found
-        if found in roots:
+    for base in type(layer).__mro__:
+        ours = base.__module__.startswith(library) and not base.__name__.startswith("_")
+        if ours and base not in roots:
+            return base
+        if base in roots:
             break
     return type(layer)
 
 
 def arguments(
-    layer: object, cls: type, held: Callable[[object, str], object] = getattr
+    layer: object, cls: type, read: Callable[[object, str], object] = getattr
 ) -> dict[str, object]:
-    """The arguments of a class's constructor that the layer still holds as plain values.
+    """The arguments of the constructor of `cls` that the layer still has, as plain values.
 
-    `held` reads one of them; what it raises on is left out, and so is what is not plain: arrays,
-    layers, functions. A bias is told as whether there is one, and so are the weights of a loss.
+    read: reads one argument of the layer; an argument on which it raises is left out.
+
+    Arrays, layers and functions are left out, too. "bias" is whether there is one; the weights of a
+    loss are "given" or "none".
     """
-    told: dict[str, object] = {}
+    config: dict[str, object] = {}
     recurrent = _RECURRENT if cls.__name__ in ("RNN", "LSTM", "GRU") else ()
     for name in (*_constructor(cls), *recurrent):
         with contextlib.suppress(Exception):
-            value = held(layer, name)
+            value = read(layer, name)
             if name == "bias" and not isinstance(value, bool):
-                told[name] = value is not None
+                config[name] = value is not None
             elif name in ("weight", "pos_weight"):
-                told[name] = "none" if value is None else "given"
+                config[name] = "none" if value is None else "given"
             elif (plain := _plain(value)) is not _NOT_PLAIN:
-                told[name] = plain
-    return told
+                config[name] = plain
+    return config
 
 
 @functools.cache
@@ -123,8 +125,8 @@ def _constructor(cls: type) -> tuple[str, ...]:
         names = inspect.signature(cls.__init__).parameters
     except (TypeError, ValueError):
         return ()
-    kept = [n for n in names if n not in _UNTOLD and not n.endswith(_UNTOLD_ENDING)]
-    return tuple(n for n in kept if n not in ("self", "args", "kwargs"))
+    names = [n for n in names if n not in _IGNORED and not n.endswith(_IGNORED_ENDING)]
+    return tuple(n for n in names if n not in ("self", "args", "kwargs"))
 
 
 _NOT_PLAIN = object()
@@ -139,84 +141,86 @@ def _plain(value: object) -> object:
     return _NOT_PLAIN
 
 
-def rename(told: dict[str, object], words: Mapping[str, str]) -> None:
-    """Give settings their common names."""
+def rename(config: dict[str, object], words: Mapping[str, str]) -> None:
+    """Rename settings to their common names. words: old name -> new name."""
     for old, new in words.items():
-        if old in told:
-            told[new] = told.pop(old)
+        if old in config:
+            config[new] = config.pop(old)
 
 
-def convert(told: dict[str, object], name: str, conversion: Callable[[object], object]) -> None:
-    """Replace a setting by its conversion; what cannot be converted is left out."""
-    if name in told:
-        value = told.pop(name)
+def convert(config: dict[str, object], name: str, conversion: Callable[[object], object]) -> None:
+    """Convert the value of a setting; a setting whose conversion raises is removed."""
+    if name in config:
+        value = config.pop(name)
         with contextlib.suppress(Exception):
-            told[name] = conversion(value)
+            config[name] = conversion(value)
 
 
 def dimensions(kind: str) -> int:
-    """The number of spatial axes that a kind names: 2 for MaxPool2d, 0 where it names none."""
-    found = re.search(r"([123])d$", kind)
-    return int(found[1]) if found else 0
+    """The number of spatial axes in a kind's name: 2 for MaxPool2d; 0 where it has no number."""
+    number = re.search(r"([123])d$", kind)
+    return int(number[1]) if number else 0
 
 
 def normalizes(kind: str) -> bool:
-    """Whether a kind is a normalisation that may have a scale and shift."""
+    """Whether a kind is a normalisation that can have a scale and a shift."""
     return re.search(r"(Batch|Layer|Group|Instance)Norm", kind) is not None
 
 
 def affine(kind: str) -> str:
-    """What PyTorch calls the choice of a scale and shift; told as whether they are trained."""
+    """PyTorch's name of the setting that says whether a norm trains a scale and a shift."""
     return "elementwise_affine" if kind == "LayerNorm" else "affine"
 
 
 def spread(value: object, axes: int) -> tuple:
-    """A number for each spatial axis; of a longer tuple the last, which are the spatial ones.
+    """One number for each spatial axis: the last numbers of a tuple, or a number for all axes.
 
-    Raises TypeError for what is no number; None is one here: a size that is left as it is.
+    Raises TypeError where an item is no integer. None passes: it means a size that stays as it is.
     """
     spatial = tuple(value)[-axes:] if isinstance(value, Sequence) else (value,) * axes
     return tuple(v if v is None else operator.index(v) for v in spatial)
 
 
-def of_windows(told: dict[str, object]) -> None:
-    """Kernel, stride, dilation and padding of a convolution or pooling, in PyTorch's conventions,
-    as one value for each axis."""
-    kind = str(told["kind"])
+def of_windows(config: dict[str, object]) -> None:
+    """Convert the window of a convolution or pooling to one value for each spatial axis.
+
+    The settings are kernel_size, stride, dilation and padding, in PyTorch's conventions.
+    """
+    kind = str(config["kind"])
     axes = dimensions(kind)
     for name in ("kernel_size", "dilation", "output_padding"):
-        convert(told, name, lambda value: spread(value, axes))
-    convert(told, "stride", lambda s: told["kernel_size"] if s is None else spread(s, axes))
-    convert(told, "padding", lambda padding: _sides(padding, told, axes))
-    border(told)
+        convert(config, name, lambda value: spread(value, axes))
+    convert(config, "stride", lambda s: config["kernel_size"] if s is None else spread(s, axes))
+    convert(config, "padding", lambda padding: _sides(padding, config, axes))
+    border(config)
 
 
-def _sides(padding: object, told: Mapping[str, object], axes: int) -> Sides | str:
+def _sides(padding: object, config: Mapping[str, object], axes: int) -> Sides | str:
     if padding == "valid":
         return ((0, 0),) * axes
     if padding == SAME:
-        return by_rule(told)[0]
+        return by_rule(config)[0]
     return tuple((p, p) for p in spread(padding, axes))
 
 
-def border(told: dict[str, object]) -> None:
-    """What stands in the padding, for a layer that pads."""
-    padding, kind = told.get("padding"), str(told["kind"])
+def border(config: dict[str, object]) -> None:
+    """Add the value of the padding, "padding_value", for a layer that pads."""
+    padding, kind = config.get("padding"), str(config["kind"])
     if padding is None or not (padding == SAME or any(map(any, padding))):
-        told.pop("count_include_pad", None)  # of no effect
-    elif told.get("padding_mode", "zeros") == "zeros":
-        told["padding_value"] = -math.inf if "MaxPool" in kind else 0.0
+        config.pop("count_include_pad", None)  # has no effect
+    elif config.get("padding_mode", "zeros") == "zeros":
+        config["padding_value"] = -math.inf if "MaxPool" in kind else 0.0
 
 
-def by_rule(told: Mapping[str, object]) -> tuple[Sides | str, bool]:
-    """TensorFlow's rule in numbers, and whether windows may reach beyond the end (ceil_mode).
+def by_rule(config: Mapping[str, object]) -> tuple[Sides | str, bool]:
+    """TensorFlow's padding rule as (padding, ceil_mode).
 
-    The rule pads to ceil(size / stride) outputs, the odd row at the far end. It is a fixed
-    padding at stride one, none where a window is one wide, and like PyTorch's ceil_mode in
-    poolings by two; else it depends on the size of the input and stays SAME.
+    The rule pads so that there are ceil(size / stride) outputs; an odd row goes to the far end. At
+    stride one the padding is fixed; a window of one element needs none; a pooling by two equals
+    PyTorch's with ceil_mode. Otherwise the padding depends on the input's size and is SAME.
     """
-    kind, kernel, stride = str(told["kind"]), told["kernel_size"], told["stride"]
-    dilation = told.get("dilation") or (1,) * len(kernel)
+    kind, kernel, stride = str(config["kind"]), config["kernel_size"], config["stride"]
+    dilation = config.get("dilation") or (1,) * len(kernel)
     sides, ceil_mode = [], False
     for k, step, d in zip(kernel, stride, dilation, strict=True):
         missing = d * (k - 1)
@@ -241,7 +245,10 @@ def reversed_pairs(padding: Sequence[int]) -> Sides:
 
 
 def folded(parts: Sequence[Mapping[str, object]]) -> dict[str, object] | None:
-    """A constant padding and the layer behind it told as that layer, if the two are just that."""
+    """The configuration of a constant padding and the layer after it, as of one padded layer.
+
+    None where the two parts are anything else.
+    """
     if len(parts) != 2:
         return None
     pad, layer = parts
@@ -251,7 +258,7 @@ def folded(parts: Sequence[Mapping[str, object]]) -> dict[str, object] | None:
         return None
     if any(map(any, sides)) or len(sides) != len(pad.get("padding", ())):
         return None
-    told = {**layer, "padding": pad["padding"], "padding_value": float(pad["value"])}
+    config = {**layer, "padding": pad["padding"], "padding_value": float(pad["value"])}
     if "AvgPool" in kind:
-        told["count_include_pad"] = True
-    return told
+        config["count_include_pad"] = True
+    return config

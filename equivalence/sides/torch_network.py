@@ -1,4 +1,4 @@
-"""PyTorch behind the verbs of the engine: build, load, run."""
+"""PyTorch networks: build them, load weights, run them forward and backward; also trainings."""
 
 import contextlib
 import itertools
@@ -16,19 +16,20 @@ from equivalence.errors import DeclarationError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
-from equivalence.sample import INTEGER_BUFFERS, Sample
+from equivalence.sample import INTEGER_BUFFERS, Sample, moved
 from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.sides.layers import Layer, Sink, Site, below
+from equivalence.sides.torch_settings import settings
 from equivalence.sides.weights import Slot
 from equivalence.targets import build
 
 torchvision_schemas.declare_missing()
 
 Watch = contextlib.AbstractContextManager
-
+"""A context manager that sees every operator of a run, such as `KinkWatch`."""
 
 TIE_BREAKS = 4
-"""Times that kernels are drawn anew before a sample is given up for its ties."""
+"""How many times kernels are drawn again because of ties; ties that remain after that are kept."""
 
 
 class Function(nn.Module):
@@ -43,10 +44,10 @@ class Function(nn.Module):
 
 
 class SkipInitialisation(TorchFunctionMode):
-    """Leaves weights as allocated: the sample sets every one of them before any use."""
+    """A mode in which PyTorch does not fill new weights: the sample sets all of them before use."""
 
     FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
-    # These are seen themselves, and then the fill inside them is not.
+    # The mode gets these calls, and then not the fill inside them.
     INITS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -58,14 +59,16 @@ class SkipInitialisation(TorchFunctionMode):
 
 
 class TorchNetwork:
-    """A PyTorch module that can be run again and again, in any precision, from any sample.
+    """A PyTorch module that can run many times, in any dtype, from any sample.
 
-    place: of the candidate. Beside a GPU the module runs on CUDA, where torch has it, and there
-    with TF32 or without as the place does; else on the CPU.
+    place: the place of the candidate. For a candidate on a GPU the module runs on CUDA, if torch
+    has CUDA, with TF32 on or off as at the place; otherwise it runs on the CPU.
+    device: the torch device of the module.
+    module: the PyTorch module.
     """
 
     settles = True
-    """Whether branch flips can be kept out of its runs, or told one from another."""
+    """Whether a sample can be moved away from the kinks of this network."""
 
     place, device = CPU, torch.device("cpu")
 
@@ -76,58 +79,57 @@ class TorchNetwork:
         self.module = network if isinstance(network, nn.Module) else Function(network)
 
     def part(self, path: str) -> "TorchNetwork":
-        """The module at that path as a network of its own; it shares this one's tensors."""
+        """The module at a path as a network of its own, with the same tensors."""
         network = object.__new__(TorchNetwork)
         network.place, network.device = self.place, self.device
         network.module = self.module.get_submodule(path)
         for module in network.module.modules():
             if hasattr(module, "inplace"):
-                module.inplace = False  # its input may now be a leaf
+                module.inplace = False  # its input may be a leaf here
         return network
 
     def slots(self) -> dict[str, Slot]:
-        """Every parameter and buffer (also a frozen parameter) by name, in the module's order."""
+        """All parameters, then all buffers, by name. A frozen parameter counts as a buffer."""
         slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self._trained().items()}
-        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._kept().items()}
+        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._constants().items()}
         return slots
 
     def _trained(self) -> dict[str, nn.Parameter]:
+        """The parameters with a gradient, by name."""
         return {n: p for n, p in self.module.named_parameters() if p.requires_grad}
 
-    def _kept(self) -> dict[str, torch.Tensor]:
-        """What no gradient goes to: frozen parameters, then buffers."""
+    def _constants(self) -> dict[str, torch.Tensor]:
+        """The tensors without a gradient by name: frozen parameters, then buffers."""
         frozen = {n: p for n, p in self.module.named_parameters() if not p.requires_grad}
         return frozen | dict(self.module.named_buffers())
 
     def layers(self) -> list[Layer]:
-        """Every module, a parent before its children."""
-        from equivalence.sides.torch_settings import settings
-
-        wanted = [n for n in self.slots() if n.rpartition(".")[2] not in INTEGER_BUFFERS]
+        """All modules, a parent before its children."""
+        names = [n for n in self.slots() if n.rpartition(".")[2] not in INTEGER_BUFFERS]
         return [
-            Layer(path, str(settings(module)["kind"]), below(path, wanted))
+            Layer(path, str(settings(module)["kind"]), below(path, names))
             for path, module in self.module.named_modules()
         ]
 
     def pools_maxima(self, path: str) -> bool:
-        """Whether the module at that path is a max pooling."""
+        """Whether the module at a path is a max pooling."""
         kinds = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
         return isinstance(self.module.get_submodule(path), kinds)
 
     @contextlib.contextmanager
     def observed(self, sink: Sink) -> Iterator[None]:
-        """Runs within show every layer's inputs, outputs and cotangents to `sink`.
+        """A context in which `sink` gets the inputs, outputs and cotangents of every layer.
 
-        A call with anything but tensors shows no inputs, nor does one with keywords, but for
-        those that switch something on or off, as of attention: by itself a layer is asked for
-        what it gives without them, on either side.
+        The inputs of a call are left out where an argument is no tensor, or a keyword is anything
+        but None, True or False. Switches such as those of attention pass: where a layer is compared
+        alone, both sides run it without them.
         """
         calls: dict[str, int] = {}
 
         def before(path: str):
             def hook(_, args, kwargs):
                 call = calls[path] = calls.get(path, -1) + 1
-                switches = all(told is None or isinstance(told, bool) for told in kwargs.values())
+                switches = all(v is None or isinstance(v, bool) for v in kwargs.values())
                 if switches and all(isinstance(arg, torch.Tensor) for arg in args):
                     for i, arg in enumerate(args):
                         sink(Site(path, call, "input", i), _array(arg))
@@ -156,7 +158,7 @@ class TorchNetwork:
                 handle.remove()
 
     def random_layers(self) -> list[str]:
-        """Names of the layers that draw random numbers while training: no dropout of nothing."""
+        """Paths of the layers that draw random numbers while training; dropout of 0 is none."""
         return [
             name
             for name, module in self.module.named_modules()
@@ -165,7 +167,11 @@ class TorchNetwork:
         ]
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
-        """Forward and backward in `dtype` from freshly loaded weights; `watch` sees all of it."""
+        """Load the sample's weights, and run forward and backward in `dtype`.
+
+        phase: "train" or "eval".
+        watch: a context around the run, or None.
+        """
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
         for i in sample.differentiable:
@@ -173,23 +179,26 @@ class TorchNetwork:
         with self._computing(), watch or contextlib.nullcontext():
             outputs = flatten(self.module(*inputs))
             gradients = self._gradients(sample, inputs, outputs)
-        # Copies: an output may be a weight itself, and the next run loads others.
-        recorded: Trace = {tensors.output(i): _array(out) for i, out in enumerate(outputs)}
-        return recorded | gradients | self._buffers()
+        # Copies, because an output may be a weight, and the next run loads other values into it.
+        trace: Trace = {tensors.output(i): _array(out) for i, out in enumerate(outputs)}
+        return trace | gradients | self._buffers()
 
     def _buffers(self) -> Trace:
         return {
             tensors.buffer(name): _array(values)
-            for name, values in self._kept().items()
+            for name, values in self._constants().items()
             if name.rpartition(".")[2] not in INTEGER_BUFFERS
         }
 
     def settle(self, sample: Sample, perturbed: list[Sample], phase: str) -> None:
-        """Move `sample` so that no activation lies near a kink, where that can be done.
+        """Change `sample` so that no activation is near a kink, where this is possible.
 
-        Forward passes in float64 alone: the sample's, the perturbed ones that tell how far
-        rounding moves each activation, and one in which biases are shifted. Kernels whose outputs
-        tie in a max pooling are drawn anew, channel by channel, before that.
+        All runs are forward passes in float64. The perturbed samples show how far rounding moves
+        each activation. Kernels whose outputs are nearly equal in a max pooling are drawn again,
+        channel by channel. Then one pass shifts the biases.
+
+        perturbed: perturbations of the sample.
+        phase: "train" or "eval".
         """
         self._load(sample, phase, "float64")
         names = {p.data_ptr(): name for name, p in self.module.named_parameters()}
@@ -198,21 +207,21 @@ class TorchNetwork:
             self._forward(sample, phase, watch)
             if not watch.quantities:
                 return
-            apart = KinkWatch(watch)
+            against = KinkWatch(watch)
             for each in perturbed:
-                self._forward(each, phase, apart)
-            ties = watch.ties(apart.spreads, names)
+                self._forward(each, phase, against)
+            ties = watch.ties(against.spreads, names)
             if not ties:
                 break
             for name, channels in ties:
                 sample.draw_rows_again(name, channels)
-        near = watch.near(apart.spreads)
+        near = watch.near(against.spreads)
         if not any(map(few, near)):
             return
-        # An operator without near elements now may get some from what is moved before it.
+        # An operator without near elements can get some when activations before it are moved.
         margins = [
             MARGIN * spread if count < MANY else None
-            for spread, count in zip(apart.spreads, near, strict=True)
+            for spread, count in zip(against.spreads, near, strict=True)
         ]
         settler = Settler(margins, names, sample.dtype)
         self._forward(sample, phase, settler)
@@ -227,22 +236,22 @@ class TorchNetwork:
 
     @contextlib.contextmanager
     def _computing(self) -> Iterator[None]:
-        """Runs within compute where the network is, and what they create is there, too."""
+        """A context in which runs compute on the network's device, and create tensors there."""
         if self.device.type == "cpu":
             yield
             return
         cudnn, precision = torch.backends.cudnn, "tf32" if self.place.mode == "tf32" else "ieee"
         products = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
-        wanted = [(each, "fp32_precision", precision) for each in products]
-        wanted.append((cudnn, "deterministic", True))
-        before = [getattr(owner, name) for owner, name, _ in wanted]
+        flags = [(each, "fp32_precision", precision) for each in products]
+        flags.append((cudnn, "deterministic", True))
+        before = [getattr(owner, name) for owner, name, _ in flags]
         try:
-            for owner, name, value in wanted:
+            for owner, name, value in flags:
                 setattr(owner, name, value)
             with _on(self.device):
                 yield
         finally:
-            for (owner, name, _), value in zip(wanted, before, strict=True):
+            for (owner, name, _), value in zip(flags, before, strict=True):
                 setattr(owner, name, value)
 
     def _load(self, sample: Sample, phase: str, dtype: str) -> None:
@@ -276,35 +285,37 @@ class TorchNetwork:
         names |= {tensors.parameter_gradient(n): p for n, p in self._trained().items()}
         if not names or not any(out.is_floating_point() for out in outputs):
             return {}
-        pulled = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
+        roots = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
         cotangents = [
-            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out) for i, out in pulled
+            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out) for i, out in roots
         ]
         gradients = [None] * len(names)
-        if pulled:
+        if roots:
             gradients = torch.autograd.grad(
-                [out for _, out in pulled], list(names.values()), cotangents, allow_unused=True
+                [out for _, out in roots], list(names.values()), cotangents, allow_unused=True
             )
         return {
-            # None: the outputs do not depend on the leaf.
+            # A gradient is None where the outputs do not depend on the leaf.
             name: _numpy(torch.zeros_like(leaf) if gradient is None else gradient)
             for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
         }
 
 
 class TorchTraining(TorchNetwork):
-    """The network of a PyTorch training step, and the step, which is made anew for every run.
+    """A PyTorch training step and its network. The step is built anew for every run.
 
-    steps: how often the step is called. recorded: the steps after which updates are.
+    steps: how many times the step is called.
+    noted: the steps, from 1, after which the trace gets the updates of all weights.
+    step: the training step, a module; `module` is its network.
     """
 
     def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
         self.place, self.device = place, beside(place)
         self.steps = steps
-        # Of several steps, later ones meet other kinks with other weights: what the branches
-        # taken there change is a part of the training's sensitivity.
+        # In later steps the weights differ and other kinks matter: flips there are part of the
+        # training's sensitivity.
         self.settles = steps == 1
-        self.recorded: Collection[int] = (1, steps)
+        self.noted: Collection[int] = (1, steps)
         self._built = target, arguments
         self._renew()
 
@@ -320,26 +331,26 @@ class TorchTraining(TorchNetwork):
             )
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
-        """All steps in `dtype` from freshly loaded weights; `watch` sees all of them."""
+        """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
         self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
-        recorded: Trace = {}
+        trace: Trace = {}
         with _storing(sample), self._computing(), watch or contextlib.nullcontext():
             for step in range(1, self.steps + 1):
                 loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
-                recorded[tensors.loss(step)] = _array(loss)
-                if step in self.recorded:
+                trace[tensors.loss(step)] = _array(loss)
+                if step in self.noted:
                     for name, parameter in self._trained().items():
-                        moved = tensors.moved(_numpy(parameter), sample, name)
-                        recorded[tensors.update(step, name)] = moved
-        recorded |= self._buffers()
-        self._renew()  # what a step keeps for the next one must not reach another run
-        return recorded
+                        values = moved(_numpy(parameter), sample, name)
+                        trace[tensors.update(step, name)] = values
+        trace |= self._buffers()
+        self._renew()  # the state of the optimizer must not reach another run
+        return trace
 
 
 @contextlib.contextmanager
 def _storing(sample: Sample) -> Iterator[None]:
-    """Let `sample` have its way with all weights after each update of any optimizer."""
+    """A context in which `sample.updated` sets all weights after each update of an optimizer."""
     updates = itertools.count(1)
 
     def store(optimizer: torch.optim.Optimizer, *_) -> None:
@@ -367,20 +378,21 @@ def flatten(outputs: Any) -> list[Any]:
 
 
 def _on(device: torch.device) -> contextlib.AbstractContextManager:
-    """What is created within is on that device. Costs each call of torch a little."""
+    """A context in which torch creates tensors on the device. It slows each call a little."""
     return contextlib.nullcontext() if device.type == "cpu" else device
 
 
 def beside(place: Place) -> torch.device:
-    """Where the reference of a candidate at that place runs."""
-    cuda = place.runs_on == "gpu" and torch.cuda.is_available()
-    return torch.device("cuda" if cuda else "cpu")
+    """The torch device of the reference, for a candidate at that place."""
+    there = place.reference == "cpu" or getattr(torch, place.reference).is_available()
+    return torch.device(place.reference if there else "cpu")
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
+    """A copy as a NumPy array."""
     return _numpy(tensor).copy()
 
 
 def _numpy(tensor: torch.Tensor) -> np.ndarray:
-    """Its values, shared where they are in this memory."""
+    """The values as a NumPy array; on the CPU it shares the tensor's memory."""
     return tensor.detach().cpu().numpy()

@@ -1,4 +1,4 @@
-"""The configuration of PyTorch modules in the words of `configuration`."""
+"""The configuration of PyTorch modules, in the vocabulary of `settings`."""
 
 import contextlib
 from typing import Any
@@ -12,73 +12,75 @@ _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
 def settings(module: nn.Module) -> dict[str, object]:
-    """Kind and configuration of one module, as plain values; children are not looked into.
+    """The kind and the configuration of one module, as plain values; its children are left out.
 
-    A Sequential of a constant padding and a convolution or pooling is told as the latter. An
+    A Sequential of a constant padding and a convolution or pooling counts as one padded layer. An
     attribute that cannot be read is left out; nothing raises.
     """
     if type(module) is nn.Sequential:
         with contextlib.suppress(Exception):
             children = list(module.children())
-            if len(children) == 2 and (told := configuration.folded([*map(settings, children)])):
-                return told
+            if len(children) == 2 and (config := configuration.folded([*map(settings, children)])):
+                return config
     cls = configuration.library_class(module, "torch.", (nn.Module, object))
     if issubclass(cls, nn.Linear):
-        cls = nn.Linear  # attention has one of its own, that differs in how it is quantised
+        cls = nn.Linear  # attention has a subclass that differs in quantisation only
     own = type(module).forward is not cls.forward
     if own and issubclass(cls, _CONTAINERS):
         cls = type(module)
-    told: dict[str, object] = {"kind": cls.__name__, **configuration.arguments(module, cls)}
+    config: dict[str, object] = {"kind": cls.__name__, **configuration.arguments(module, cls)}
     if not cls.__module__.startswith("torch."):
-        told[configuration.OWN] = True
+        config[configuration.OWN] = True
     with contextlib.suppress(Exception):
-        _adjust(module, told)
+        _adjust(module, config)
     if own:
-        # A forward pass of its own may pad first, as TensorFlow's rule is usually written.
+        # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):
-            told.pop(name, None)
+            config.pop(name, None)
     with contextlib.suppress(Exception):
-        _add_frozen(module, told)
-    return told
+        _add_frozen(module, config)
+    return config
 
 
-def _adjust(module: nn.Module, told: dict[str, object]) -> None:
-    kind = str(told["kind"])
+def _adjust(module: nn.Module, config: dict[str, object]) -> None:
+    kind = str(config["kind"])
     axes = dimensions(kind)
     if "Pad" in kind:
-        _adjust_padding(kind, told)
+        _adjust_padding(kind, config)
     elif kind.startswith("Adaptive"):
-        convert(told, "output_size", lambda size: spread(size, axes))
+        convert(config, "output_size", lambda size: spread(size, axes))
     elif "Conv" in kind or "Pool" in kind:
-        configuration.of_windows(told)
+        configuration.of_windows(config)
     elif kind == "Linear":
-        told["activation"] = "none"
+        config["activation"] = "none"
     elif kind.startswith("Upsample"):
-        convert(told, "align_corners", bool)
-        convert(told, "recompute_scale_factor", bool)
+        convert(config, "align_corners", bool)
+        convert(config, "recompute_scale_factor", bool)
     elif "BatchNorm" in kind:
-        tracked = told.pop("track_running_stats")
-        told["batch_statistics"] = "in training" if tracked else "always"
+        tracked = config.pop("track_running_stats")
+        config["batch_statistics"] = "in training" if tracked else "always"
     elif kind == "LayerNorm":
-        told["normalized_dims"] = tuple(range(-len(module.normalized_shape), 0))
+        config["normalized_dims"] = tuple(range(-len(module.normalized_shape), 0))
     if configuration.normalizes(kind):
         trained = any(p.requires_grad for p in module.parameters(False))
-        convert(told, configuration.affine(kind), lambda given: given and trained)
+        convert(config, configuration.affine(kind), lambda given: given and trained)
 
 
-def _adjust_padding(kind: str, told: dict[str, object]) -> None:
+def _adjust_padding(kind: str, config: dict[str, object]) -> None:
     if kind.startswith("ZeroPad"):
-        told["kind"] = kind.replace("Zero", "Constant")
-        told["value"] = 0.0
-    convert(told, "padding", reversed_pairs)
-    convert(told, "value", float)
+        config["kind"] = kind.replace("Zero", "Constant")
+        config["value"] = 0.0
+    convert(config, "padding", reversed_pairs)
+    convert(config, "value", float)
 
 
-def _add_frozen(module: Any, told: dict[str, object]) -> None:
-    """Names of the module's own weights that are not trained; constants of a norm are told as
-    no scale and shift."""
-    if told.get(configuration.affine(str(told["kind"]))) is False:
+def _add_frozen(module: Any, config: dict[str, object]) -> None:
+    """Add the names of the module's own weights that are not trained, as "frozen".
+
+    A norm whose scale and shift are constant counts as a norm without them.
+    """
+    if config.get(configuration.affine(str(config["kind"]))) is False:
         return
     frozen = tuple(n for n, p in module.named_parameters(recurse=False) if not p.requires_grad)
     if frozen:
-        told["frozen"] = frozen
+        config["frozen"] = frozen

@@ -1,4 +1,4 @@
-"""Which weight of the candidate is which weight of the reference."""
+"""Pairs of weights: which weight of the candidate belongs to which weight of the reference."""
 
 import difflib
 import re
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from equivalence.errors import WeightError
 
-# Last segment of a MindSpore name -> last segment of the PyTorch name.
 STANDARD_RENAMES = {
     "gamma": "weight",
     "beta": "bias",
@@ -15,15 +14,20 @@ STANDARD_RENAMES = {
     "moving_variance": "running_var",
     "embedding_table": "weight",
 }
+"""Last part of a MindSpore name -> last part of the PyTorch name."""
 
-# Buffers of PyTorch that MindSpore has no place for: a count of steps that no forward pass
-# reads while a momentum is given.
 REFERENCE_ONLY = ("num_batches_tracked",)
+"""Last parts of the names of PyTorch buffers that MindSpore lacks. This one counts steps; a forward
+pass reads it only where no momentum is given."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place for a weight: its shape, and whether it is a parameter or a buffer."""
+    """A weight of a network, without its values.
+
+    shape: its shape.
+    kind: "parameter" or "buffer".
+    """
 
     shape: tuple[int, ...]
     kind: str
@@ -33,7 +37,10 @@ class Slot:
 
 
 def renamed(path: str, rename: Mapping[str, str]) -> str:
-    """A candidate's path with the declared renames applied, at once, the longer run first."""
+    """A candidate's path with the declared renames applied, all at once.
+
+    Where two renames fit, the longer one is applied.
+    """
     if not rename:
         return path
     runs = "|".join(map(re.escape, sorted(rename, key=len, reverse=True)))
@@ -41,9 +48,9 @@ def renamed(path: str, rename: Mapping[str, str]) -> str:
 
 
 def reference_name(candidate: str, rename: Mapping[str, str]) -> str:
-    """The reference's name for a candidate's: declared renames, then the standard ones.
+    """The reference's name for a candidate's name: declared renames, then standard ones.
 
-    A last segment that a declared one gives is final.
+    Where a declared rename gives the last part, the standard ones do not apply.
     """
     path = renamed(candidate, rename)
     if any(f".{candidate}".endswith(f".{old}") for old in rename):
@@ -58,10 +65,10 @@ def pair(
 ) -> dict[str, str]:
     """Candidate name -> reference name, one to one and complete.
 
-    Raises WeightError, with both lists side by side, when a name on either side finds no
-    partner, two candidates claim one, a rename is never used, or shapes or kinds differ.
+    Raises WeightError where a name has no partner, two candidate names have the same partner, a
+    rename is never used, or shapes or kinds differ. The text shows both lists side by side.
     """
-    wanted = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
+    slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
     pairs = {name: reference_name(name, rename) for name in candidate}
     complaints = [
         f"rename {old!r} matches no candidate name"
@@ -70,21 +77,21 @@ def pair(
     ]
     claimed: dict[str, str] = {}
     for name, target in pairs.items():
-        if target not in wanted:
+        if target not in slots:
             complaints.append(
                 f"candidate {name} ({candidate[name]}) maps to {target}, which the reference "
-                f"does not have{_guess(target, wanted)}"
+                f"does not have{_guess(target, slots)}"
             )
         elif target in claimed:
             complaints.append(f"candidate {name} and {claimed[target]} both map to {target}")
-        elif candidate[name] != wanted[target]:
+        elif candidate[name] != slots[target]:
             complaints.append(
-                f"candidate {name} is a {candidate[name]}, its partner {target} a {wanted[target]}"
+                f"candidate {name} is a {candidate[name]}, its partner {target} a {slots[target]}"
             )
         claimed.setdefault(target, name)
     complaints += [
         f"reference {name} ({slot}) has no partner in the candidate{_guess(name, pairs)}"
-        for name, slot in wanted.items()
+        for name, slot in slots.items()
         if name not in claimed
     ]
     if complaints:
@@ -92,20 +99,21 @@ def pair(
             f"weights do not pair up: {len(complaints)} complaints\n  "
             + "\n  ".join(complaints)
             + "\n"
-            + _side_by_side(wanted, candidate, pairs)
+            + _side_by_side(slots, candidate, pairs)
         )
     return pairs
 
 
-def _guess(name: str, known: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
+def _guess(name: str, names: Mapping[str, object]) -> str:
+    """The most similar of `names`, as the end of a sentence; "" where none is similar."""
+    close = difflib.get_close_matches(name, names, n=1)
     return f"; nearest: {close[0]}" if close else ""
 
 
 def _side_by_side(
     reference: Mapping[str, Slot], candidate: Mapping[str, Slot], pairs: Mapping[str, str]
 ) -> str:
-    """A table of both sides, partners on one line."""
+    """A table of both sides, with partners on one line."""
     partner = {target: name for name, target in reversed(pairs.items()) if target in reference}
     rows = [("reference", "candidate")]
     rows += [

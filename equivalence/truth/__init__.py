@@ -1,1 +1,10 @@
-"""."""
+"""The truth of a case, and how far rounding moves it: PyTorch in float64. Loads torch.
+
+measurement: a network on a sample, ready to run again and again.
+compute: runs it, perturbed and not; the result is the truth with its sensitivities.
+flips: runs that take the other branch at a kink.
+undecided: the elements of an update whose value rounding decides.
+rounding: runs that round every result.
+products: whether a network multiplies matrices.
+known: the reference's side of a case as it is kept; the only file here that loads no torch.
+"""

@@ -1,7 +1,6 @@
 """The truth of a case: the reference in float64, and how far rounding moves it."""
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,290 +8,279 @@ import numpy as np
 
 from equivalence.errors import IllPosedError
 from equivalence.judge import tensors
-from equivalence.judge.precision import BUDGET
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import CLOSE, Flip, Truth
-from equivalence.judge.verdict import Expected, TensorVerdict, in_roundings
-from equivalence.sample import Neighbour, Perturbed, Sample, seed_of
+from equivalence.judge.truth import Flip, Truth
+from equivalence.judge.verdict import TensorVerdict
+from equivalence.sample import Neighbour, Sample
+from equivalence.seeds import seed_of
 from equivalence.sides.kinks import KinkWatch
-from equivalence.sides.torch_network import TorchNetwork, TorchTraining, Watch
+from equivalence.sides.torch_network import TorchTraining, Watch
 from equivalence.truth import flips, undecided
 from equivalence.truth.flips import Branches
+from equivalence.truth.measurement import Measurement
 from equivalence.truth.rounding import RoundEachResult
 
 WEIGHT_DTYPE = "float32"
-"""Weights, their gradients and statistics stay in single precision also where a network computes
-in half precision."""
+"""The dtype of weights, of their gradients and of statistics, also where a network computes in half
+precision."""
 
 ROUNDED_PROBES = 3
-"""Runs with every result rounded, for tensors in which terms cancel."""
+"""Runs in which every result is rounded, for tensors in which terms cancel."""
 
-WATCHED = 2
-"""Perturbed runs that tell how far rounding moves each activation from its kink."""
+WATCHED_PROBES = 2
+"""Perturbed runs that measure how far rounding moves each activation that has a kink."""
 
-FINE = 16
-"""Perturbed runs for what is off by little more than the budget."""
+FINE_PROBES = 16
+"""Perturbed runs for a case whose error is little more than the budget, instead of 3 or 8."""
 
-JUMP = 2.0
-"""How much farther than in proportion a gradient moves that jumps."""
+JUMP_FACTOR = 2.0
+"""A gradient jumps if a perturbation by BUDGET roundings moves it by more than this many times
+BUDGET roundings of its own."""
 
-NEIGHBOURS, NEARBY = 8, 2.0**-7
-"""Samples by which luck of the reference is told from accuracy, and how far they are in proportion:
-so far that everything is rounded anew, and so near that terms cancel alike."""
+NEIGHBOURS = 8
+"""Neighbouring samples that show whether the reference is accurate, or exact only by chance."""
 
-CHANCE = 4.0
-"""How much farther off than the reference nearby a candidate may be by chance."""
+NEIGHBOUR_DISTANCE = 2.0**-7
+"""The relative distance of neighbouring samples: far enough that every value is rounded anew, near
+enough that the same terms cancel."""
 
-LOST = 4.0
-"""Roundings of a tensor that one rounding of every result makes where terms cancel."""
+CHANCE_FACTOR = 4.0
+"""Chance explains a candidate's error of up to this many times the reference's own error for
+neighbouring samples; a larger error stands."""
 
-FAR, FARTHEST = 40.0, 8
-"""Spreads within which an activation may still take the other branch, and how many are tried, the
-nearest. Most move by a few; one in many millions by twenty or more, since a spread is that of a
-whole channel."""
+CANCELLED_ROUNDINGS = 4.0
+"""Roundings. Terms cancel in a tensor that moves by more than this when every result is rounded."""
 
-REDRAWS = 4
-"""Samples tried before activations that stay near a kink are put up with."""
+FAR_SPREADS = 40.0
+"""Spreads. An activation that is farther than this from its kink takes no other branch. Most
+activations move by a few spreads; one in many millions moves by twenty or more, since one spread
+holds for a whole channel."""
 
+FAR_COUNT = 8
+"""Activations within `FAR_SPREADS` that are tried, the nearest first; the others are not tried."""
+
+MAX_DRAWS = 4
+"""Samples that are drawn, at most. Activations of the last one that are still near a kink are kept
+as `Truth.near`."""
 
 Expect = Callable[[Trace], Truth]
-"""What becomes of the truth's own run: `whole` keeps all of it, a record sketches what is large."""
+"""Makes a truth of the float64 run's trace: `whole` keeps all of it, a record sketches large
+tensors."""
 
 
 def probes(elements: int) -> int:
-    """Perturbed runs for a sample of that many elements.
+    """The number of perturbed runs for a trace of that many elements.
 
-    In a large tensor every probe gives nearly the same norm; in a small one, a scalar loss above
-    all, a few probes may all come out small by chance.
+    In a large tensor every run gives nearly the same norm. In a small one, such as a scalar loss,
+    a few runs may all give a small norm by chance.
     """
     return 8 if elements <= 1 << 16 else 3
 
 
-def refined(
-    expected: Truth,
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    alone: bool = False,
-) -> Truth:
-    """A truth with the sensitivities of `FINE` perturbed runs, for a candidate that is close.
+def refine(measurement: Measurement, expected: Truth, alone: bool = False) -> Truth:
+    """A copy of the truth with the sensitivities of `FINE_PROBES` perturbed runs.
 
-    alone: of a single operator the rounding of its results counts where they cancel. What it
-    keeps for its gradient is rounded (the 0.9999 of a softmax in half precision), and whether the
-    reference loses by that is chance where there are few elements.
+    alone: whether the case is a single operator. The rounding of results then counts, too, where
+        terms cancel. An operator rounds the values that it keeps for its gradient (the 0.9999
+        of a softmax in half precision). With few elements, chance decides whether this costs
+        the reference any digits.
     """
-    finer = Truth({name: replace(known) for name, known in expected.items()})
+    finer = Truth({name: replace(tensor) for name, tensor in expected.items()})
     finer.near, finer.undecided = expected.near, expected.undecided
-    elements = sum(known.size for known in expected.values())
-    _probe(network, sample, phase, unit_roundoff, finer, range(probes(elements), FINE))
+    elements = sum(tensor.size for tensor in expected.values())
+    _probe(measurement, finer, range(probes(elements), FINE_PROBES))
     if alone:
-        floating = {n: known for n, known in finer.items() if known.truth.dtype.kind == "f"}
-        moved = _rounded(network, sample, phase, unit_roundoff, expected, floating)
-        for name, known in floating.items():
-            unit = known.rounding(unit_roundoff)
-            if moved[name].spread > LOST * unit:
-                known.widen_as(moved[name])
+        floating = {n: tensor for n, tensor in finer.items() if tensor.truth.dtype.kind == "f"}
+        rounded = _round_results(measurement, expected, floating)
+        for name, tensor in floating.items():
+            one_rounding = tensor.rounding(measurement.unit_roundoff)
+            if rounded[name].spread > CANCELLED_ROUNDINGS * one_rounding:
+                tensor.widen_by_rounding(rounded[name])
     return finer
 
 
 def whole(truth: Trace) -> Truth:
-    """Every tensor of the truth as it is, with no sensitivity yet."""
+    """Every tensor of the trace as it is, with a sensitivity of zero."""
     return Truth({name: Expected(values, str(values.dtype)) for name, values in truth.items()})
 
 
-def compute(
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    expect: Expect = whole,
-) -> Truth:
-    """Truth, sensitivity and the reference's own error, for every tensor of the trace.
+def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
+    """The truth, the sensitivity and the reference's own error of every tensor of the trace.
 
-    `sample` is moved off the kinks of the network on the way: first by shifts of its biases,
-    then, should activations remain near a kink, by drawing it anew. What no draw helps is kept as
-    `near`. Raises IllPosedError when the truth itself is NaN.
+    This moves the sample off the kinks of the network: first by shifts of its biases; then, if
+    activations stay near a kink, by drawing it anew. Activations that are near in the last draw
+    are kept as `near`. Raises IllPosedError if the truth itself is NaN.
     """
-    begin = _settled if network.settles else _unsettled
-    expected = begin(network, sample, phase, unit_roundoff, expect)
-    _demand_numbers(expected, sample)
+    network = measurement.network
+    expected = (_compute_settled if network.settles else _compute_unsettled)(measurement, expect)
+    _demand_numbers(expected, measurement.sample)
     if isinstance(network, TorchTraining) and network.steps == 1:
-        expected = _decided(expected, network, sample, phase, unit_roundoff)
-    return _measured(expected, network, sample, phase, unit_roundoff)
+        expected = _without_undecided(measurement, expected)
+    return _measure(measurement, expected)
 
 
-def of_layer(network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float) -> Truth:
-    """As `compute`, for a layer that both sides feed the very same values, kinks or not."""
-    expected = _unsettled(network, sample, phase, unit_roundoff, whole)
-    return _measured(expected, network, sample, phase, unit_roundoff)
+def of_layer(measurement: Measurement) -> Truth:
+    """As `compute`, for a layer to which both sides feed the very same values.
+
+    The sample is not moved off kinks.
+    """
+    return _measure(measurement, _compute_unsettled(measurement, whole))
 
 
-def _measured(
-    expected: Truth, network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
-) -> Truth:
-    """The truth and its first perturbations, with further ones and the reference's own error."""
-    elements = sum(known.size for known in expected.values())
-    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED, probes(elements)))
-    own = expected.decided(network.run(sample, phase, sample.dtype))
+def _measure(measurement: Measurement, expected: Truth) -> Truth:
+    """Complete a truth: further perturbed runs, and the reference's own error."""
+    elements = sum(tensor.size for tensor in expected.values())
+    _probe(measurement, expected, range(WATCHED_PROBES, probes(elements)))
+    own = expected.replace_undecided(measurement.run_own())
     for name, values in own.items():
-        known = expected[name]
-        known.dtype = WEIGHT_DTYPE if tensors.of_weight(name) else str(values.dtype)
+        dtype = WEIGHT_DTYPE if tensors.of_weight(name) else str(values.dtype)
+        expected[name].dtype = dtype
+    unit_roundoff = measurement.unit_roundoff
     _measure_own(expected, expected, own, unit_roundoff)
-    needed = max(known.own_needed for known in expected.values())
+    needed = max(tensor.own_needed for tensor in expected.values())
     if BUDGET < needed <= CLOSE * BUDGET:
-        finer = refined(expected, network, sample, phase, unit_roundoff)
+        finer = refine(measurement, expected)
         _measure_own(finer, finer, own, unit_roundoff)
         expected = finer
-    _measure_rounded(network, sample, phase, unit_roundoff, expected, own)
-    lost = [name for name in _over(expected, BUDGET) if tensors.jumps(name)]
-    if lost and network.settles and all(np.isfinite(own[name]).all() for name in lost):
-        near = expected.near or farther(network, sample, phase, unit_roundoff)
-        explained = near and flips.explain(
-            network, sample, phase, expected, near, own, unit_roundoff, BUDGET
-        )
+    _measure_rounded(measurement, expected, own)
+    jumps = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
+    if jumps and measurement.network.settles and all(np.isfinite(own[n]).all() for n in jumps):
+        near = expected.near or farther(measurement)
+        explained = near and flips.explain(measurement, expected, near, own)
         if explained:
             _measure_own(expected, explained[1], own, unit_roundoff)
     return expected
 
 
-def jump(
-    expected: Truth,
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    verdicts: Sequence[TensorVerdict],
-) -> bool:
+def jumped(measurement: Measurement, expected: Truth, verdicts: Sequence[TensorVerdict]) -> bool:
     """Whether the truths of these tensors jump within the budget, and by as much as they differ.
 
-    They do where everything that goes in is moved by as many roundings as the budget allows, and
-    they move much farther than so many times what one rounding moves them: between two sides of
-    a kink, such as of the smaller of two distances. Takes 3 or 8 runs.
+    All inputs and weights are moved by BUDGET roundings. A tensor jumps if this moves it by more
+    than `JUMP_FACTOR` times BUDGET roundings of its own. It then lies between two sides of a
+    kink, such as that of the smaller of two distances. Takes 3 or 8 runs.
     """
-    far = Truth({verdict.name: expected[verdict.name].unprobed for verdict in verdicts})
-    elements = sum(known.size for known in expected.values())
-    _probe(network, sample, phase, BUDGET * unit_roundoff, far, range(probes(elements)))
+    moved = Truth({verdict.name: expected[verdict.name].unprobed for verdict in verdicts})
+    elements = sum(tensor.size for tensor in expected.values())
+    _probe(measurement, moved, range(probes(elements)), BUDGET)
     for verdict in verdicts:
-        known, moved = expected[verdict.name], far[verdict.name].spread
-        unit = known.rounding(unit_roundoff)
-        if moved <= JUMP * BUDGET * unit or verdict.error * unit > JUMP * moved:
-            return False  # also where there is no unit, since nothing is moved by anything
+        tensor, jump = expected[verdict.name], moved[verdict.name].spread
+        unit = tensor.rounding(measurement.unit_roundoff)
+        if jump <= JUMP_FACTOR * BUDGET * unit or verdict.error * unit > JUMP_FACTOR * jump:
+            return False  # also where unit is 0, since no perturbation moves the tensor
     return True
 
 
-def lucky(
-    expected: Truth,
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    verdicts: Sequence[TensorVerdict],
+def lost_nearby(
+    measurement: Measurement, expected: Truth, verdicts: Sequence[TensorVerdict]
 ) -> bool:
-    """Whether the reference, nearby, is over the budget, too, in each of these tensors.
+    """Whether the reference loses as many digits in each of these tensors for neighbouring samples.
 
-    And by about as much. Where terms of few elements cancel (the gradient of a softmax near one
-    and zero), whether their rounding shows is chance. Takes 16 runs.
+    It must be over the budget there, too, and by a similar amount. Where few terms cancel (the
+    gradient of a softmax near one and zero), chance decides whether their rounding shows. Takes
+    16 runs.
     """
     worst = {verdict.name: 0.0 for verdict in verdicts}
+    sample = measurement.sample
     for number in range(NEIGHBOURS):
-        beside = Neighbour(sample, number, NEARBY)
-        truths, own = (network.run(beside, phase, dtype) for dtype in ("float64", sample.dtype))
+        neighbour = Neighbour(sample, number, NEIGHBOUR_DISTANCE)
+        truths, own = (measurement.run(neighbour, dtype=d) for d in ("float64", sample.dtype))
         for name in worst:
-            known = replace(expected[name], truth=truths[name])
-            worst[name] = max(worst[name], *_own_errors(known, own[name], unit_roundoff))
-    return all(worst[v.name] > BUDGET and v.needed <= CHANCE * worst[v.name] for v in verdicts)
+            tensor = replace(expected[name], truth=truths[name])
+            worst[name] = max(worst[name], *tensor.errors(own[name], measurement.unit_roundoff))
+    return all(
+        worst[verdict.name] > BUDGET and verdict.needed <= CHANCE_FACTOR * worst[verdict.name]
+        for verdict in verdicts
+    )
 
 
-def _settled(
-    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float, expect: Expect
-) -> Truth:
-    """The truth and its first perturbations, from a sample with no activation near a kink.
+def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
+    """The truth and its first perturbed runs, from a sample with no activation near a kink.
 
-    Or, when no draw gives one, from the last, with those that stayed near held to the truth's
-    branch, so that what a flip changes does not count as rounding.
+    If no draw gives such a sample, the last one is used. The perturbed runs then take the truth's
+    branch at every near activation, so that no flip counts as rounding.
     """
-    for draw in range(REDRAWS):
+    sample = measurement.sample
+    for draw in range(MAX_DRAWS):
         if draw:
             sample.draw_again()
-        perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
-        network.settle(sample, perturbed, phase)
+        perturbed = [measurement.perturbed(probe) for probe in range(WATCHED_PROBES)]
+        measurement.network.settle(sample, perturbed, measurement.phase)
         watch = KinkWatch()
-        truth = network.run(sample, phase, "float64", watch)
+        truth = measurement.run(watch=watch)
         expected = expect(truth)
-        _demand_numbers(expected, sample)  # before more draws are spent on it
-        apart = KinkWatch(watch)
+        _demand_numbers(expected, sample)  # before any further draw
+        comparison = KinkWatch(watch)
         for each in perturbed:
-            _widen(expected, network.run(each, phase, "float64", apart))
-        near = watch.nearest(apart.spreads)
+            _widen(expected, measurement.run(each, comparison))
+        near = watch.nearest(comparison.spreads)
         if not near:
             return expected
     expected = expect(truth)
-    expected.near = flips.locate(network, sample, phase, near)
-    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
+    expected.near = flips.locate(measurement, near)
+    _probe(measurement, expected, range(WATCHED_PROBES))
     return expected
 
 
-def farther(
-    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float
-) -> tuple[Flip, ...]:
-    """The activations within `FAR` spreads of a kink, for when a run seems to have flipped."""
+def farther(measurement: Measurement) -> tuple[Flip, ...]:
+    """The nearest `FAR_COUNT` activations within `FAR_SPREADS` spreads of a kink.
+
+    They are looked for when a run seems to have taken another branch.
+    """
     watch = KinkWatch()
-    network.run(sample, phase, "float64", watch)
-    apart = KinkWatch(watch)
-    for probe in range(WATCHED):
-        network.run(Perturbed(sample, probe, unit_roundoff), phase, "float64", apart)
-    near = watch.nearest(apart.spreads, FAR, FARTHEST)
-    return flips.locate(network, sample, phase, near) if near else ()
+    measurement.run(watch=watch)
+    comparison = KinkWatch(watch)
+    for probe in range(WATCHED_PROBES):
+        measurement.run(measurement.perturbed(probe), comparison)
+    near = watch.nearest(comparison.spreads, FAR_SPREADS, FAR_COUNT)
+    return flips.locate(measurement, near) if near else ()
 
 
-def _unsettled(
-    network: TorchNetwork, sample: Sample, phase: str, unit_roundoff: float, expect: Expect
-) -> Truth:
-    """The truth and its first perturbations, kinks or not."""
-    expected = expect(network.run(sample, phase, "float64"))
-    _probe(network, sample, phase, unit_roundoff, expected, range(WATCHED))
+def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:
+    """The truth and its first perturbed runs; the sample is not moved off kinks."""
+    expected = expect(measurement.run())
+    _probe(measurement, expected, range(WATCHED_PROBES))
     return expected
 
 
-def _decided(
-    expected: Truth, network: TorchTraining, sample: Sample, phase: str, unit_roundoff: float
-) -> Truth:
-    """The truth of one step, its sensitivities without what rounding decides."""
-    perturbed = [Perturbed(sample, probe, unit_roundoff) for probe in range(WATCHED)]
-    found = undecided.measure(network, sample, perturbed, phase, expected.near)
-    if not found:
+def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
+    """The truth of one training step; its sensitivities leave out undecided elements."""
+    elements = undecided.measure(measurement, WATCHED_PROBES, expected.near)
+    if not elements:
         return expected
-    made = Truth({name: known.unprobed for name, known in expected.items()})
-    made.near, made.undecided = expected.near, found
-    _probe(network, sample, phase, unit_roundoff, made, range(WATCHED))
-    return made
+    truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
+    truth.near, truth.undecided = expected.near, elements
+    _probe(measurement, truth, range(WATCHED_PROBES))
+    return truth
 
 
 def _demand_numbers(expected: Truth, sample: Sample) -> None:
-    for name, known in expected.items():
-        if known.truth.dtype.kind == "f" and np.isnan(known.truth).any():
+    """Raise IllPosedError if the truth has a NaN."""
+    for name, tensor in expected.items():
+        if tensor.truth.dtype.kind == "f" and np.isnan(tensor.truth).any():
             raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
 
 
 def _probe(
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    expected: Truth,
-    numbers: range,
+    measurement: Measurement, expected: Truth, numbers: range, roundings: float = 1.0
 ) -> None:
-    """Widen the sensitivities by perturbed runs without flips of near activations."""
+    """Raise the sensitivities by these perturbed runs; near activations keep the truth's branch.
+
+    roundings: the size of the perturbation, in roundings of each input and weight.
+    """
     for probe in numbers:
-        perturbed = Perturbed(sample, probe, unit_roundoff)
-        run = network.run(perturbed, phase, "float64", _held(expected.near))
-        _widen(expected, expected.decided(run))
+        perturbed = measurement.perturbed(probe, roundings)
+        run = measurement.run(perturbed, _hold_branches(expected.near))
+        _widen(expected, expected.replace_undecided(run))
 
 
 @contextlib.contextmanager
-def _held(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
-    """The watches, over runs that take the truth's branch at every near activation."""
+def _hold_branches(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
+    """The context of a run that takes the truth's branch at every near activation.
+
+    watches: contexts to enter besides.
+    """
     with contextlib.ExitStack() as stack:
         for watch in (*watches, Branches(near)) if near else watches:
             stack.enter_context(watch)
@@ -300,81 +288,62 @@ def _held(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
 
 
 def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
-    """Let every sensitivity be at least this perturbation's distance from the truth."""
+    """Raise every sensitivity to the distance of this perturbed run, if that is larger."""
     for name, values in perturbed.items():
-        known = expected.get(name)
-        if known is not None and known.truth.dtype.kind == "f":
-            known.widen(values)
+        tensor = expected.get(name)
+        if tensor is not None and tensor.truth.dtype.kind == "f":
+            tensor.widen(values)
 
 
 def _measure_own(
     expected: Truth, truths: Mapping[str, Expected], own: Trace, unit_roundoff: float
 ) -> None:
-    """Set the errors of the reference's own run, by the truths that it is to be measured by."""
+    """Set the errors of the reference's own run in `expected`, as measured against `truths`."""
     for name, values in own.items():
-        known = expected[name]
-        known.own_error, known.own_worst = _own_errors(truths[name], values, unit_roundoff)
+        tensor = expected[name]
+        tensor.own_error, tensor.own_worst = truths[name].errors(values, unit_roundoff)
 
 
-def _over(expected: Truth, budget: float) -> dict[str, Expected]:
-    """The tensors in which the reference's own run is farther than that from the truth."""
-    return {name: known for name, known in expected.items() if known.own_needed > budget}
+def _over_budget(expected: Truth, budget: float) -> dict[str, Expected]:
+    """The tensors in which the error of the reference's own run exceeds `budget`, in roundings."""
+    return {name: tensor for name, tensor in expected.items() if tensor.own_needed > budget}
 
 
-def _own_errors(known: Expected, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
-    """The errors of the reference's run in the case's own precision, in roundings."""
-    if known.truth.dtype.kind != "f":
-        equal = np.array_equal(known.seen(values), known.truth)
-        return (0.0, 0.0) if equal else (math.inf, math.inf)
-    apart = known.apart(values)
-    return (math.inf, math.inf) if apart.mismatched else in_roundings(apart, known, unit_roundoff)
+def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> None:
+    """Add the rounding of results to sensitivities that inputs and weights alone make too small.
 
-
-def _measure_rounded(
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    expected: Truth,
-    own: Trace,
-) -> None:
-    """Let rounding of every result count where that of inputs and weights says too little.
-
-    It does where terms cancel: in front of a BatchNorm, a bias that is large beside what its
-    channel varies moves nothing, but the rounding of their sum does; and its gradient is zero but
-    for rounding. The reference itself, which needs much of the budget there, tells. Where a
-    gradient cancels to nothing its own run counts as one more rounding of what is zero.
+    They are too small where terms cancel. In front of a BatchNorm, a bias may be large beside the
+    variation of its channel: its perturbation moves nothing, but the rounding of the sum does, and
+    the gradient of the bias is zero but for rounding. In such a tensor the reference's own run
+    needs more than half of the budget. Where a gradient cancels to zero, the reference's own run
+    counts as one more run that rounds its results.
     """
-    suspects = _over(expected, BUDGET / 2)
-    suspects = {name: known for name, known in suspects.items() if known.truth.dtype.kind == "f"}
+    suspects = _over_budget(expected, BUDGET / 2)
+    suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
     if not suspects:
         return
-    rounded = _rounded(network, sample, phase, unit_roundoff, expected, suspects)
-    for name, known in suspects.items():
+    rounded = _round_results(measurement, expected, suspects)
+    for name, tensor in suspects.items():
         moved = rounded[name]
-        # Without any spread nothing cancels: what the reference gives is wrong, or a flip.
-        size = float(np.linalg.norm(known.truth))
-        known.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
-        if known.cancelled:
+        # With a spread of 0 nothing cancels: the reference is wrong, or takes another branch.
+        size = float(np.linalg.norm(tensor.truth))
+        tensor.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
+        if tensor.cancelled:
             moved.widen(own[name])
-        elif known.own_needed > CLOSE * BUDGET:
+        elif tensor.own_needed > CLOSE * BUDGET:
             continue  # a formula that loses digits is not excused
-        known.widen_as(moved)
-        known.own_error, known.own_worst = _own_errors(known, own[name], unit_roundoff)
+        tensor.widen_by_rounding(moved)
+        tensor.own_error, tensor.own_worst = tensor.errors(own[name], measurement.unit_roundoff)
 
 
-def _rounded(
-    network: TorchNetwork,
-    sample: Sample,
-    phase: str,
-    unit_roundoff: float,
-    expected: Truth,
-    measured: Mapping[str, Expected],
+def _round_results(
+    measurement: Measurement, expected: Truth, measured: Mapping[str, Expected]
 ) -> dict[str, Expected]:
-    """The measured tensors, their sensitivities those to the rounding of every result."""
-    rounded = {name: known.unprobed for name, known in measured.items()}
+    """The tensors of `measured` with their sensitivity to the rounding of every result instead."""
+    rounded = {name: tensor.unprobed for name, tensor in measured.items()}
     for probe in range(ROUNDED_PROBES):
-        rounding = RoundEachResult(unit_roundoff, seed_of(sample.name, "rounding", probe))
-        run = network.run(sample, phase, "float64", _held(expected.near, rounding))
-        _widen(rounded, expected.decided(run))
+        seed = seed_of(measurement.sample.name, "rounding", probe)
+        rounding = RoundEachResult(measurement.unit_roundoff, seed)
+        run = measurement.run(watch=_hold_branches(expected.near, rounding))
+        _widen(rounded, expected.replace_undecided(run))
     return rounded

@@ -1,54 +1,60 @@
-"""Branch flips: activations that took the other side of their kink, told from defects.
+"""Branch flips: activations that take the other branch at their kink.
 
-Within rounding of a kink either branch is right, but gradients jump from one to the other. Where
-a sample could not be moved off all of its kinks, the float64 run can take the other branch of any
-near activation on purpose. A candidate that fails is judged again by the run that takes those
-branches that leave least of its difference. A difference that is no sum of whole flips stays.
+Within rounding of a kink either branch is right, but gradients jump from one to the other. Some
+samples cannot be moved off all of their kinks. There, the float64 run can take the other branch of
+any near activation on purpose. A candidate that differs is judged again by the run with those
+flips that explain most of its difference. A difference that is no sum of whole flips stays.
 """
 
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import nn
 
 from equivalence.judge import tensors
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
-from equivalence.judge.verdict import Expected, in_roundings
-from equivalence.sample import Sample, stream
+from equivalence.seeds import stream
 from equivalence.sides.kinks import KINKED, POOL, Uncompiled, pooling
+from equivalence.truth.measurement import Measurement
 
-if TYPE_CHECKING:
-    from equivalence.sides.torch_network import TorchNetwork
+MEASUREMENTS = 3
+"""Times that the change by each flip is measured, at most; other flips may alter it. A difference
+that is not explained by then stays."""
 
-MEASURED = 3
-"""Times that the change by each flip is measured, since other flips may alter it."""
+CHOICES = 8
+"""Choices of flips between two such measurements, at most. Each choice explains part of the
+difference that the former one leaves."""
 
-CHOSEN = 8
-"""Choices of flips between two such measurements, each from what the former leaves over."""
+PROGRESS = 0.9
+"""The share of a difference that the choices between two measurements may leave. If they leave
+more, no further measurement is made, and the difference stays."""
 
-HELPS = 0.9
-"""What a choice must bring a difference down to for another measurement to be worth its runs."""
+LEFTOVER = 0.25
+"""The share of a flip by which an explanation may miss it, above or below. Beyond it, the flip is
+not whole and is left out."""
 
-WHOLE = 0.25
-"""The share of a flip that an explanation may leave over, or have too much."""
-
-FOLD = 1 << 16
-"""Gradients of more elements are folded to so many random signed sums, so that the changes by
-`MANY` flips fit in 32 MiB whatever the network. Fewer elements are kept as they are."""
+FOLD_SIZE = 1 << 16
+"""Elements. Gradients with more elements in all are folded to so many random signed sums, so that
+the changes by `kinks.MANY` flips fit in 32 MiB. Gradients with fewer are kept as they are."""
 
 
 def locate(
-    network: "TorchNetwork", sample: Sample, phase: str, near: Sequence[tuple[int, tuple[int, ...]]]
+    measurement: Measurement, near: Sequence[tuple[int, tuple[int, ...]]]
 ) -> tuple[Flip, ...]:
-    """The flips at these operators and indices (see `KinkWatch.nearest`), by one more run."""
-    locator = _Locator(network.module, near)
-    network.run(sample, phase, "float64", locator)
+    """The flips at these operators and indices. Takes one run.
+
+    near: (position of the operator's call, index of the element), as `KinkWatch.nearest` returns
+        them.
+    """
+    locator = _Locator(measurement.network.module, near)
+    measurement.run(watch=locator)
     return tuple(
         flip if locator.calls[flip.layer, flip.operator] > 1 else replace(flip, call=0)
         for flip in locator.flips
@@ -56,7 +62,7 @@ def locate(
 
 
 class _Locator(Uncompiled):
-    """Sees in which module each kinked operator runs, and which branch the near ones take."""
+    """Collects the flips of a run: the module of each near activation, and its two branches."""
 
     def __init__(self, module: nn.Module, near: Sequence[tuple[int, tuple[int, ...]]]):
         super().__init__()
@@ -85,13 +91,13 @@ class _Locator(Uncompiled):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if func not in KINKED:
             return func(*args, **(kwargs or {}))
-        here = [index for place, index in self.near if place == self._place]
-        quantity = KINKED[func](args).clone() if here else None  # before an operator in place
+        indices = [index for place, index in self.near if place == self._place]
+        quantity = KINKED[func](args).clone() if indices else None  # before an in-place operator
         result = func(*args, **(kwargs or {}))
         layer = self._inside[-1] if self._inside else ""
         operator = func.overloadpacket.__name__.rstrip("_").removesuffix("_with_indices")
         self.calls[layer, operator] += 1
-        for index in here:
+        for index in indices:
             value = float(quantity[index])
             if func is POOL:
                 taken = int(result[1][index])
@@ -105,7 +111,10 @@ class _Locator(Uncompiled):
 
 
 def _runner_up(args: tuple, index: tuple[int, ...], winner: int) -> int:
-    """The flat place in its plane of a window's largest entry but for the winner."""
+    """The flat index, in its plane, of the second largest entry of a pooling window.
+
+    index: the index of the window. winner: the flat index of the largest entry.
+    """
     x, kernel, stride, padding, dilation, _ = pooling(args)
     plane = x[index[:-2]]
     rows, columns = (
@@ -123,10 +132,13 @@ def _runner_up(args: tuple, index: tuple[int, ...], winner: int) -> int:
 
 
 class Branches(Uncompiled):
-    """A run in which every near activation takes the truth's branch, or the other if flipped.
+    """The context of a run in which every near activation takes a chosen branch.
 
-    An activation on the wrong side is moved across its kink by the least; a window's result is
-    that of the entry that is to win. `flipped` is a mask over `near`.
+    near: the activations. flipped: a mask over `near`; True takes the other branch, False the
+    truth's; None takes the truth's everywhere.
+
+    An activation on the wrong side is moved across its kink to the smallest normal number. A
+    pooling window gives the entry that the branch names.
     """
 
     def __init__(self, near: Sequence[Flip], flipped: Sequence[bool] | None = None):
@@ -146,7 +158,7 @@ class Branches(Uncompiled):
             branches = self._branches.get(self._place, ())
             self._place += 1
         if func is not POOL:
-            # In place: some operators keep for the backward pass what they are given.
+            # In place, since some operators keep their argument for the backward pass.
             for index, above in branches:
                 if (args[0][index] > 0) != bool(above):
                     tiny = torch.finfo(args[0].dtype).tiny
@@ -160,86 +172,90 @@ class Branches(Uncompiled):
 
 
 def explain(
-    network: "TorchNetwork",
-    sample: Sample,
-    phase: str,
+    measurement: Measurement,
     expected: Truth,
     near: Sequence[Flip],
-    recorded: Trace,
-    unit_roundoff: float,
-    budget: float,
+    trace: Trace,
+    budget: float = BUDGET,
 ) -> tuple[tuple[Flip, ...], dict[str, Expected]] | None:
-    """The flips that explain the gradients of `recorded`, and what is expected with them.
+    """The flips that explain the gradients of `trace`, and the truth with these flips.
 
-    Updates of weights count as gradients do. None where no set of whole flips brings every
-    gradient within the budget; one that is not
-    whole is left out, as it may be when it changes next to nothing. Sensitivities,
-    outputs and buffers stay as they are. Takes a run, forward and backward, for each near
-    activation and one for each choice of flips, mostly one or two; when flips hide each other at
-    most `MEASURED` times that. Memory for three traces, and `FOLD` numbers for each activation.
+    Returns None if no set of whole flips brings every gradient within the budget. Updates of
+    weights count like gradients. A flip that is not whole is left out, for instance one that
+    changes next to nothing. Sensitivities, outputs and buffers stay as they are.
+
+    Takes one run, forward and backward, for each near activation, and one for each choice of
+    flips, mostly one or two choices; up to `MEASUREMENTS` times as many if flips hide each other.
+    Needs memory for three traces, and `FOLD_SIZE` numbers for each activation.
     """
+    unit_roundoff = measurement.unit_roundoff
     units = {
-        # Of a gradient that is zero in truth, and not moved by rounding, the flipped one's.
-        name: known.rounding(unit_roundoff) or unit_roundoff * float(np.linalg.norm(recorded[name]))
-        for name, known in expected.items()
+        # A gradient that is zero in the truth and that rounding does not move has no unit of its
+        # own; the candidate's gradient gives one.
+        name: tensor.rounding(unit_roundoff) or unit_roundoff * float(np.linalg.norm(trace[name]))
+        for name, tensor in expected.items()
         if tensors.jumps(name)
     }
 
-    def seen(run: Trace) -> Trace:
-        return {name: expected[name].seen(run[name]) for name in units}
+    def view(run: Trace) -> Trace:
+        return {name: expected[name].view(run[name]) for name in units}
 
-    def flipped(chosen: np.ndarray) -> Trace:
-        run = network.run(sample, phase, "float64", Branches(near, chosen.tolist()))
-        return seen(expected.decided(run))
+    def flip(chosen: np.ndarray) -> Trace:
+        run = measurement.run(watch=Branches(near, chosen.tolist()))
+        return view(expected.replace_undecided(run))
 
     def with_truth(base: Trace) -> dict[str, Expected]:
         return {name: replace(expected[name], truth=base[name]) for name in units}
 
     def within(base: Trace) -> bool:
-        return _within(with_truth(base), recorded, unit_roundoff, budget)
+        gradients = with_truth(base)
+        return all(gradients[n].within(trace[n], unit_roundoff, budget) for n in gradients)
 
     ones = np.eye(len(near), dtype=bool)
     chosen = np.zeros(len(near), bool)
     base = {name: expected[name].truth for name in units}
-    shown = seen(recorded)
-    residual = _folded(shown, base, units)
-    for _ in range(MEASURED):
+    candidate = view(trace)
+    residual = _fold(candidate, base, units)
+    for _ in range(MEASUREMENTS):
         before = residual
-        deltas = np.stack([_folded(flipped(chosen ^ one), base, units) for one in ones])
-        for _ in range(CHOSEN):
+        deltas = np.stack([_fold(flip(chosen ^ one), base, units) for one in ones])
+        for _ in range(CHOICES):
             toggled = whole_flips(deltas, residual)
             if not toggled.any():
                 break
             chosen = chosen ^ toggled
             deltas[toggled] *= -1.0
-            base = flipped(chosen)
-            residual = _folded(shown, base, units)
+            base = flip(chosen)
+            residual = _fold(candidate, base, units)
         if within(base):
-            vague = chosen & ~_whole(deltas, residual)
-            if vague.any():
-                chosen &= ~vague
-                base = flipped(chosen)
+            partial = chosen & ~_are_whole(deltas, residual)
+            if partial.any():
+                chosen &= ~partial
+                base = flip(chosen)
             if not chosen.any() or not within(base):
                 return None
             return tuple(itertools.compress(near, chosen)), {**expected, **with_truth(base)}
-        if np.linalg.norm(residual) > HELPS * np.linalg.norm(before):
+        if np.linalg.norm(residual) > PROGRESS * np.linalg.norm(before):
             return None
     return None
 
 
 def whole_flips(deltas: np.ndarray, residual: np.ndarray) -> np.ndarray:
-    """Which rows of `deltas` to add up to come nearest to `residual`: a mask.
+    """The flips whose changes add up to nearly `residual`: a mask, (flips,).
 
-    deltas: (flips, m), residual: (m,), in roundings. Least squares with coefficients 0 and 1:
-    those of ordinary least squares are rounded, then one is changed at a time for as long as that
-    helps. A flip that explains less than one rounding is left out.
+    deltas: the change by each flip, (flips, m), in roundings. residual: the difference to explain,
+    (m,), in roundings.
+
+    This is a least-squares problem with coefficients 0 and 1. The coefficients of ordinary least
+    squares are rounded; then one at a time is changed for as long as that reduces the residual. A
+    flip that explains less than one rounding is left out.
     """
     chosen = np.linalg.lstsq(deltas.T, residual, rcond=None)[0] > 0.5
     gram, products = deltas @ deltas.T, deltas @ residual
-    enough = 1e-12 * float(residual @ residual + np.trace(gram))  # beyond what sums here round
+    enough = 1e-12 * float(residual @ residual + np.trace(gram))  # above the rounding of these sums
     while True:
         sign = np.where(chosen, -1.0, 1.0)
-        # By how much one more change would move ||residual - sum||^2, and one for each flip.
+        # The change of ||residual - sum||^2 by one more toggle; each flip costs 1 besides.
         cost = np.diag(gram) - 2.0 * sign * (products - gram @ chosen) + sign
         best = int(cost.argmin())
         if cost[best] >= -enough:
@@ -247,36 +263,26 @@ def whole_flips(deltas: np.ndarray, residual: np.ndarray) -> np.ndarray:
         chosen[best] = not chosen[best]
 
 
-def _whole(deltas: np.ndarray, left: np.ndarray) -> np.ndarray:
-    """Of which of these flips no sizeable share is left over: a mask."""
-    return np.abs(deltas @ left) <= WHOLE * (deltas * deltas).sum(1)
+def _are_whole(deltas: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """Which flips are whole: a mask, (flips,). `left` is the difference that stays, (m,)."""
+    return np.abs(deltas @ left) <= LEFTOVER * (deltas * deltas).sum(1)
 
 
-def _within(
-    expected: Mapping[str, Expected], recorded: Trace, unit_roundoff: float, budget: float
-) -> bool:
-    for name, known in expected.items():
-        apart = known.apart(recorded[name])
-        if apart.mismatched or max(in_roundings(apart, known, unit_roundoff)) > budget:
-            return False
-    return True
+def _fold(one: Trace, two: Trace, units: Mapping[str, float]) -> np.ndarray:
+    """one - two over all gradients as (FOLD_SIZE,) signed sums, in roundings of each gradient.
 
-
-def _folded(one: Trace, two: Trace, units: Mapping[str, float]) -> np.ndarray:
-    """one - two over all gradients, each in roundings of its own, as (FOLD,) signed sums.
-
-    The signs depend on the place alone, so that sums of differences fold to sums; up to `FOLD`
-    elements none share a sum, and inner products are exact.
+    The signs depend on the index alone, so that the fold of a sum is the sum of the folds. Up to
+    `FOLD_SIZE` elements have a sum each, and inner products are then exact.
     """
-    folded, coins, start = np.zeros(FOLD), stream("fold"), 0
+    folded, coins, start = np.zeros(FOLD_SIZE), stream("fold"), 0
     for name, unit in units.items():
         change = (one[name].astype(np.float64) - two[name]).reshape(-1)
         bits = np.frombuffer(coins.bytes(-(-change.size // 8)), np.uint8)
         change *= 1.0 - 2.0 * np.unpackbits(bits, count=change.size)
-        rows = -(-change.size // FOLD)
-        summed = np.zeros(rows * FOLD)
+        rows = -(-change.size // FOLD_SIZE)
+        summed = np.zeros(rows * FOLD_SIZE)
         summed[: change.size] = change
         if unit:
-            folded += np.roll(summed.reshape(rows, FOLD).sum(0) / unit, start)
+            folded += np.roll(summed.reshape(rows, FOLD_SIZE).sum(0) / unit, start)
         start += change.size
     return folded

@@ -1,4 +1,4 @@
-"""Whether a PyTorch network runs a convolution or a matrix product: what coarse modes round."""
+"""Whether a PyTorch network runs a convolution or a matrix product, which coarse modes round."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ from equivalence.sample import Sample
 from equivalence.sides.kinks import Uncompiled
 from equivalence.sides.torch_network import TorchNetwork
 
-PRODUCTS = frozenset(
+PRODUCT_OPERATORS = frozenset(
     (
         "_addmm_activation",
         "_convolution",
@@ -51,49 +51,52 @@ PRODUCTS = frozenset(
         "vdot",
     )
 )
-"""Operators of ATen, as they arrive below autograd on the CPU, that sum products of two factors
-along an axis. PyTorch makes all others of the kind of these. In doubt an operator is left out: too
-fine a unit shows in a right candidate, too coarse a one hides what is wrong."""
+"""ATen operators below autograd on the CPU that sum products of two factors along an axis.
+
+PyTorch builds all other operators of this kind from these. A doubtful operator is not in the list:
+too fine a unit turns a right candidate red, too coarse a unit hides a defect.
+"""
 
 
-FUNCTIONS = frozenset((torch.einsum, torch.ger, torch.linalg.matrix_power))
-"""Functions that are matrix products, which PyTorch makes without one where shapes allow: along an
-axis of one element, of two vectors, to the power of one. Another framework may well use one."""
+PRODUCT_FUNCTIONS = frozenset((torch.einsum, torch.ger, torch.linalg.matrix_power))
+"""Functions that are matrix products, but that PyTorch computes without one for some shapes: along
+an axis of one element, for two vectors, for a power of one. Another framework may use a product."""
 
 
 class _ProductError(Exception):
-    """Ends a run at its first product: what comes after it tells nothing."""
+    """Ends a run at its first product, which decides the answer."""
 
 
 class _Products(Uncompiled):
-    """Raises _ProductError at the first operator among `PRODUCTS`, and remembers it."""
+    """Sets `found` and raises _ProductError at the first operator in `PRODUCT_OPERATORS`."""
 
     found = False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = func._schema.name.removeprefix("aten::").removesuffix("_")
-        if name in PRODUCTS:
+        if name in PRODUCT_OPERATORS:
             self.found = True
             raise _ProductError(name)
         return func(*args, **(kwargs or {}))
 
 
 class _Functions(TorchFunctionMode):
-    """The same at the first of `FUNCTIONS`, which are above autograd."""
+    """Sets `found` and raises _ProductError at the first function in `PRODUCT_FUNCTIONS`."""
 
     found = False
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func in FUNCTIONS:
+        if func in PRODUCT_FUNCTIONS:
             self.found = True
             raise _ProductError(func.__name__)
         return func(*args, **(kwargs or {}))
 
 
 def multiplies(network: TorchNetwork, sample: Sample, phase: str) -> bool:
-    """Whether a run has a product: forward, backward, and in the updates of a training.
+    """Whether a run has a product: forward, backward, or in the updates of a training.
 
-    In the precision of the sample, up to the first product; the network is not to be used again.
+    The run has the precision of the sample, and ends at the first product. Do not use the network
+    again.
     """
     below, above = _Products(), _Functions()
     with contextlib.suppress(_ProductError), above:

@@ -1,9 +1,9 @@
-"""A run of PyTorch in float64 that rounds like a shorter precision: after every operator.
+"""A run of PyTorch in float64 that rounds like a shorter precision, after every operator.
 
-Perturbed inputs and weights do not move what cancels exactly whatever they are: the gradient of a
-bias in front of a BatchNorm in training is zero, and stays zero. What a right candidate gives
-there is the rounding of the terms that cancel, and only a run that rounds them tells how much
-that is (Parker, Monte Carlo Arithmetic, 1997).
+Some terms cancel exactly, whatever the inputs and weights are. The gradient of a bias in front of
+a BatchNorm in training is zero, and perturbations do not move it. A right candidate gives the
+rounding of the terms that cancel. Only a run that rounds every result shows how large that is
+(Parker, Monte Carlo Arithmetic, 1997).
 """
 
 import torch
@@ -12,9 +12,12 @@ from equivalence.sides.kinks import Uncompiled
 
 
 class RoundEachResult(Uncompiled):
-    """Multiplies each element that an operator computes by 1 + u or 1 - u, by coin toss.
+    """Multiplies each element that an operator computes by 1 + u or 1 - u, at random.
 
-    Forward and backward alike. Results that alias an argument (views, in-place) are left alone.
+    It does so in the forward and in the backward pass. Results that alias an argument (views,
+    in-place operators) stay as they are.
+
+    unit_roundoff: u. seed: the seed of the random signs.
     """
 
     def __init__(self, unit_roundoff: float, seed: int):
@@ -33,7 +36,7 @@ class RoundEachResult(Uncompiled):
     def _round(self, value: object) -> object:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
             return value
-        # Tossed on the CPU, so that they are the same wherever the network runs.
-        tossed = {"generator": self.generator, "dtype": value.dtype, "device": "cpu"}
-        coins = torch.randint(0, 2, value.shape, **tossed).to(value.device)
+        # Drawn on the CPU, so that they are the same wherever the network runs.
+        options = {"generator": self.generator, "dtype": value.dtype, "device": "cpu"}
+        coins = torch.randint(0, 2, value.shape, **options).to(value.device)
         return value * (1.0 + self.unit_roundoff * (2.0 * coins - 1.0))

@@ -1,74 +1,56 @@
-"""Elements of an update that rounding decides: their gradient is zero within what it moves by.
+"""Undecided elements of an update: rounding decides their value, since their gradient is near zero.
 
-Adam's first update is the learning rate times the sign of the gradient, whatever its size. Where a
-gradient is zero but for rounding, either sign is right, and of the millions of weights of a network
-some always are. A few of them are a large part of the update of a small tensor, and no perturbed
-run need show the same ones.
+Adam's first update is the learning rate times the sign of the gradient, whatever its size. If a
+gradient is zero but for rounding, either sign is right. A network with millions of weights always
+has such elements. A few of them are a large part of the update of a small tensor, and perturbed
+runs may show other ones.
 
-The reference itself tells which they are: its optimiser is given all gradients shifted up by more
-than rounding moves them, and again shifted down. What an element's update does between the two is
-as far as it may go. Elements that may go farther than an update of that tensor mostly is, and that
-out of proportion to their gradients, are undecided: of them nothing but that range is demanded.
-Nothing here knows of Adam.
+The reference finds them. Its optimiser gets all gradients shifted up by more than rounding moves
+them, and then shifted down. The updates of an element in these runs are the range that it may
+have. An element is undecided if this range is wider than the usual update of its tensor, and out
+of proportion to the shift of its gradient. A candidate must then only be within the range. Nothing
+here depends on Adam.
 """
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import Flip, Undecided
 from equivalence.sample import Perturbed, Sample
+from equivalence.sides.torch_network import TorchTraining
+from equivalence.truth.flips import Branches
+from equivalence.truth.measurement import Measurement
 
-if TYPE_CHECKING:
-    from equivalence.judge.truth import Flip
-    from equivalence.sides.torch_network import TorchTraining
+SHIFT_SPREADS = 32.0
+"""Spreads by which gradients are shifted. This is two budgets, since single elements move by more
+than the root mean square of their row."""
 
-REACH = 32.0
-"""Spreads by which gradients are shifted: two budgets, since single elements move by more than the
-root mean square of their row."""
+PROPORTION_FACTOR = 2.0
+"""An element is undecided only if the range of its update exceeds this many times the range of its
+shifted gradients, each relative to the root mean square of its tensor."""
 
-JUMP = 2.0
-"""By how much more than in proportion to its gradient an undecided element moves."""
-
-MOST = 0.5
-"""The share of a tensor that may be undecided; of one in which it is more, the case cannot tell
-right from wrong, and its own run shows it."""
+MAX_SHARE = 0.5
+"""The share of an update's elements that may be undecided. With more, no element is excused: the
+reference's own run then exceeds the budget, and the case is ill-posed."""
 
 Gradients = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Undecided:
-    """The elements of an update that rounding decides: flat indices, and how far each may go.
-
-    truth: that of these elements; shape: of the whole update.
-    """
-
-    at: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    truth: np.ndarray
-    shape: tuple[int, ...]
-
-    def decided(self, values: np.ndarray) -> np.ndarray:
-        """`values` with the truth in place of these elements; what is out of range stays off it."""
-        if values.shape != self.shape:
-            return values
-        made, here = values.copy().reshape(-1), values.reshape(-1)[self.at]
-        allowed = np.clip(here, self.low, self.high)
-        made[self.at] = self.truth + (here - allowed)
-        return made.reshape(values.shape)
+"""Parameter name -> gradient, float64."""
 
 
 class Spread:
-    """How far rounding moves each element of the gradients that a training step uses.
+    """How far rounding moves each element of the gradients of a training step.
 
-    `base`: those of the truth. As far as its row (of the first axis) does in the root mean square,
-    the whole tensor, or the element itself, whichever is most; not at all where no run moves it.
+    base: the gradients of the truth.
+
+    The spread of an element is the largest of three: the root mean square of its row (along the
+    first axis), that of the whole tensor, and the change of the element itself. It is zero for an
+    element that no run moves.
     """
 
     def __init__(self, base: Gradients):
@@ -76,12 +58,12 @@ class Spread:
         self._moved = {name: np.zeros_like(values) for name, values in base.items()}
 
     def widen(self, gradients: Gradients) -> None:
-        """Take another perturbed run's gradients into account."""
+        """Add the gradients of one more perturbed run."""
         for name, values in gradients.items():
             np.maximum(self._moved[name], np.abs(values - self.base[name]), self._moved[name])
 
     def of(self, name: str) -> np.ndarray:
-        """In units of the gradient, in its shape."""
+        """The spreads of a gradient, in its own unit and shape."""
         moved = self._moved[name]
         if moved.ndim == 0:
             return moved
@@ -93,15 +75,12 @@ class Spread:
 
 
 @contextlib.contextmanager
-def handed(network: "TorchTraining", shift: Gradients | None = None) -> Iterator[Gradients]:
-    """Over a run of one step: the gradients that its optimiser is given, by name, float64.
+def watch_gradients(network: TorchTraining, shift: Gradients | None = None) -> Iterator[Gradients]:
+    """The context of a run of one step; yields the gradients that its optimiser gets.
 
-    shift: added to them before the optimiser sees them.
+    The gradients are there after the run. shift: is added to them before the optimiser uses them.
     """
-    import torch
-    from torch.optim.optimizer import register_optimizer_step_pre_hook
-
-    seen: Gradients = {}
+    gradients: Gradients = {}
 
     def look(optimizer: torch.optim.Optimizer, *_) -> None:
         names = {id(parameter): name for name, parameter in network.module.named_parameters()}
@@ -109,67 +88,63 @@ def handed(network: "TorchTraining", shift: Gradients | None = None) -> Iterator
             name = names.get(id(parameter))
             if name is None or parameter.grad is None:
                 continue
-            seen[name] = parameter.grad.detach().cpu().numpy().astype(np.float64)
+            gradients[name] = parameter.grad.detach().cpu().numpy().astype(np.float64)
             if shift is not None:
                 parameter.grad += torch.from_numpy(shift[name]).to(parameter.grad)
 
     handle = register_optimizer_step_pre_hook(look)
     try:
-        yield seen
+        yield gradients
     finally:
         handle.remove()
 
 
-def between(
-    truth: np.ndarray, shifted: Sequence[np.ndarray], shift: np.ndarray
-) -> Undecided | None:
-    """What is undecided in one update, from those by shifted gradients; None where nothing is.
+def find(truth: np.ndarray, shifted: Sequence[np.ndarray], shift: np.ndarray) -> Undecided | None:
+    """The undecided elements of one update; None if it has none.
 
-    shift: that of each gradient, in units of their root mean square.
+    truth: the update. shifted: the updates by shifted gradients. shift: the shift of each
+    gradient, relative to the root mean square of the gradients. All have the shape of the update.
     """
-    every = [truth, *shifted]
-    low, high = np.minimum.reduce(every), np.maximum.reduce(every)
-    far = _usual(truth) * np.maximum(1.0, JUMP * 2.0 * shift)
-    at = np.flatnonzero(high - low > far)
-    if not 0 < at.size <= MOST * truth.size:
+    updates = [truth, *shifted]
+    low, high = np.minimum.reduce(updates), np.maximum.reduce(updates)
+    limit = _root_mean_square(truth) * np.maximum(1.0, PROPORTION_FACTOR * 2.0 * shift)
+    at = np.flatnonzero(high - low > limit)
+    if not 0 < at.size <= MAX_SHARE * truth.size:
         return None
-    taken = (values.reshape(-1)[at] for values in (low, high, truth))
-    return Undecided(at, *taken, truth.shape)
+    elements = (values.reshape(-1)[at] for values in (low, high, truth))
+    return Undecided(at, *elements, truth.shape)
 
 
-def _usual(values: np.ndarray) -> float:
-    """The root mean square."""
+def _root_mean_square(values: np.ndarray) -> float:
+    """The root mean square of an array; 0 for an empty one."""
     return float(np.linalg.norm(values) / np.sqrt(max(values.size, 1)))
 
 
-def measure(
-    network: "TorchTraining",
-    sample: Sample,
-    perturbed: Sequence[Perturbed],
-    phase: str,
-    near: Sequence["Flip"],
-) -> dict[str, Undecided]:
-    """What is undecided in the updates of a training of one step, by the names of the trace.
+def measure(measurement: Measurement, probes: int, near: Sequence[Flip]) -> dict[str, Undecided]:
+    """The undecided elements of the updates of a training of one step, by the tensor's name.
 
-    Takes a run for each of `perturbed`, and three more; all take the truth's branch at `near`.
+    probes: the number of perturbed runs that measure how far rounding moves the gradients. Takes
+        three runs besides.
+    near: the activations near a kink; all runs take the truth's branch there.
     """
-    from equivalence.truth.flips import Branches
 
-    def run(values: Sample | Perturbed, shift: Gradients | None = None) -> tuple[Trace, Gradients]:
-        with handed(network, shift) as gradients:
-            return network.run(values, phase, "float64", Branches(near)), gradients
+    def run(
+        sample: Sample | Perturbed | None = None, shift: Gradients | None = None
+    ) -> tuple[Trace, Gradients]:
+        with watch_gradients(measurement.network, shift) as gradients:
+            return measurement.run(sample, Branches(near)), gradients
 
-    truth, gradients = run(sample)
+    truth, gradients = run()
     spread = Spread(gradients)
-    for each in perturbed:
-        spread.widen(run(each)[1])
-    shift = {name: REACH * spread.of(name) for name in spread.base}
-    up, _ = run(sample, shift)
-    down, _ = run(sample, {name: -values for name, values in shift.items()})
+    for probe in range(probes):
+        spread.widen(run(measurement.perturbed(probe))[1])
+    shift = {name: SHIFT_SPREADS * spread.of(name) for name in spread.base}
+    up, _ = run(shift=shift)
+    down, _ = run(shift={name: -values for name, values in shift.items()})
     found = {}
-    for name, by in shift.items():
-        update, usual = tensors.update(1, name), _usual(spread.base[name])
-        if usual > 0.0:  # or else there is no gradient, and nothing to shift
+    for name, change in shift.items():
+        update, size = tensors.update(1, name), _root_mean_square(spread.base[name])
+        if size > 0.0:  # else there is no gradient, and nothing to shift
             shifted = [up[update], down[update]]
-            found[update] = between(truth[update], shifted, by / usual)
-    return {name: here for name, here in found.items() if here is not None}
+            found[update] = find(truth[update], shifted, change / size)
+    return {name: elements for name, elements in found.items() if elements is not None}

@@ -1,49 +1,51 @@
-"""Twins whose two sides must both raise."""
+"""Checks twins whose two sides must raise."""
 
-import functools
 from collections.abc import Callable
 
-from equivalence.declare.twin import Case
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
-from equivalence.judge.truth import Reference, Truth
+from equivalence.judge.truth import Truth
 from equivalence.record import truths
 from equivalence.sides import weights
-from equivalence.twins import check
+from equivalence.truth.known import Reference
+from equivalence.twins import kept, sides
+from equivalence.twins.drawn import Drawn
 
 
-def demand(case: Case, seed: int) -> str | None:
-    """Demand that each side raises what the twin names; what the reference's record came to.
+def demand(case: TwinCase, seed: int) -> str | None:
+    """Demand that each side raises the exception that the twin names.
 
-    Raises EquivalenceError where one raises something else, or nothing.
+    Returns the reference's `Reference.record`. Raises EquivalenceError if a side raises another
+    exception, or none.
     """
-    known = reference(case, seed)
+    side = reference(case, seed)
 
     def candidate() -> None:
-        network = check.kept_candidate(case, seed)
+        network = kept.candidate(case, seed)
         partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
-        network.run(known.sample, partners, case.phase, {})
+        network.run(side.sample, partners, case.phase, {})
 
     _demand_raised("candidate", case, candidate)
-    return known.record
+    return side.record
 
 
-def reference(case: Case, seed: int) -> Reference:
-    """A reference that must raise, and does, or did when it was recorded."""
-    sample = check.draw(case, seed)
+def reference(case: TwinCase, seed: int) -> Reference:
+    """The reference of a case that must raise. It raises now, or did so when it was recorded."""
+    drawn = Drawn(case, seed)
+    sample = drawn.sample()
 
     def run(_: bool = False) -> Reference:
         def raising() -> None:
-            check.build_reference(case).run(sample, case.phase, case.dtype)
+            sides.build_reference(case).run(sample, case.phase, case.dtype)
 
         _demand_raised("reference", case, raising)
-        return Reference(sample, {}, [], Truth(), multiplies=False)  # nothing of it is judged
+        return Reference(sample, {}, [], Truth(), multiplies=False)  # no tensor is judged
 
-    library, unit_roundoff = truths.active(), check.case_unit_roundoff(case, seed)
-    drawing = functools.partial(check.draw, case, seed)
-    return library.reference(case, seed, unit_roundoff, drawing, run) if library else run()
+    return kept.from_record(drawn, run) if truths.active() else run()
 
 
-def _demand_raised(side: str, case: Case, run: Callable[[], object]) -> None:
+def _demand_raised(side: str, case: TwinCase, run: Callable[[], object]) -> None:
+    """Raise EquivalenceError unless `run` raises the exception that the twin names."""
     try:
         run()
     except (TorchMissingError, RecordError):

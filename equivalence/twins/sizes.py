@@ -1,78 +1,72 @@
-"""Several sizes of one twin: the same candidate runs them one after the other, in one verdict."""
+"""Compares all sizes of a case: one candidate runs them one after the other, for one verdict."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from equivalence.declare.twin import Case
-from equivalence.judge.truth import Reference, Truth
+from equivalence.declare.twin import TwinCase
+from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.record import truths
-from equivalence.twins import check
-from equivalence.twins.check import Comparison
+from equivalence.truth.known import Reference
+from equivalence.twins.compare import compare_size
+from equivalence.twins.comparison import Comparison
 
 if TYPE_CHECKING:
-    from equivalence.diagnosis.diagnose import Diagnosis
     from equivalence.sides.mindspore_network import MindSporeNetwork
 
 
 def compare(
-    case: Case, seed: int, candidate: "MindSporeNetwork | None", attribute: bool
+    case: TwinCase,
+    seed: int,
+    candidate: "MindSporeNetwork | None" = None,
+    flips: bool = True,
 ) -> Comparison:
-    """As `check.compare`, for a case of several sizes; a tensor's name tells its size.
+    """As `compare_size`, for every size of a case. Names of tensors include their size.
 
-    What the candidate keeps of one size, the next one meets.
+    The same candidate runs all sizes, so that state which it keeps from one size meets the next.
     """
-    compared: list[tuple[Case, Comparison]] = []
+    if len(case.sizes) == 1:
+        return compare_size(case, seed, candidate, flips)
+    comparisons: list[tuple[TwinCase, Comparison]] = []
     for one in case.sizes:
-        made = check.compare(one, seed, candidate, attribute)
-        compared.append((one, made))
-        candidate = made.candidate
-    return _joined(compared)
+        comparison = compare_size(one, seed, candidate, flips)
+        comparisons.append((one, comparison))
+        candidate = comparison.candidate
+    return _join(comparisons)
 
 
-def diagnose(case: Case, seed: int, every: bool) -> "Diagnosis":
-    """What is wrong at the first size that differs; at the last one, when none does.
-
-    The candidate has run the sizes before, as in the comparison.
-    """
-    from equivalence.diagnosis.diagnose import Search
-
-    candidate = None
-    for one in case.sizes:
-        made = check.compare(one, seed, candidate, attribute=False)
-        if not made.judgement.equal:
-            break
-        candidate = made.candidate
-    found = Search(one, seed, candidate).run(every)
-    if candidate is not None and found.culprits:
-        fresh = check.compare(one, seed, attribute=False)
-        if fresh.judgement.equal:
-            for layer in found.culprits:
-                layer.causes.append(one.told("right when it is built anew; it keeps another size"))
-    return found
-
-
-def _joined(compared: list[tuple[Case, Comparison]]) -> Comparison:
-    expected, recorded, verdicts, flips, blind = Truth(), {}, [], [], []
+def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
+    """One comparison of all sizes."""
+    expected, trace, raw = Truth(), {}, {}
+    verdicts, flips, blind, excused = [], [], [], []
     ill_posed = None
-    for one, made in compared:
-        expected |= {one.told(name): known for name, known in made.reference.expected.items()}
-        recorded |= {one.told(name): values for name, values in made.recorded.items()}
-        verdicts += [replace(v, name=one.told(v.name)) for v in made.judgement.verdicts]
-        flips += made.flips
-        blind += [one.told(name) for name in made.judgement.blind]
-        if made.judgement.ill_posed and ill_posed is None:
-            ill_posed = one.told(made.judgement.ill_posed)
-    first = compared[0][1]
-    known = first.reference
-    origins = [made.reference.record for _, made in compared]
+    for one, comparison in comparisons:
+        truth = comparison.reference.expected
+        expected |= {one.at_size(name): tensor for name, tensor in truth.items()}
+        trace |= {one.at_size(name): values for name, values in comparison.trace.items()}
+        raw |= {one.at_size(name): values for name, values in comparison.raw.items()}
+        verdicts += [replace(v, name=one.at_size(v.name)) for v in comparison.judgement.verdicts]
+        flips += comparison.flips
+        excused += comparison.excused
+        blind += [one.at_size(name) for name in comparison.judgement.blind]
+        if comparison.judgement.ill_posed and ill_posed is None:
+            ill_posed = one.at_size(comparison.judgement.ill_posed)
+    first = comparisons[0][1]
+    side = first.reference
+    origins = [comparison.reference.record for _, comparison in comparisons]
     origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
+    coarse = first.judgement.coarse
     return Comparison(
-        Reference(known.sample, known.slots, known.random_layers, expected, record=origin),
+        Reference(side.sample, side.slots, side.random_layers, expected, record=origin),
         first.candidate,
         first.partners,
-        recorded,
-        Judgement(tuple(verdicts), ill_posed, coarse=first.judgement.coarse, blind=tuple(blind)),
+        trace,
+        raw,
+        Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=tuple(blind)),
         tuple(flips),
-        next((one.told(made.note) for one, made in compared if made.note), None),
+        next(
+            (one.at_size(comparison.note) for one, comparison in comparisons if comparison.note),
+            None,
+        ),
+        tuple(dict.fromkeys(excused)),
     )

@@ -133,7 +133,7 @@ class Matrix:
     def write(self, folder: Path, stem: str = "defects") -> list[Path]:
         """Write both reports, each whole or not at all."""
         texts = {"md": self.markdown(), "json": self.json()}
-        return [files.written(folder / f"{stem}.{end}", text) for end, text in texts.items()]
+        return [files.write(folder / f"{stem}.{end}", text) for end, text in texts.items()]
 
     def _families(self) -> list[tuple[str, ...]]:
         families = list(dict.fromkeys(row.family for row in self.rows))

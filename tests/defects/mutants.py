@@ -5,11 +5,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from equivalence.declare.twin import Case, Twin, cases
+from equivalence.declare import pipeline as pipelines
+from equivalence.declare.pipeline import Pipeline, PipelineCase
+from equivalence.declare.twin import Twin, TwinCase, cases
 from equivalence.errors import DeclarationError
 from equivalence.host.devices import places
-from equivalence.pipelines import compare as pipelines
-from equivalence.pipelines.compare import Pipeline, PipelineCase
 from equivalence.targets import build
 from tests import pipelines as declared_pipelines
 from tests.defects import catalogue
@@ -31,7 +31,7 @@ def _defects() -> dict[str, Defect]:
     return {defect.name: defect for defect in catalogue()}
 
 
-def right_case(defect: Defect) -> Case | PipelineCase:
+def right_case(defect: Defect) -> TwinCase | PipelineCase:
     """The case that the defect is put into. Raises DeclarationError when its twin has none."""
     twin = _twins().get(defect.twin)
     if twin is None:
@@ -49,7 +49,7 @@ def right_case(defect: Defect) -> Case | PipelineCase:
     )
 
 
-def with_defect(case: Case | PipelineCase, defect: Defect) -> Case | PipelineCase:
+def with_defect(case: TwinCase | PipelineCase, defect: Defect) -> TwinCase | PipelineCase:
     """The case with the defect in its candidate; sample and truth stay those of the case."""
     changes: dict[str, Any] = {}
     if defect.edit is not None or defect.arguments is not None:

@@ -9,7 +9,8 @@ from collections import Counter
 
 import pytest
 
-from equivalence.declare.twin import Case
+from equivalence.declare.pipeline import PipelineCase
+from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import diagnose as diagnosis
 from equivalence.errors import EquivalenceError
 from equivalence.host.devices import places
@@ -17,8 +18,12 @@ from equivalence.judge.norms import distance
 from equivalence.judge.tensors import Trace
 from equivalence.pipelines import compare as pipelines
 from equivalence.pipelines import diagnose as pipeline_diagnosis
-from equivalence.pipelines.compare import Compared, PipelineCase
-from equivalence.twins.check import Comparison, build_reference, check, compare, reference
+from equivalence.pipelines.compare import Comparison as PipelineComparison
+from equivalence.twins.check import check
+from equivalence.twins.comparison import Comparison
+from equivalence.twins.kept import reference
+from equivalence.twins.sides import build_reference
+from equivalence.twins.sizes import compare
 from tests.defects import FAMILIES, catalogue, rivals
 from tests.defects.defect import Defect
 from tests.defects.matrix import Row, encode
@@ -80,7 +85,7 @@ def test_defect(defect, case, report, pytestconfig):
         pytest.fail(f"{defect.name}: {complaint} ({defect.mistake})", pytrace=False)
 
 
-def _run(case: Case | PipelineCase, seed: int) -> Comparison | Compared | None:
+def _run(case: TwinCase | PipelineCase, seed: int) -> Comparison | PipelineComparison | None:
     """The comparison; None where both sides are to raise, and do."""
     if isinstance(case, PipelineCase):
         return pipelines.compare(case, seed)
@@ -88,7 +93,7 @@ def _run(case: Case | PipelineCase, seed: int) -> Comparison | Compared | None:
 
 
 def _examine(
-    row: Row, defect: Defect, case: Case, right: Comparison | None, seed: int
+    row: Row, defect: Defect, case: TwinCase, right: Comparison | None, seed: int
 ) -> str | None:
     """Fill the row in; what is wrong with the outcome, or None."""
     try:
@@ -103,11 +108,11 @@ def _examine(
     if defect.raises:
         row.killed = None if wrong.judgement.equal else _kind(wrong.judgement.differing[0])
         return f"was to be refused by a {defect.raises}, and was compared"
-    row.change = _change(wrong.recorded, right.recorded)
+    row.change = _change(wrong.trace, right.trace)
     truth = {name: known.truth for name, known in right.reference.expected.items()}
     pipeline = isinstance(case, PipelineCase)
     own = wrong.reference.own if pipeline else _own(case, seed)
-    traces = wrong.judgement, wrong.recorded, own, truth
+    traces = wrong.judgement, wrong.trace, own, truth
     row.caught = rivals.refused(*traces)
     row.caught_in_outputs = rivals.refused(*traces, outputs_alone=not pipeline)
     if wrong.judgement.equal:
@@ -134,11 +139,11 @@ def _once(sample: tuple, what: str, make):
     return _memory[sample, what]
 
 
-def _right(case: Case, seed: int) -> Comparison | None:
+def _right(case: TwinCase, seed: int) -> Comparison | None:
     return _once((case.sample_name, seed), case.execution, lambda: _run(case, seed))
 
 
-def _own(case: Case, seed: int) -> Trace:
+def _own(case: TwinCase, seed: int) -> Trace:
     """PyTorch's own run of the sample, in the precision of the case."""
 
     def run() -> Trace:
@@ -146,7 +151,7 @@ def _own(case: Case, seed: int) -> Trace:
         for one in case.sizes:
             sample = reference(one, seed).sample
             own = build_reference(one).run(sample, one.phase, one.dtype)
-            found |= {one.told(name): values for name, values in own.items()}
+            found |= {one.at_size(name): values for name, values in own.items()}
         return found
 
     return _once((case.sample_name, seed), "own", run)
@@ -191,7 +196,7 @@ def _give_back() -> None:
         trim(0)
 
 
-def _diagnosed(defect: Defect, case: Case, seed: int) -> tuple[str, str]:
+def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
     """Whether the diagnosis names the culprit and the cause, and what it does name."""
     try:
         pipeline = isinstance(case, PipelineCase)

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence.distributed.compare import DataParallelCase, cases, compare
+from equivalence import kinds
+from equivalence.declare.data_parallel import DataParallelCase, cases
+from equivalence.distributed.compare import compare
 from equivalence.distributed.diagnose import brief
 from equivalence.errors import EquivalenceError
 from tests.defects.defect import Defect
@@ -59,4 +61,4 @@ def test_defect(defect, pytestconfig):
 def test_another_right_way_passes(pytestconfig):
     """The reducer written out by hand."""
     right = made_by(right_case(DEFECTS[0]), HERE + "by_hand")
-    assert right.check(pytestconfig.getoption("seed")).passed
+    assert kinds.check(right, pytestconfig.getoption("seed")).passed

@@ -5,9 +5,11 @@ import functools
 
 import pytest
 
+from equivalence import kinds
+from equivalence.declare.initial import InitialCase, cases
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
-from equivalence.initials.compare import InitialCase, cases, compare
+from equivalence.initials.compare import compare
 from tests.defects.defect import Defect
 from tests.defects.initial import DEFECTS
 from tests.initials import declared
@@ -23,7 +25,7 @@ def right_case(defect: Defect) -> InitialCase:
 def passes(name: str, seed: int) -> bool:
     """Whether the case of that name is equal without a defect."""
     case = next(c for initial in declared() for c in cases(initial) if c.name == name)
-    return case.check(seed).passed
+    return kinds.check(case, seed).passed
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
@@ -39,7 +41,7 @@ def test_defect(defect, pytestconfig):
         assert type(refused.value).__name__ == defect.raises
         return
     found = compare(wrong, seed)
-    blamed = {weight.name: weight.cause for weight in found.made if weight.problem}
+    blamed = {weight.name: weight.cause for weight in found.weights if weight.problem}
     assert blamed.keys() == set(defect.culprit)
     assert not found.judgement().equal
     for cause in blamed.values():

@@ -8,7 +8,7 @@ from mindspore import nn
 
 from equivalence.errors import DeclarationError
 from equivalence.targets import build
-from equivalence.twins.check import build_candidate
+from equivalence.twins.sides import build_candidate
 from tests import defects
 from tests.defects import mutants
 from tests.defects.defect import Defect

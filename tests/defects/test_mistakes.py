@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from equivalence import kinds
 from equivalence.declare.operator import Example
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
-from equivalence.operators.explore import FEW, MANY, Exploration, drawn, explore
+from equivalence.operators.explore import (
+    GATE_EXAMPLES,
+    NIGHTLY_EXAMPLES,
+    Exploration,
+    draw_examples,
+    explore,
+)
 from equivalence.twins.check import check
 from tests.defects.mistakes import mistakes
 from tests.twins.operators import operators
@@ -34,7 +41,7 @@ def test_the_mistake_is_refused(mistake, request):
     right = next(c for c in operator.counterparts if c.api == mistake.counterpart)
     wrong = replace(right, through=mistake.target, names={})
     with isolated():
-        for count in (FEW, MANY):
+        for count in (GATE_EXAMPLES, NIGHTLY_EXAMPLES):
             exploration = Exploration(operator, wrong, "pynative", "cpu", count)
             found = explore(exploration, seed, Path.cwd(), shrink=False)
             if found.failure:
@@ -49,8 +56,8 @@ def test_the_mistake_is_refused(mistake, request):
 
 def _compared(exploration: Exploration, seed: int) -> Example | None:
     """An example that comes to a comparison, and is refused by it."""
-    for example in drawn(exploration, seed, MANY):
+    for example in draw_examples(exploration, seed, NIGHTLY_EXAMPLES):
         with contextlib.suppress(EquivalenceError):
-            if not exploration.case(example).check(seed).passed:
+            if not kinds.check(exploration.case(example), seed).passed:
                 return example
     return None

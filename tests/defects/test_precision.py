@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from equivalence.declare.twin import cases
-from equivalence.twins.check import Outcome, check
+from equivalence.judge.outcome import Outcome
+from equivalence.twins.check import check
 from tests.defects.mutants import _twins
 from tests.twins.precision import BARE
 

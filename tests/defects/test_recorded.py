@@ -2,10 +2,10 @@
 
 import pytest
 
-from equivalence.declare.twin import Case
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.record import truths
-from equivalence.twins.check import compare
+from equivalence.twins.sizes import compare
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 
@@ -15,7 +15,7 @@ def _params() -> list:
     groups: dict[str, list] = {}
     for defect in catalogue():
         case = right_case(defect)
-        if isinstance(case, Case) and truths.recordable(case) and not case.twin.raises:
+        if isinstance(case, TwinCase) and truths.recordable(case) and not case.twin.raises:
             name = f"{case.sample_name}-{defect.name}-{case.execution}"
             groups.setdefault(case.sample_name, []).append(pytest.param(defect, case, id=name))
     return [param for group in groups.values() for param in group]

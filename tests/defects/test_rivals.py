@@ -3,7 +3,8 @@
 import pytest
 
 from equivalence.declare.twin import cases
-from equivalence.twins.check import build_reference, compare
+from equivalence.twins.sides import build_reference
+from equivalence.twins.sizes import compare
 from tests.defects import rivals
 from tests.defects.matrix import Correct, encode
 from tests.twins import declared
@@ -22,6 +23,6 @@ def test_a_right_candidate_is_not_refused_here(case, report, pytestconfig):
     known = compared.reference
     own = build_reference(case).run(known.sample, case.phase, case.dtype)
     truth = {name: each.truth for name, each in known.expected.items()}
-    refused = rivals.refused(compared.judgement, compared.recorded, own, truth)
+    refused = rivals.refused(compared.judgement, compared.trace, own, truth)
     report(encode(Correct(case.name, refused)))
     assert not refused[rivals.OURS]

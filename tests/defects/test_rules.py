@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.judge.verdict import Expected, judge
+from equivalence.judge.verdict import judge
 from tests.defects import rivals
 
 ONES = np.ones(1000, np.float32)

@@ -1,6 +1,6 @@
 """The declared trainings on several ranks, one module per family; each has a tuple `TRAININGS`."""
 
-from equivalence.distributed.compare import DataParallel
+from equivalence.declare.data_parallel import DataParallel
 from tests.collecting import collect
 
 

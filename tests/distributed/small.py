@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from equivalence.declare.data_parallel import DataParallel
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import grid
-from equivalence.distributed.compare import DataParallel
 
 # Of 23 samples two ranks read 12 each: one sample is read twice, the third batch of an epoch is
 # smaller, and the second epoch begins with the fourth step. The rate changes in every step.

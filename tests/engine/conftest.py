@@ -19,9 +19,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 @pytest.fixture
 def project_of(pytester, monkeypatch):
     """Makes a project with this one's conftest.py and pytest.ini, of the modules it is given."""
-    from equivalence.twins import check
 
-    monkeypatch.setattr(check, "_known", [])
+    from equivalence.twins import kept
+
+    monkeypatch.setattr(kept, "_references", [])
 
     def make(**modules: str):
         configured = (ROOT / "pytest.ini").read_text()

@@ -4,7 +4,6 @@ import ast
 import os
 import signal
 import sys
-import time
 
 import pytest
 
@@ -77,12 +76,12 @@ def test_how_a_script_ends_is_its_state(folder, name):
 
 
 def test_a_script_that_hangs_is_ended_with_what_it_started(folder):
-    body = 'import subprocess\nprint(subprocess.Popen(["sleep", "60"]).pid, file=open({!r}, "w"))\n'
-    path = script(folder, "hangs", body.format(str(folder / "pid")) + "time.sleep(60)")
-    start = time.monotonic()
+    body = (
+        'import subprocess\nprint(subprocess.Popen(["sleep", "3600"]).pid, file=open({!r}, "w"))\n'
+    )
+    path = script(folder, "hangs", body.format(str(folder / "pid")) + "time.sleep(3600)")
     result = ended(path, limit=2.0)
     assert (result.state, result.measured) == (FAILED, "no end within 2 s")
-    assert time.monotonic() - start < 20
     child = int((folder / "pid").read_text())
     assert not alive(child)
 
@@ -99,7 +98,7 @@ def alive(pid):
 
 def test_a_run_that_is_left_ends_its_scripts(folder):
     body = f"print(os.getpid(), file=open({str(folder / 'pid')!r}, 'w'), flush=True)\n"
-    slow = findings.read(script(folder, "slow", body + "time.sleep(60)"))
+    slow = findings.read(script(folder, "slow", body + "time.sleep(3600)"))
     quick = findings.read(script(folder, "quick", "time.sleep(1)\n" + TWO_LINES + "sys.exit(1)"))
     results = findings.run([slow, quick], jobs=2)
     assert next(results).finding == quick
@@ -109,12 +108,14 @@ def test_a_run_that_is_left_ends_its_scripts(folder):
 
 
 def test_scripts_run_side_by_side_each_in_an_empty_directory(folder):
+    met = folder.parent / "met"
+    met.mkdir()
     body = f"open('rank_0', 'x').close()\nprint('expected 1', len(os.listdir()))\n{TWO_LINES}"
-    paths = [script(folder, f"s{i}", body + "time.sleep(2)\nsys.exit(1)") for i in range(3)]
-    start = time.monotonic()
+    body += f"open(os.path.join({str(met)!r}, str(os.getpid())), 'x').close()\n"
+    body += f"while len(os.listdir({str(met)!r})) < 3: time.sleep(0.01)\n"  # for ever, if alone
+    paths = [script(folder, f"s{i}", body + "sys.exit(1)") for i in range(3)]
     results = list(findings.run(map(findings.read, paths), jobs=3))
     assert [result.state for result in results] == [THERE] * 3
-    assert time.monotonic() - start < 5
     assert os.listdir(folder) == ["kernel"]
     assert sorted(os.listdir(folder / "kernel")) == ["s0.py", "s1.py", "s2.py"]
 
@@ -135,7 +136,7 @@ def test_a_script_that_does_not_say_what_it_is_about_is_refused(folder, text, co
     path = script(folder, "a", "")
     path.write_text(text)
     with pytest.raises(FindingError, match=complaint):
-        findings.declared(folder)
+        findings.read_all(folder)
 
 
 @pytest.mark.parametrize("place", ["a.py", "odd/a.py", "kernel/deep/a.py", "odd/kernel/a.py"])
@@ -163,7 +164,7 @@ def test_constants_are_read_without_running(folder):
 def test_findings_are_listed_by_kind_then_by_name(folder):
     for name, kind in (("a", "crash"), ("c", "kernel"), ("b", "kernel")):
         script(folder, name, "", kind)
-    assert [finding.name for finding in findings.declared(folder)] == ["b", "c", "a"]
+    assert [finding.name for finding in findings.read_all(folder)] == ["b", "c", "a"]
 
 
 def test_a_run_of_all_is_written_and_a_stale_one_is_exit_code_1(folder, capsys):
@@ -229,7 +230,7 @@ def test_an_interruption_is_no_traceback(folder, monkeypatch, capsys):
     assert not (folder.parent / "reports").exists()
 
 
-DECLARED = findings.declared(FOLDER)
+DECLARED = findings.read_all(FOLDER)
 NEEDED = {"mindspore", "torch", "numpy", "PIL", "torchvision", *sys.stdlib_module_names}
 
 
@@ -248,9 +249,9 @@ def test_no_two_findings_say_the_same():
 
 
 def test_two_findings_still_stand():
-    chosen = findings.chosen(DECLARED, ["leaky_relu_slope", "relu_nan"])
+    chosen = findings.choose(DECLARED, ["leaky_relu_slope", "relu_nan"])
     assert [result.state for result in findings.run(chosen, jobs=2)] == [THERE] * 2
 
 
 def test_a_signal_has_its_name():
-    assert findings._judged("crash", -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")
+    assert findings._judge("crash", -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from equivalence.declare.draws import distribution, half, integers, normal, uniform
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.sample import Perturbed, Sample, resolve_inputs, seed_of, stream
+from equivalence.sample import Perturbed, Sample, resolve_inputs
+from equivalence.seeds import seed_of, stream
 
 U = UNIT_ROUNDOFF["float32"]
 NORMALIZATION = ("bn.weight", "bn.bias", "bn.running_mean", "bn.running_var")

@@ -1,6 +1,6 @@
 """The declared comparisons of initialisers, one module per family; each has a tuple `INITIALS`."""
 
-from equivalence.initials.compare import Initial
+from equivalence.declare.initial import Initial
 from tests.collecting import collect
 
 LONGEST_FIRST = ("resnet", "initialisers")

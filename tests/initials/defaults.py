@@ -1,7 +1,7 @@
 """What each framework gives a layer that is told nothing."""
 
+from equivalence.declare.initial import Initial
 from equivalence.declare.twin import grid
-from equivalence.initials.compare import Initial
 
 INITIALS = (
     Initial(

@@ -1,7 +1,7 @@
 """Initialisers by their names, of one layer each."""
 
+from equivalence.declare.initial import Initial
 from equivalence.declare.twin import grid
-from equivalence.initials.compare import Initial
 
 INITIALISERS = [
     "he_normal",

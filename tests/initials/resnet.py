@@ -1,7 +1,7 @@
 """Whole ResNets."""
 
+from equivalence.declare.initial import Initial
 from equivalence.declare.twin import grid
-from equivalence.initials.compare import Initial
 
 RESNET = {"reference": "pt_reference.resnet:resnet", "candidate": "ms_models.resnet:resnet"}
 

@@ -1,6 +1,6 @@
 """The declared data pipelines, one module per family; each has a tuple `PIPELINES`."""
 
-from equivalence.pipelines.compare import Pipeline
+from equivalence.declare.pipeline import Pipeline
 from tests.collecting import collect
 
 LONGEST_FIRST = ("imagenet", "cifar")

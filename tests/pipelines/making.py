@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from equivalence.pipelines.compare import Pipeline
+from equivalence.declare.pipeline import Pipeline
 
 DECLARES_NOTHING = True
 
@@ -11,7 +11,7 @@ FEW = {"batch_size": 8, "num_samples": 30}
 
 
 def beside(name: str, reference: str, candidate: str, files: str, **options: Any) -> Pipeline:
-    """Functions of the two `data` modules over files of `equivalence.image_files`."""
+    """Functions of the two `data` modules over files of `tests.image_files`."""
     return Pipeline(
         name,
         reference=f"pt_reference.data:{reference}",

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from equivalence.declare.batches import Batches
+from equivalence.declare.initial import Initial
 from equivalence.declare.twin import Twin
-from equivalence.initials.compare import Initial
 from tests.pipelines import declared as pipelines
 from tests.recipe import Recipe
 

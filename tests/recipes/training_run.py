@@ -1,6 +1,6 @@
 """A small network over several epochs."""
 
-from equivalence.initials.compare import Initial
+from equivalence.declare.initial import Initial
 from tests.recipes.making import fed, recipe
 
 SMALL = Initial(

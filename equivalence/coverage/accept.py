@@ -1,0 +1,18 @@
+"""`python -m equivalence accept`: keeps the errors of a complete green run of the gate."""
+
+from pathlib import Path
+
+from equivalence.coverage.command import counterparts, gate
+from equivalence.report import accepted
+
+
+def command(results: Path, device: str) -> int:
+    """Write the figures in a device's results beside the records; returns the exit code."""
+    figures = accepted.collect(accepted.results_of(results, device))
+    accepted.demand_all(figures, counterparts(), gate(device))
+    path = accepted.path_of(device)
+    if path.exists():
+        print(accepted.count_changes(figures, accepted.read(path)))
+    accepted.write(figures, path)
+    print(f"{path}: {accepted.summary(figures)}")
+    return 0

@@ -1,0 +1,84 @@
+"""The result of a diagnosis: every aligned layer with its errors, and the layers to blame."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from equivalence.declare.twin import TwinCase
+from equivalence.judge.expected import Expected
+from equivalence.judge.tensors import Trace
+from equivalence.judge.verdict import Judgement
+from equivalence.sample import Sample
+
+
+@dataclass
+class Local:
+    """One layer by itself, fed the reference's input and cotangent.
+
+    sample: what the layer is fed.
+    expected: name -> truth of each output, buffer and gradient.
+    trace: the candidate's arrays, by the same names.
+    judgement: the verdict on the trace.
+    """
+
+    sample: Sample
+    expected: Mapping[str, Expected]
+    trace: Trace
+    judgement: Judgement
+
+    @property
+    def forward(self) -> float:
+        """Largest error of the outputs and buffers, in roundings."""
+        return self._largest(lambda name: not name.startswith("gradient:"))
+
+    @property
+    def backward(self) -> float:
+        """Largest error of the gradients, in roundings."""
+        return self._largest(lambda name: name.startswith("gradient:"))
+
+    def _largest(self, is_counted: Callable[[str], bool]) -> float:
+        """Largest error of the tensors whose name counts, in roundings; 0 where there are none."""
+        return max((v.needed for v in self.judgement.verdicts if is_counted(v.name)), default=0.0)
+
+
+@dataclass
+class LayerError:
+    """One aligned layer. Errors are in roundings; NaN means that the error was not measured.
+
+    reference: its path in the reference.
+    candidate: its path in the candidate.
+    kinds: its class on either side.
+    inherited_forward: error of its outputs in the whole run, with what earlier layers add.
+    inherited_backward: the same for its cotangents.
+    forward: error of its outputs and buffers when it is fed by itself.
+    backward: error of its gradients when it is fed by itself.
+    unfed: why it cannot be fed by itself; empty where it can.
+    causes: what explains a culprit, in words.
+    """
+
+    reference: str
+    candidate: str
+    kinds: tuple[str, str]
+    inherited_forward: float = np.nan
+    inherited_backward: float = np.nan
+    forward: float = np.nan
+    backward: float = np.nan
+    unfed: str = ""
+    causes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Diagnosis:
+    """The result for one case.
+
+    case: the case.
+    layers: every aligned layer, in the order of their first outputs.
+    culprits: the layers or stages to blame.
+    notes: what limits the diagnosis, in words.
+    """
+
+    case: TwinCase
+    layers: list[LayerError]
+    culprits: list[LayerError]
+    notes: list[str]

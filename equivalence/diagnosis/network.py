@@ -1,0 +1,36 @@
+"""Which layers of a network to blame, and why: `Search` finds them, `causes` explains them.
+
+From the network downwards, each layer is fed the reference's own input and judged by itself, with
+the same budget. A layer is to blame if it exceeds the budget and none of the layers within it
+does: it is a leaf, or a network whose own code joins right layers wrongly.
+"""
+
+import numpy as np
+
+from equivalence.diagnosis import causes
+from equivalence.diagnosis.found import Diagnosis
+from equivalence.diagnosis.search import Search
+from equivalence.judge.precision import BUDGET
+
+
+def diagnose(search: Search, every: bool = False) -> Diagnosis:
+    """Find the layers that are wrong by themselves, and why.
+
+    every: measure every layer by itself, not only those on the way to a culprit.
+    """
+    inherited = search.observe()
+    order = [path for path in search.flow.order if path in search.pairs]
+    if every:
+        for path in order:
+            search.local(path)
+    wrong = search.wrong("")
+    culprits = search.blame("") if wrong else []
+    whole = inherited.get(("", False), np.inf)
+    if wrong and whole <= BUDGET < search.local("").forward:
+        search.notes.append("in PyNative mode the same network gives the right outputs")
+    order += [path for path in culprits if path not in order]  # one that gives integers alone
+    layers = {path: search.layer(path, inherited) for path in order}
+    for path in culprits:
+        layers[path].causes = causes.explain(search, path)
+    in_order = [layers[path] for path in order if path in culprits]
+    return Diagnosis(search.case, list(layers.values()), in_order, search.notes)

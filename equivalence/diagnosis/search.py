@@ -1,0 +1,188 @@
+"""Feeds each layer the input of the reference's layer, and judges it by itself."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from equivalence.declare.twin import TwinCase
+from equivalence.diagnosis.found import LayerError, Local
+from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
+from equivalence.errors import EquivalenceError
+from equivalence.judge.precision import BUDGET
+from equivalence.judge.verdict import judge
+from equivalence.sides import weights
+from equivalence.sides.layers import Site, align, children
+from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.truth.compute import of_layer
+from equivalence.truth.measurement import Measurement
+from equivalence.twins import kept, sides
+from equivalence.twins.compare import compare_size
+from equivalence.twins.drawn import Drawn
+
+CALLS = 3
+"""At most this many calls of a layer are repeated by themselves; most layers have one."""
+
+PATIENCE = 120.0
+"""Processor seconds after which no more layers are fed: a report must come before a timeout."""
+
+
+class Search:
+    """One diagnosis: both networks, the tensors between their layers, and the errors so far.
+
+    case, seed: what is diagnosed.
+    candidate: a network that has already run other sizes, and may keep state; None: build it anew.
+    """
+
+    def __init__(self, case: TwinCase, seed: int, candidate: MindSporeNetwork | None = None):
+        self.case, self.seed, self.before = case, seed, candidate
+        drawn = Drawn(case, seed)
+        self.unit_roundoff = drawn.unit_roundoff
+        self.whole = kept.reference(case, seed)
+        self.measurement = drawn.measurement(self.whole.sample)
+        self.reference = self.measurement.network
+        self.candidate = candidate or sides.build_candidate(case)
+        slots, rename = self.candidate.slots(), case.twin.rename
+        self.partners = weights.pair(self.whole.slots, slots, rename)
+        self.theirs = {layer.path: layer for layer in self.reference.layers()}
+        self.ours = {layer.path: layer for layer in self.candidate.layers(self.partners)}
+        self.pairs = align(self.theirs.values(), self.ours.values(), rename)
+        self._within = {path: children(path, self.pairs) for path in self.pairs}
+        self.deadline = time.process_time() + PATIENCE
+        self.local_by_path: dict[str, Local | None] = {}
+        self.unfed: dict[str, str] = {}
+        self.ran: Counter[str] = Counter()
+        self.notes: list[str] = []
+
+    def observe(self) -> dict[tuple[str, bool], float]:
+        """Collect the reference's flow, and return the inherited errors (see `_inherited`)."""
+        self.flow = observe(self.measurement)
+        return self._inherited()
+
+    def layer(self, path: str, inherited: Mapping[tuple[str, bool], float]) -> LayerError:
+        """The aligned layer at `path` of the reference, with all errors measured so far."""
+        local = self.local_by_path.get(path)
+        return LayerError(
+            path,
+            self.pairs[path],
+            (self.theirs[path].kind, self.ours[self.pairs[path]].kind),
+            inherited.get((path, False), np.nan),
+            inherited.get((path, True), np.nan),
+            local.forward if local else np.nan,
+            local.backward if local else np.nan,
+            self.unfed.get(path, ""),
+        )
+
+    def wrong(self, path: str) -> bool:
+        """Whether the layer exceeds the budget by itself; False where it cannot be measured."""
+        local = self.local(path)
+        return local is not None and not local.judgement.equal
+
+    def blame(self, path: str) -> list[str]:
+        """The layers to blame within a wrong layer; the layer itself if there are none."""
+        within = [culprit for child in self.within(path) for culprit in self._search(child)]
+        return within or [path]
+
+    def _search(self, path: str) -> list[str]:
+        if self.local(path) is None:  # it cannot be fed by itself; its children may be
+            return [culprit for child in self.within(path) for culprit in self._search(child)]
+        return self.blame(path) if self.wrong(path) else []
+
+    def within(self, path: str) -> list[str]:
+        """The aligned layers directly below a layer."""
+        return self._within[path]
+
+    def local(self, path: str) -> Local | None:
+        """The layer by itself; None where it cannot be measured."""
+        if path not in self.local_by_path:
+            self.local_by_path[path] = self._measure(path)
+        return self.local_by_path[path]
+
+    def _measure(self, path: str) -> Local | None:
+        if not path:
+            compared = compare_size(self.case, self.seed, self.before, flips=False)
+            whole = self.whole
+            return Local(whole.sample, whole.expected, compared.trace, compared.judgement)
+        if time.process_time() > self.deadline:
+            if not any("seconds" in note for note in self.notes):
+                self.notes.append(f"stopped after {PATIENCE:.0f} seconds, at {path}")
+            return None
+        calls = self.flow.calls(path)[:CALLS]
+        if not calls:
+            self.unfed[path] = "it is called with more than tensors"
+        locals_found = [self.feed(path, call) for call in calls]
+        return max(filter(None, locals_found), key=lambda each: each.judgement.needed, default=None)
+
+    def feed(self, path: str, call: int, partners: Mapping[str, str] | None = None) -> Local | None:
+        """Repeat one call of a layer by itself on both sides; None where that fails.
+
+        partners: name of a weight of the cell -> reference name in the layer; by default those of
+        the whole network.
+        """
+        sample = sample_of_call(self.flow, self.whole.sample, self.reference, path, call)
+        network = self.reference.part(path)
+        part = self.candidate.part(self.pairs[path], self.case.execution)
+        partners = partners or self.local_names(path, self.partners)
+        try:
+            alone = Measurement(network, sample, self.case.phase, self.unit_roundoff)
+            expected = of_layer(alone)
+            trace = part.run(sample, partners, self.case.phase, expected.pulled_back)
+        except EquivalenceError:
+            raise
+        except Exception as error:  # called in another way than the reference's layer
+            self.unfed[path] = f"{type(error).__name__}: {error}".partition("\n")[0]
+            return None
+        if self.case.twin.computes:
+            # The network may hand on a layer's result in any dtype.
+            trace = {
+                name: got.astype(expected[name].dtype) if name in expected else got
+                for name, got in trace.items()
+            }
+        judgement = judge(expected, trace, self.unit_roundoff)
+        if judgement.ill_posed:  # by itself, a layer is judged by the tensors that can tell
+            self.unfed[path] = judgement.ill_posed
+            blind = {v.name for v in judgement.verdicts if v.reach >= 1.0 or v.own_error > BUDGET}
+            expected = {name: tensor for name, tensor in expected.items() if name not in blind}
+            trace = {name: got for name, got in trace.items() if name not in blind}
+            if not expected:
+                return None
+            judgement = judge(expected, trace, self.unit_roundoff)
+        return Local(sample, expected, trace, judgement)
+
+    def local_names(self, path: str, partners: Mapping[str, str]) -> dict[str, str]:
+        """The partners of the weights in a cell, with names relative to the layer.
+
+        A weight of another layer is called ELSEWHERE plus its full name.
+        """
+        prefix, cell = f"{path}." if path else "", self.pairs[path]
+        inside = f"{cell}." if cell else ""
+        return {
+            name.removeprefix(inside): target.removeprefix(prefix)
+            if target.startswith(prefix)
+            else ELSEWHERE + target
+            for name, target in partners.items()
+            if name.startswith(inside)
+        }
+
+    def _inherited(self) -> dict[tuple[str, bool], float]:
+        """(layer, backward) -> its largest error in a whole PyNative run, in roundings."""
+        errors: dict[tuple[str, bool], float] = {}
+
+        def note(site: Site, values: np.ndarray) -> None:
+            self.ran[site.layer] = max(self.ran[site.layer], site.call + 1)
+            expected = self.flow.between.get(site)
+            if expected is None:
+                return
+            error = max(expected.errors(values, self.unit_roundoff))
+            key = site.layer, site.part == "cotangent"
+            errors[key] = max(errors.get(key, 0.0), error)
+
+        network = self.before if self.case.execution == "pynative" else None
+        network = network or sides.build_candidate(replace(self.case, execution="pynative"))
+        names = {ours: theirs for theirs, ours in self.pairs.items()}
+        with network.observed(names, note):
+            outputs = self.whole.expected.pulled_back
+            network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+        return errors

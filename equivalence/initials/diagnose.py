@@ -1,0 +1,52 @@
+"""Diagnoses initialisers that differ: the causes, and what both sides do to every weight."""
+
+from collections.abc import Sequence
+
+from equivalence.declare.initial import InitialCase
+from equivalence.initials.compare import compare
+from equivalence.initials.evidence import describe_values
+from equivalence.initials.values import Weight
+from equivalence.words import listed, number
+
+WEIGHTS_PER_CAUSE = 4
+"""At most this many weights of one cause are named in the terminal; the rest is counted."""
+
+
+def tell(case: InitialCase, seed: int, _every: bool) -> tuple[list[str], list[str]]:
+    """The weights that differ, by cause, in brief; every weight's moments in full."""
+    comparison = compare(case, seed)
+    return brief(comparison.weights), [case.name, "", *full(comparison.weights, comparison.budget)]
+
+
+def brief(weights: Sequence[Weight]) -> list[str]:
+    """The weights that differ, those of one cause in one line."""
+    causes: dict[str, list[str]] = {}
+    for weight in weights:
+        if weight.problem:
+            causes.setdefault(weight.cause or "no convention explains it", []).append(weight.name)
+    lines = []
+    for cause, names in causes.items():
+        lines += [f"cause: {cause}", f"  {listed(names, WEIGHTS_PER_CAUSE)}"]
+    return lines
+
+
+def full(weights: Sequence[Weight], budget: float) -> list[str]:
+    """What both sides do to every weight, and the evidence of each test in decades."""
+    lines = [f"a test refuses with more than {number(budget)} decades of evidence"]
+    for weight in weights:
+        builds = len(weight.reference)
+        lines.append(f"{'> ' if weight.problem else '  '}{weight.name} {weight.slot}")
+        lines.append(
+            f"    {describe_values(weight.reference)} (reference) "
+            f"{describe_values(weight.candidate)} (candidate)"
+        )
+        if weight.problem:
+            lines.append(f"    {weight.problem}")
+        if weight.cause:
+            lines.append(f"    cause: {weight.cause}")
+        if weight.evidence:
+            evidence = ", ".join(
+                f"{test} {number(decades)}" for test, decades in weight.evidence.items()
+            )
+            lines.append(f"    {weight.drawn[0].size} elements of {builds} builds: {evidence}")
+    return lines

@@ -1,0 +1,94 @@
+"""The one ordered table of excuses: every way in which a difference may end other than red.
+
+An excuse costs sharpness: `docs/judging.md` says how much, and which right cases need it. An
+excuse that decides a verdict is named in the outcome, in `results.jsonl` and in the text of a
+failure, and the summary counts it. `equivalence/twins/excuses.py` applies the excuses that need
+further runs of the reference.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """One row of the table.
+
+    name: its name in results and summaries.
+    forgives: the difference that does not count against the candidate.
+    bound: the limit beyond which it forgives nothing.
+    """
+
+    name: str
+    forgives: str
+    bound: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+UNDERFLOW = Excuse(
+    "underflow",
+    "an element below the smallest normal number of float32 that counts as zero",
+    "adds 2^-126 to one rounding of each tensor",
+)
+ROUNDING_OF_RESULTS = Excuse(
+    "rounding_of_results",
+    "the rounding of terms that cancel, which rounding of inputs and weights does not show",
+    "only where the reference's own run needs half of the budget, or an operator is off by at "
+    "most 4 budgets",
+)
+UNDECIDED_UPDATES = Excuse(
+    "undecided_updates",
+    "an element of an update whose gradient is zero within its rounding",
+    "within the range between both signs, and at most half of a tensor",
+)
+COARSE_MODE = Excuse(
+    "coarse_mode",
+    "a tensor in which zeros would pass, in a mode that multiplies in fewer bits than the dtype",
+    "never all tensors of a case; and a declared difference that does not show in such a mode",
+)
+CLOSER_SENSITIVITIES = Excuse(
+    "closer_sensitivities",
+    "an error that the sensitivity of 16 perturbed runs explains, and that of 3 or 8 does not",
+    "an error of at most 4 budgets",
+)
+JUMP = Excuse(
+    "jump",
+    "the gradient of a single operator between two sides of a kink; the example counts for nothing",
+    "only gradients that jump within 16 roundings of the inputs, by at least half of the error",
+)
+CHANCE = Excuse(
+    "chance",
+    "a loss of digits that the reference shows for inputs nearby; the example counts for nothing",
+    "an error of at most 4 times the reference's own, which is over the budget there, too",
+)
+BRANCH_FLIPS = Excuse(
+    "branch_flips",
+    "gradients after other branches at activations within rounding of their kinks",
+    "whole flips only, at most 8 beyond those that no draw got rid of, each named",
+)
+DECLARED_DIFFERENCE = Excuse(
+    "declared_difference",
+    "a known difference between the frameworks, which the declaration names in `differs`",
+    "red on the day it does not show any more",
+)
+LIMIT = Excuse(
+    "limit",
+    "what a MindSpore call cannot do, which `without` of its counterpart names",
+    "no example beyond the limit is drawn; a test shows that the limit still stands",
+)
+
+EXCUSES = (
+    UNDERFLOW,
+    ROUNDING_OF_RESULTS,
+    UNDECIDED_UPDATES,
+    COARSE_MODE,
+    CLOSER_SENSITIVITIES,
+    JUMP,
+    CHANCE,
+    BRANCH_FLIPS,
+    DECLARED_DIFFERENCE,
+    LIMIT,
+)
+"""All excuses, in the order in which they apply. The first five apply to every case, the others to
+some kinds of cases only."""

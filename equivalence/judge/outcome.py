@@ -1,0 +1,72 @@
+"""The outcome of a case: its verdict, and everything that is reported with the verdict."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from equivalence.judge import excuses
+from equivalence.judge.truth import Flip
+from equivalence.judge.verdict import Judgement
+
+
+@dataclass
+class Outcome:
+    """The outcome of one case, which `check` returns.
+
+    case: the case that was compared, one of the kinds of `equivalence/kinds.py`.
+    seed: its base seed.
+    judgement: the verdict; None where both sides must raise, or where the truth was only recorded
+    because the device is missing.
+    flips: activations in which the candidate took the other branch; they excuse a difference.
+    undecided: the number of elements of updates that rounding decides; each must be in a range.
+    record: "used", "stale" or "written", the use of the recorded truth; None: no record was used.
+    note: a possible cause of the difference that cannot be tested on this host.
+    made_with: the versions that the candidate's recorded run was made with; None: it ran here.
+    products: the number of convolutions and matrix products that a rehearsal rounded; None: no
+    rehearsal.
+    excused: the names of excuses that changed the verdict, besides those of `judgement`.
+
+    >>> from equivalence import Outcome, Twin, cases, check, normal
+    >>> wrong = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
+    >>> outcome = check(next(cases(wrong, "cpu")), seed=0)
+    >>> isinstance(outcome, Outcome), outcome.passed
+    (True, False)
+    >>> [tensor.name for tensor in outcome.judgement.differing]
+    ['output.0', 'gradient:input[0]']
+    """
+
+    case: Any
+    seed: int
+    judgement: Judgement | None
+    flips: tuple[Flip, ...] = ()
+    undecided: int = 0
+    record: str | None = None
+    note: str | None = None
+    made_with: str | None = None
+    products: int | None = None
+    excused: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the sides are equal, or differ where the declaration says so.
+
+        A declared difference also passes where a coarse mode cannot show it.
+        """
+        if self.judgement is None:
+            return True
+        if self.case.twin.differs:
+            shown = bool(self.judgement.differing) or self.judgement.coarse
+            return self.judgement.ill_posed is None and shown
+        return self.judgement.equal
+
+    @property
+    def excuses(self) -> tuple[str, ...]:
+        """The names of all excuses behind the verdict, in the order of their table."""
+        if self.judgement is None:
+            return ()
+        names = {*self.excused, *self.judgement.excuses}
+        if self.case.twin.differs and self.passed:
+            shown = bool(self.judgement.differing)
+            names.add((excuses.DECLARED_DIFFERENCE if shown else excuses.COARSE_MODE).name)
+        if self.case.limits:
+            names.add(excuses.LIMIT.name)
+        return tuple(each.name for each in excuses.EXCUSES if each.name in names)

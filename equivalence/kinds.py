@@ -1,0 +1,147 @@
+"""What a case is, and the table of all kinds of checks.
+
+A new kind of check needs three things: a declaration in `declare/`, a folder of its own beside it,
+and one row in this table. The table names functions as "module:attribute" and does not import them,
+because they load the frameworks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from equivalence.declare.data_parallel import DataParallelCase
+from equivalence.declare.initial import InitialCase
+from equivalence.declare.operator import OperatorCase
+from equivalence.declare.pipeline import PipelineCase
+from equivalence.declare.twin import TwinCase
+from equivalence.judge.outcome import Outcome
+from equivalence.targets import resolve
+
+
+class Declared(Protocol):
+    """The fields that every declaration has.
+
+    name: an identifier; no other declaration of the same kind has it.
+    differs: the cause of a known difference, in words; None where the sides must be equal.
+    raises: the name of the exception that both sides must raise; None where neither may raise.
+    """
+
+    name: str
+    differs: str | None
+    raises: str | None
+
+
+class Case(Protocol):
+    """One comparison: a declaration under one configuration. Every kind of case has these fields.
+
+    twin: the declaration.
+    device: the name of the place where the candidate runs, see `host/devices.py`.
+    labels: further columns of the case's results, column -> text.
+    limits: limits of the candidate; no input lies beyond them. Limit -> its consequence, in words.
+    name: names the case and its pytest test.
+    sample_name: names the sample; cases of the same sample share one truth.
+    """
+
+    twin: Declared
+    device: str
+    labels: Mapping[str, str]
+    limits: Mapping[str, str]
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def sample_name(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of check.
+
+    case: the class of its cases.
+    check: the target of `check(case, seed) -> Outcome`, which runs both sides and judges them.
+    diagnose: the target of `diagnose(case, seed, every) -> (brief, full)`, see `diagnose` below.
+    part: the unit that a diagnosis looks at, one after the other: "layer", "stage", "rank".
+    """
+
+    case: type
+    check: str
+    diagnose: str
+    part: str
+
+
+KINDS = (
+    Kind(
+        TwinCase,
+        check="equivalence.twins.check:check",
+        diagnose="equivalence.diagnosis.diagnose:tell",
+        part="layer",
+    ),
+    Kind(
+        OperatorCase,
+        check="equivalence.operators.compare:check",
+        diagnose="equivalence.operators.diagnose:tell",
+        part="value",
+    ),
+    Kind(
+        PipelineCase,
+        check="equivalence.pipelines.compare:check",
+        diagnose="equivalence.pipelines.diagnose:tell",
+        part="stage",
+    ),
+    Kind(
+        InitialCase,
+        check="equivalence.initials.compare:check",
+        diagnose="equivalence.initials.diagnose:tell",
+        part="weight",
+    ),
+    Kind(
+        DataParallelCase,
+        check="equivalence.distributed.compare:check",
+        diagnose="equivalence.distributed.diagnose:tell",
+        part="rank",
+    ),
+)
+"""Every kind of check."""
+
+
+def kind_of(case: Case) -> Kind:
+    """The row of KINDS for a case. Raises TypeError where the object is no case."""
+    for kind in KINDS:
+        if type(case) is kind.case:
+            return kind
+    raise TypeError(f"{type(case).__name__} is no kind of case; see the table in {__name__}")
+
+
+def check(case: Case, seed: int) -> Outcome:
+    """Run both sides of a case and judge the candidate.
+
+    case: one comparison, such as one of `cases(twin, device)`.
+    seed: the base seed; inputs, weights and cotangents are drawn from it.
+
+    Raises EquivalenceError where the sides cannot be compared.
+
+    >>> from equivalence import Twin, cases, check, normal
+    >>> twin = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU", [normal(4, 8)])
+    >>> check(next(cases(twin, "cpu")), seed=0).passed
+    True
+    """
+    return resolve(kind_of(case).check)(case, seed)
+
+
+def diagnose(case: Case, seed: int, every: bool = False) -> tuple[Sequence[str], Sequence[str]]:
+    """Find the part that is to blame for a difference; returns a brief and a full text, as lines.
+
+    case, seed: the same as for `check`, and the same errors.
+    every: look at each part, not only at those on the way to the culprit.
+
+    >>> from equivalence import Twin, cases, diagnose, normal
+    >>> wrong = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
+    >>> brief, full = diagnose(next(cases(wrong, "cpu")), seed=0)
+    >>> for line in brief:
+    ...     print(line)
+    culprit: the network itself (ReLU)
+      kind ReLU (reference) ReLU6 (candidate)
+      output.0: never above 6
+    """
+    return resolve(kind_of(case).diagnose)(case, seed, every)

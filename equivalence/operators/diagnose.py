@@ -1,0 +1,28 @@
+"""Diagnoses an example of an operator, which has no layers, by the shape of its errors."""
+
+from equivalence.declare.operator import OperatorCase
+from equivalence.diagnosis import pattern
+from equivalence.twins.compare import compare_size
+from equivalence.twins.drawn import Drawn
+
+
+def tell(case: OperatorCase, seed: int, every: bool) -> tuple[list[str], list[str]]:
+    """The shape of each wrong tensor's error in brief; all inputs, truths and results in full."""
+    comparison, unit_roundoff = compare_size(case, seed), Drawn(case, seed).unit_roundoff
+    brief = []
+    for verdict in comparison.judgement.verdicts if every else comparison.judgement.differing:
+        expected, got = (
+            comparison.reference.expected.get(verdict.name),
+            comparison.trace.get(verdict.name),
+        )
+        if verdict.problem or expected is None or got is None:
+            continue
+        if phrase := pattern.describe(got, expected.truth, expected.rounding(unit_roundoff)):
+            brief.append(f"{verdict.name}: {phrase}")
+    full = []
+    for i, values in enumerate(comparison.reference.sample.inputs()):
+        full += [f"input[{i}]", str(values)]
+    for name, expected in comparison.reference.expected.items():
+        full += [f"{name}, truth", str(expected.truth), f"{name}, candidate"]
+        full.append(str(comparison.trace.get(name)))
+    return brief, brief + full

@@ -1,0 +1,49 @@
+"""The batches of a data pipeline as the inputs of a twin."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from equivalence.declare.batches import Batches
+from equivalence.errors import DeclarationError
+from equivalence.pipelines.compare import BATCH, Sides
+from equivalence.sample import Sample
+
+
+def draw(batches: Batches, name: str, seed: int, dtype: str) -> "BatchSample":
+    """The reference pipeline's batches as a sample, whose weights are drawn.
+
+    name: the name of the sample.
+    seed: the base seed of the files and the weights.
+    """
+    (items,) = Sides(batches.case, seed).items("reference", BATCH, "float32")
+    items_by_step = [(item["image"], item["label"].astype(np.int32)) for item in items]
+    if (size := batches.together) is not None:
+        whole = len(items_by_step) // size * size
+        items_by_step = [
+            tuple(np.stack(part) for part in zip(*items_by_step[i : i + size], strict=True))
+            for i in range(0, whole, size)
+        ]
+    return BatchSample(name, seed, items_by_step, dtype)
+
+
+class BatchSample(Sample):
+    """A sample whose inputs are given, one batch for each step; all else is drawn.
+
+    DeclarationError for a step that has no batch.
+    """
+
+    def __init__(self, name: str, seed: int, batches: Sequence[tuple], dtype: str):
+        super().__init__(name, seed, [], dtype)
+        self.batches = batches
+
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        if step > len(self.batches):
+            raise DeclarationError(
+                f"{self.name}: step {step} has no batch; the pipeline gives {len(self.batches)}"
+            )
+        return [self._round(values) for values in self.batches[step - 1]]
+
+    @property
+    def differentiable(self) -> list[int]:
+        return [i for i, values in enumerate(self.batches[0]) if values.dtype.kind == "f"]

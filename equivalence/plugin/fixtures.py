@@ -1,0 +1,182 @@
+"""The fixtures `compare` and `explore`: a failed test names the culprit in words."""
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from equivalence import files, kinds
+from equivalence.errors import EquivalenceError
+from equivalence.host import environment
+from equivalence.host.isolation import isolated
+from equivalence.judge.outcome import Outcome
+from equivalence.kinds import Case
+from equivalence.operators import explore as exploring
+from equivalence.plugin import records as record_plugin
+from equivalence.plugin.devices import ROUNDED_PRODUCTS, repeat_options
+from equivalence.plugin.results import DIAGNOSES
+from equivalence.record import candidates, truths
+from equivalence.report import text as report
+
+RUNNING = "running"
+"""Folder beside the results, with a file for each operator that is being explored."""
+
+LINES = pytest.StashKey[list[str]]()
+"""The lines of results of a test."""
+
+DIAGNOSIS = pytest.StashKey[list[str]]()
+"""The name of a test's case, and the lines of its diagnosis."""
+
+SHOW_TRACEBACK = "(--tb=long shows the traceback)"
+
+
+@pytest.fixture
+def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
+    """Runs a case; fails the test, in words, if its sides are not as the twin declares."""
+    seed = request.config.getoption("seed")
+
+    def run(case: Case) -> None:
+        with _fail_in_words(request.config):
+            outcome = kinds.check(case, seed)
+            request.node.stash[LINES] = report.lines(outcome)
+            request.node.user_properties += _properties([outcome])
+            if not outcome.passed:
+                repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
+                repeat += repeat_options(request.config)
+                repeat += record_plugin.repeat_options(request.config)
+                _fail(request.config, outcome, repeat)
+            elif request.config.getoption("diagnose") and outcome.judgement is not None:
+                diagnosis = _diagnose(request.config, outcome, True)
+                request.node.stash[DIAGNOSIS] = [case.name, *diagnosis]
+
+    with isolated():
+        yield run
+
+
+@pytest.fixture
+def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Exploration], None]]:
+    """Compares examples of an operator; fails the test with the smallest that is not equal."""
+    config, nodeid = request.config, request.node.nodeid
+    seed, spelled = config.getoption("seed"), config.getoption("example")
+    running = _running_file(config, nodeid)
+
+    def begin(text: str) -> None:
+        running.parent.mkdir(parents=True, exist_ok=True)
+        running.write_text(text)
+
+    def run(exploration: exploring.Exploration) -> None:
+        operator = exploration.operator
+        repeat = f"pytest '{nodeid}' --seed {seed}{repeat_options(config)} --example "
+        with _fail_in_words(config):
+            if spelled is not None:
+                outcome = kinds.check(exploration.case(operator.example(spelled)), seed)
+                request.node.stash[LINES] = report.lines(outcome)
+                request.node.user_properties += _properties([outcome])
+                if not outcome.passed:
+                    _fail(config, outcome, repeat + shlex.quote(spelled))
+                return
+            found = exploring.explore(exploration, seed, config.rootpath, begin)
+            request.node.stash[LINES] = [
+                *(line for outcome in found.outcomes for line in report.lines(outcome)),
+                *map(report.set_aside, found.set_aside),
+            ]
+            request.node.user_properties += _properties(found.outcomes)
+            if found.failure is None:
+                return
+            repeat += shlex.quote(found.example.spelled(operator.name))
+            if isinstance(found.failure, EquivalenceError):
+                pytest.fail(f"{found.failure}\nrepeat: {repeat}", pytrace=False)
+            request.node.stash[LINES] += report.lines(found.failure)
+            request.node.user_properties[:] = _properties([found.failure])
+            _fail(config, found.failure, repeat)
+
+    with isolated():
+        yield run
+    running.unlink(missing_ok=True)
+
+
+def _properties(outcomes: Sequence[Outcome]) -> list[tuple[str, object]]:
+    """The properties of a test for a report in JUnit's format."""
+    rounded = [each.products for each in outcomes if each.products is not None]
+    counted = [(ROUNDED_PRODUCTS, sum(rounded))] if rounded else []
+    return report.properties(outcomes) + counted
+
+
+def _running_file(config: pytest.Config, nodeid: str) -> Path:
+    """The file that names the example that a test runs, in case it crashes the process."""
+    digest = hashlib.sha256(nodeid.encode()).hexdigest()[:16]
+    return _folder(config) / RUNNING / digest
+
+
+def _folder(config: pytest.Config) -> Path:
+    return Path(config.rootpath, config.getoption("results")).parent
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched) -> None:
+    """Add to the report of a crash the example that the worker was running."""
+    with contextlib.suppress(FileNotFoundError):
+        running = _running_file(sched.config, crashitem)
+        report.longrepr = f"{report.longrepr}\nwhile it ran {running.read_text()}"
+        running.unlink()
+
+
+@contextlib.contextmanager
+def _fail_in_words(config: pytest.Config) -> Iterator[None]:
+    """Turn an EquivalenceError of the block into a failure of the test, with its sentence."""
+    try:
+        yield
+    except EquivalenceError as error:
+        if config.option.tbstyle in ("long", "native"):
+            raise
+        failure = f"{error}\n{SHOW_TRACEBACK}" if error.__cause__ else str(error)
+        raise pytest.fail.Exception(failure, pytrace=False) from None
+
+
+def _fail(config: pytest.Config, outcome: Outcome, repeat: str) -> NoReturn:
+    """Fail the test with the text of a failure and a diagnosis."""
+    diagnosis = []
+    if outcome.judgement.differing:
+        diagnosis = _diagnose(config, outcome, False)
+    pytest.fail(report.failure(outcome, repeat, diagnosis), pytrace=False)
+
+
+def _diagnose(config: pytest.Config, outcome: Outcome, passed: bool) -> list[str]:
+    """The lines of a diagnosis: the culprit, and the file with the whole diagnosis.
+
+    passed: whether the case has passed; every part of it is then measured.
+    """
+    case = outcome.case
+    if outcome.made_with:
+        return [report.undiagnosed(outcome)]
+    if not environment.installed("torch"):
+        return ["no diagnosis: it needs torch; repeat it where torch is installed"]
+    try:
+        # Without records: sketches have no elements, and runs of parts are not to be recorded.
+        with truths.using(None), candidates.using(None):
+            brief, full = kinds.diagnose(case, outcome.seed, every=passed)
+    except Exception as error:  # must not hide the failure itself
+        return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
+    name = re.sub(r"[^\w.+=-]+", "_", case.name)
+    path = files.write(_folder(config) / DIAGNOSES / f"{name}.txt", "\n".join(full) + "\n")
+    part = kinds.kind_of(case).part
+    return [*brief, f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    test_report = yield
+    if {"compare", "explore"} & {*getattr(item, "fixturenames", ())}:
+        # Attributes of a report travel from an xdist worker to the controller.
+        test_report.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
+        test_report.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []
+        if crash := getattr(test_report.longrepr, "reprcrash", None):
+            # pytest's short summary and JUnit repeat all lines of the message.
+            crash.message = report.headline(crash.message)
+    return test_report

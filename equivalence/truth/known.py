@@ -1,0 +1,60 @@
+"""The reference's side of a case, from a run or from a record.
+
+Imports no framework: a host that reads a record needs no torch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from equivalence.judge.expected import Expected
+from equivalence.judge.sketch import WHOLE_SIZE, Sketch
+from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import Flip, Truth
+from equivalence.sample import Sample
+from equivalence.sides.weights import Slot
+
+
+@dataclass
+class Reference:
+    """The reference's side, which all executions and devices of a sample share.
+
+    sample: the sample, moved off kinks.
+    slots: the shape and kind of each weight, by its name.
+    random_layers: the paths of the layers that draw random numbers.
+    expected: the truth of every tensor.
+    finer: the truth with more exact sensitivities; None until a candidate's error is close to the
+        budget.
+    far: the activations that may have taken the other branch; None until only gradients differ.
+    record: "used" for a reference from a record; "stale" for one that was run since its record is
+        out of date; "written" for one that has just been recorded; None without records.
+    multiplies: whether the reference has convolutions or matrix products; None if it is not
+        recorded in this run.
+    """
+
+    sample: Sample
+    slots: dict[str, Slot]
+    random_layers: list[str]
+    expected: Truth
+    finer: Truth | None = None
+    far: tuple[Flip, ...] | None = None
+    record: str | None = None
+    multiplies: bool | None = None
+
+
+def sketch_large(sample: Sample) -> Callable[[Trace], Truth]:
+    """The function that makes a record's truth of a trace: it sketches large tensors.
+
+    Small tensors are kept whole, and so is a tensor with a value that is not finite, since its
+    sums would not be finite either.
+    """
+
+    def expected(name: str, values: np.ndarray) -> Expected:
+        summable = values.dtype.kind in "fiub" and np.isfinite(values).all()
+        if values.size <= WHOLE_SIZE or not summable:
+            return Expected(values, str(values.dtype))
+        sketch = Sketch(values.shape, (sample.seed, sample.name, name))
+        return Expected(sketch.of(values), str(values.dtype), sketch=sketch)
+
+    return lambda trace: Truth({name: expected(name, values) for name, values in trace.items()})

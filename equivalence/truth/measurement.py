@@ -1,0 +1,46 @@
+"""A reference network and the sample on which it is run again and again."""
+
+from dataclasses import dataclass
+
+from equivalence.judge.tensors import Trace
+from equivalence.sample import Neighbour, Perturbed, Sample
+from equivalence.sides.torch_network import TorchNetwork, Watch
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A reference network, and everything that its runs need.
+
+    network: the reference.
+    sample: the inputs, weights and cotangents of its runs.
+    phase: "train" or "eval".
+    unit_roundoff: the unit roundoff by which the case is judged. A perturbed run multiplies each
+        input and weight by 1 + unit_roundoff or 1 - unit_roundoff.
+    """
+
+    network: TorchNetwork
+    sample: Sample
+    phase: str
+    unit_roundoff: float
+
+    def run(
+        self,
+        sample: Sample | Perturbed | Neighbour | None = None,
+        watch: Watch | None = None,
+        dtype: str = "float64",
+    ) -> Trace:
+        """The trace of one run, forward and backward.
+
+        sample: another sample to run; None runs the own one.
+        watch: a context that is open during the run.
+        dtype: the precision of the run.
+        """
+        return self.network.run(sample or self.sample, self.phase, dtype, watch)
+
+    def run_own(self) -> Trace:
+        """The trace of the reference's own run, in the precision of the case."""
+        return self.run(dtype=self.sample.dtype)
+
+    def perturbed(self, probe: int, roundings: float = 1.0) -> Perturbed:
+        """Perturbation number `probe` of the sample; it moves each value by so many roundings."""
+        return Perturbed(self.sample, probe, roundings * self.unit_roundoff)

@@ -1,0 +1,38 @@
+"""The comparison of a case: both sides after their runs, and the verdict."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import Flip
+from equivalence.judge.verdict import Judgement
+from equivalence.truth.known import Reference
+
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Both sides of one case after their runs.
+
+    reference: the reference's side.
+    candidate: the candidate.
+    partners: candidate name -> reference name of every weight.
+    trace: the candidate's trace, in which the truth replaces undecided elements.
+    raw: the candidate's trace as it is.
+    judgement: the verdict.
+    flips: the other branches that explain the candidate, as in `Outcome`.
+    note: a possible explanation that this host cannot try, as in `Outcome`.
+    excused: the names of the excuses that have changed the verdict so far.
+    """
+
+    reference: Reference
+    candidate: "MindSporeNetwork"
+    partners: dict[str, str]
+    trace: Trace
+    raw: Trace
+    judgement: Judgement
+    flips: tuple[Flip, ...] = ()
+    note: str | None = None
+    excused: tuple[str, ...] = ()

@@ -1,0 +1,43 @@
+"""One case and its base seed, which all steps of a comparison share."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from equivalence.declare.twin import TwinCase
+from equivalence.sample import Sample
+from equivalence.twins import sides, units
+
+if TYPE_CHECKING:
+    from equivalence.truth.measurement import Measurement
+
+
+class Drawn:
+    """A case, its base seed, and the precision by which it is judged.
+
+    case: the case, of one size.
+    seed: the base seed of its sample.
+    """
+
+    def __init__(self, case: TwinCase, seed: int):
+        self.case, self.seed = case, seed
+
+    @cached_property
+    def unit_roundoff(self) -> float:
+        """The unit roundoff by which the case is judged."""
+        return units.case_unit_roundoff(self.case, self.seed)
+
+    @cached_property
+    def coarse(self) -> bool:
+        """Whether the case is judged by a compute mode that rounds more than the dtype does."""
+        return units.is_coarse(self.case, self.seed)
+
+    def sample(self) -> Sample:
+        """The sample, drawn anew."""
+        return sides.draw(self.case, self.seed)
+
+    def measurement(self, sample: Sample) -> "Measurement":
+        """A new reference on a sample of this case. Raises TorchMissingError without torch."""
+        network = sides.build_reference(self.case)
+        from equivalence.truth.measurement import Measurement  # torch is there
+
+        return Measurement(network, sample, self.case.phase, self.unit_roundoff)

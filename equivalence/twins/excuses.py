@@ -1,0 +1,147 @@
+"""The excuses that need further runs of the reference, in the order of their table.
+
+Each function takes a comparison that is not equal. It returns one with another judgement, or None
+if the excuse does not apply. `apply` is the only place that replaces a failed judgement by
+another. The verdict itself notes the excuses of the judge (`underflow`, `rounding_of_results`,
+`coarse_mode`). `equivalence/judge/excuses.py` says what each excuse forgives.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from equivalence.errors import blaming
+from equivalence.host import environment
+from equivalence.judge import excuses
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.truth import Flip
+from equivalence.judge.verdict import Judgement, judge
+from equivalence.twins import kept
+from equivalence.twins.comparison import Comparison
+from equivalence.twins.drawn import Drawn
+from equivalence.words import listed
+
+Act = Callable[[Comparison, Drawn], Comparison | None]
+
+
+def judged(expected: dict[str, Expected], made: Comparison, drawn: Drawn) -> Judgement:
+    """The judgement of the candidate's trace by another truth."""
+    return judge(expected, made.trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
+
+
+def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
+    """The comparison after every excuse that applies, with their names in `excused`.
+
+    flips: whether branch flips may explain a difference.
+    """
+    made = _note_undecided(made, drawn)
+    for excuse, act in ACTS:
+        if made.judgement.equal or (excuse is excuses.BRANCH_FLIPS and not flips):
+            continue
+        better = act(made, drawn)
+        if better is None:
+            continue
+        if _better(better.judgement, made.judgement):
+            better = replace(better, excused=(*made.excused, excuse.name))
+        made = better
+    return made
+
+
+def _better(one: Judgement, two: Judgement) -> bool:
+    """Whether fewer tensors differ in `one` than in `two`, or only one of them is ill-posed."""
+    if (one.ill_posed is None) != (two.ill_posed is None):
+        return True
+    return len(one.differing) < len(two.differing)
+
+
+def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
+    """Note the excuse if a tensor would differ by its undecided elements."""
+    undecided = made.reference.expected.undecided
+    names = [v.name for v in made.judgement.verdicts if v.equal and v.name in undecided]
+    expected = made.reference.expected
+    if all(expected[name].within(made.raw[name], drawn.unit_roundoff) for name in names):
+        return made
+    return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
+
+
+def _closer_sensitivities(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """Judge an error of little more than the budget by more perturbed runs."""
+    judgement = made.judgement
+    if not judgement.differing or judgement.needed > CLOSE * BUDGET:
+        return None
+    finer = kept.finer(made.reference, drawn)
+    return replace(made, judgement=judged(finer, made, drawn))
+
+
+def _jump(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """Make a single operator's example ill-posed if its gradients jump at a kink."""
+    if not made.judgement.perhaps_branches:
+        return None
+    why = "its gradients jump within the budget, and by as much as they differ"
+    return _set_aside(made, drawn, "jumped", why)
+
+
+def _chance(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """Make a single operator's example ill-posed if the reference is as inaccurate nearby."""
+    return _set_aside(
+        made, drawn, "lost_nearby", "for inputs nearby the reference is as far from the truth"
+    )
+
+
+def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparison | None:
+    """The comparison made ill-posed, if the reference confirms it; else None.
+
+    asked: the name of the function of `truth/compute.py` that must return True. why: the text of
+    `Judgement.ill_posed`. Samples of an operator are not moved off its kinks, so that rounding
+    may decide between both sides of one.
+    """
+    judgement = made.judgement
+    differing = judgement.differing
+    if not drawn.case.alone or judgement.ill_posed is not None or not differing:
+        return None
+    if any(verdict.problem for verdict in differing):
+        return None
+    with blaming("reference", drawn.case.name):
+        measurement = drawn.measurement(made.reference.sample)
+        from equivalence.truth import compute  # torch is there
+
+        if not getattr(compute, asked)(measurement, made.reference.expected, differing):
+            return None
+    return replace(made, judgement=replace(judgement, ill_posed=why))
+
+
+def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """Judge by the run with other branches, if whole flips explain all differences."""
+    known, case = made.reference, drawn.case
+    if case.alone or not made.judgement.perhaps_branches:
+        return None
+    if known.record and not environment.installed("torch"):
+        return replace(made, note=_untried(known.expected.near))
+    with blaming("reference", case.name):
+        measurement = drawn.measurement(known.sample)
+        if not measurement.network.settles:
+            return None
+        from equivalence.truth import flips  # torch is there
+
+        near = known.expected.near or kept.farther(known, measurement)
+        explained = near and flips.explain(measurement, known.expected, near, made.trace)
+    if not explained:
+        return None
+    taken, expected = explained
+    judgement = judged(expected, made, drawn)
+    return replace(made, judgement=judgement, flips=taken) if judgement.equal else None
+
+
+def _untried(near: Sequence[Flip]) -> str | None:
+    """The note for gradients that differ on a host without torch, which cannot try flips."""
+    if not near:
+        return None
+    return f"perhaps a branch flip, at {listed(near)}; to tell, run it where torch is installed"
+
+
+ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
+    (excuses.CLOSER_SENSITIVITIES, _closer_sensitivities),
+    (excuses.JUMP, _jump),
+    (excuses.CHANCE, _chance),
+    (excuses.BRANCH_FLIPS, _branch_flips),
+)

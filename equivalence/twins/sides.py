@@ -1,0 +1,64 @@
+"""Builds the two sides of a case, and draws their sample. Imports the frameworks late."""
+
+from typing import TYPE_CHECKING
+
+from equivalence.declare.batches import Batches
+from equivalence.declare.twin import TwinCase
+from equivalence.errors import TorchMissingError
+from equivalence.host import devices, environment
+from equivalence.pipelines import batches
+from equivalence.sample import Sample, resolve_inputs
+
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+    from equivalence.sides.torch_network import TorchNetwork
+
+
+def draw(case: TwinCase, seed: int) -> Sample:
+    """The sample of a case: its inputs, weights and cotangents."""
+    if isinstance(case.twin.inputs, Batches):
+        return batches.draw(case.twin.inputs, case.sample_name, seed, case.dtype)
+    inputs = resolve_inputs(case.twin.inputs, case.dimensions)
+    return Sample(case.sample_name, seed, inputs, case.dtype)
+
+
+def build_reference(case: TwinCase) -> "TorchNetwork":
+    """A new reference of a case. Raises TorchMissingError if torch is not installed."""
+    if not environment.installed("torch"):
+        raise TorchMissingError(
+            f"{case.name}: its reference needs torch, which is not installed, and no record of it "
+            "is used; run `make record` where torch is"
+        )
+    from equivalence.sides.torch_network import TorchNetwork, TorchTraining
+
+    place = devices.place(case.device)
+    if case.twin.steps:
+        return TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
+    return TorchNetwork(case.twin.reference, case.arguments, place)
+
+
+def build_candidate(case: TwinCase) -> "MindSporeNetwork":
+    """The candidate of a case."""
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+    from equivalence.sides.mindspore_training import MindSporeTraining
+
+    place = devices.place(case.device).running(case.computed)
+    if case.twin.steps:
+        return MindSporeTraining(
+            case.twin.candidate, case.arguments, case.execution, place, case.twin.steps
+        )
+    return MindSporeNetwork(
+        case.twin.candidate, case.arguments, case.execution, place, _declared_shapes(case)
+    )
+
+
+def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:
+    """The shapes of the inputs, with None for every dimension that a size sets.
+
+    Returns None for a twin without sizes.
+    """
+    if not case.twin.sizes:
+        return None
+    unknown = dict.fromkeys(case.twin.sizes[0], (None,))  # a tuple, since `resolve` splices it in
+    shapes = [draw.resolve({**case.config, **unknown}) for draw in case.twin.inputs]
+    return [shape for shape in shapes if shape is not None]

@@ -1,0 +1,220 @@
+"""Which APIs of PyTorch a file or a module uses is read off its code."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from equivalence.coverage import torch_names, usage
+from equivalence.errors import CoverageError
+
+
+@pytest.fixture
+def used(tmp_path):
+    """What a text of Python uses: API -> lines."""
+
+    def read(text):
+        path = tmp_path / "net.py"
+        path.write_text(textwrap.dedent(text))
+        return usage.of_file(path)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\ntorch.nn.functional.relu(x)",
+        "import torch as t\nt.nn.functional.relu(x)",
+        "import torch.nn as nn\nnn.functional.relu(x)",
+        "import torch.nn.functional as F\nF.relu(x)",
+        "from torch import nn\nnn.functional.relu(x)",
+        "from torch.nn import functional as F\nF.relu(x)",
+        "from torch.nn.functional import relu\nrelu(x)",
+        "from torch.nn.functional import relu as act\ny = [act]",
+        "import torch.nn.functional\ntorch.nn.functional.relu(x)",
+        "from torch.nn.functional import *\nrelu(x)",
+    ],
+)
+def test_an_api_is_found_under_every_name(used, text):
+    assert used(text).apis == {"torch.nn.functional.relu": ["2"]}
+
+
+def test_an_import_within_a_function_counts(used):
+    text = "def f(x):\n    import torch\n    return torch.relu(x)"
+    assert used(text).apis == {"torch.relu": ["3"]}
+
+
+def test_a_use_is_counted_each_time_an_import_never(used):
+    text = "import torch\nfrom torch import exp\ntorch.exp(torch.exp(x))\nexp(y)"
+    assert used(text).apis == {"torch.exp": ["3", "3", "4"]}
+
+
+def test_what_is_imported_from_elsewhere_is_none_of_pytorch(used):
+    text = "import numpy as np\nfrom timm import relu\nimport math\nnp.exp(x)\nrelu(x)\nmath.exp(1)"
+    found = used(text)
+    assert (found.apis, found.others) == ({}, {"numpy", "timm"})
+
+
+def test_what_is_imported_from_beside_is_told(used):
+    found = used("from ..layers import relu\nfrom . import boxes\nrelu(x)\nboxes.iou(x)")
+    assert (found.apis, found.others) == ({}, {"..layers", ".boxes"})
+
+
+def test_methods_that_tensors_alone_have_are_counted(used):
+    text = "y = x.view(-1).permute(0)\n(x + y).unsqueeze(0)\nx.layer.weight.mul_(2)"
+    assert used(text).apis == {
+        "torch.Tensor.view": ["1"],
+        "torch.Tensor.permute": ["1"],
+        "torch.Tensor.unsqueeze": ["2"],
+        "torch.Tensor.mul_": ["3"],
+    }
+
+
+def test_methods_of_strings_and_containers_are_told_apart(used):
+    found = used("x.split(2)\n'a b'.split()\n[3].sort()\nx.append(1)\nx.items()")
+    assert (found.apis, found.perhaps) == ({}, {"split": ["1"]})
+
+
+def test_a_layer_of_its_own_is_no_method_of_a_tensor(used):
+    assert used("self.relu(x)\ncls.exp(x)\nself.weight.exp()").apis == {"torch.Tensor.exp": ["3"]}
+
+
+def test_a_function_of_a_module_is_no_method_of_a_tensor(used):
+    assert used("import numpy as np\nnp.linalg.det(x)\nnp.mean(x)").apis == {}
+
+
+def test_an_api_without_its_name_is_not_followed_by_another(used):
+    text = "import torch\ntorch.zeros(2).cumsum(0)"
+    assert used(text).apis == {"torch.zeros": ["2"], "torch.Tensor.cumsum": ["2"]}
+
+
+def test_a_product_of_matrices_is_one(used):
+    assert used("x @ y + z").apis == {"torch.matmul": ["1"]}
+
+
+def test_a_class_has_the_name_that_pytorch_shows_it_under(used):
+    assert used("from torch.nn.modules.conv import Conv2d\nConv2d(1, 1, 1)").apis == {
+        "torch.nn.Conv2d": ["2"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"x = (", "no Python: '\\(' was never closed in line 1"),
+        (b"x = 1\n  y = 2", "no Python: unexpected indent in line 2"),
+        (b"x = '\xff'", "no Python"),
+        (b"\0", "no Python"),
+    ],
+)
+def test_what_is_no_python_is_one_sentence(tmp_path, content, words):
+    (tmp_path / "net.py").write_bytes(content)
+    with pytest.raises(CoverageError, match=words) as raised:
+        usage.of_file(tmp_path / "net.py")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
+    with pytest.raises(CoverageError, match="cannot be read: No such file"):
+        usage.of_file(tmp_path / "net.py")
+    with pytest.raises(CoverageError, match="cannot be read: Is a directory"):
+        usage.of_file(tmp_path)
+
+
+def scaled(x):
+    return torch.sigmoid(x)
+
+
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 1, 1)
+        self.extra = torch.zeros(1)
+
+    def forward(self, x):
+        return self.head(F.relu(self.conv(x)))
+
+    def head(self, x):
+        return scaled(x).flatten(1)
+
+    def unused(self, x):
+        return torch.tan(x)
+
+
+class Derived(nn.Conv2d):
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(torch.abs(x))
+
+
+def here(function):
+    return f"{Path(__file__).name}:{function.__code__.co_firstlineno + 1}"
+
+
+def test_of_a_module_its_layers_count_and_the_code_that_it_runs():
+    assert usage.of_module(nn.Sequential(Own(), Own(), nn.ReLU())).apis == {
+        "torch.nn.Sequential": ["itself"],
+        "torch.nn.Conv2d": ["0.conv", "1.conv"],
+        "torch.nn.functional.relu": [here(Own.forward)],
+        "torch.Tensor.flatten": [here(Own.head)],
+        "torch.sigmoid": [here(scaled)],
+        "torch.nn.ReLU": ["2"],
+    }
+
+
+def test_a_class_derived_from_a_layer_is_that_layer_too():
+    found = usage.of_module(Derived(1, 1, 1)).apis
+    assert found["torch.nn.Conv2d"] == ["itself"]
+    assert "torch.abs" in found
+
+
+def test_a_layer_that_pytorch_hides_is_the_one_that_it_shows():
+    found = usage.of_module(nn.MultiheadAttention(4, 2)).apis
+    assert found["torch.nn.Linear"] == ["out_proj"]
+
+
+def test_code_that_is_not_at_hand_is_one_sentence():
+    namespace = {"nn": nn}
+    exec("class Typed(nn.Module):\n    def forward(self, x):\n        return x", namespace)
+    with pytest.raises(CoverageError, match=r"the source of .*Typed is not at hand"):
+        usage.of_module(namespace["Typed"]())
+
+
+def test_places_are_told_in_order_and_once():
+    assert usage.list_uses(["10", "9", "9"]) == "9, 10"
+    assert usage.list_uses([f"layer{i}.conv" for i in range(12)]) == (
+        "layer0.conv, layer1.conv, layer2.conv, layer3.conv, layer4.conv and 7 more"
+    )
+
+
+@pytest.mark.parametrize(
+    "api",
+    [
+        "torch.Tensor",
+        "torch.float32",
+        "torch.channels_last",
+        "torch.pi",
+        "torch.nn",
+        "torch.nn.Module",
+        "torch.Tensor.size",
+        "torch.jit.script",
+        "torch.backends.cudnn.benchmark",
+    ],
+)
+def test_structure_computes_nothing(api):
+    assert torch_names.computes_nothing(api)
+
+
+@pytest.mark.parametrize("api", ["torch.exp", "torch.nn.ReLU", "torch.Tensor.float", "torch.foo"])
+def test_anything_else_computes(api):
+    assert not torch_names.computes_nothing(api)
+
+
+@pytest.mark.parametrize("api", ["torch.nn.init.ones_", "torchvision.ops.nms", "torch.fft.fft"])
+def test_a_name_is_looked_up_in_modules_that_nobody_has_imported(api):
+    assert torch_names.look_up(api) is not None
+    assert torch_names.look_up(f"{api}s") is None

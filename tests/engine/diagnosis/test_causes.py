@@ -1,0 +1,148 @@
+"""A culprit's cause is told where it can be shown, and weights are told from computing."""
+
+import numpy as np
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.diagnosis import causes
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.host.isolation import isolated
+from tests.engine.parts.small import case
+
+PT, MS = "tests.engine.parts.trees_pt:", "tests.engine.parts.trees_ms:"
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    with isolated():
+        yield
+
+
+def told(candidate, **options):
+    """The causes of each culprit of a tree."""
+    found = diagnose(case(PT + "Tree", MS + candidate, normal(4, 3, 10, 8), **options), 0)
+    return {layer.reference: layer.causes for layer in found.culprits}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "culprit", "first"),
+    [
+        ("tree_of_another_epsilon", "bn", "eps 1e-05 (reference) 0.001 (candidate)"),
+        ("tree_padded_with_zeros", "pool", "padding_value -inf (reference) 0 (candidate)"),
+        ("Misaligned", "pool", "padding ((1, 1), (1, 1)) (reference) same (candidate)"),
+    ],
+)
+def test_a_setting_that_differs_is_a_cause(candidate, culprit, first):
+    assert told(candidate)[culprit][0] == first
+
+
+@pytest.mark.parametrize(
+    ("candidate", "culprit", "first"),
+    [
+        (
+            "tree_of_a_turned_weight",
+            "body.2",
+            "weights: computes as if weight were transposed to axes (1, 0)",
+        ),
+        (
+            "tree_of_swapped_weights",
+            "bn",
+            "weights: computes as if weight and bias were swapped",
+        ),
+        (
+            "tree_of_an_unused_bias",
+            "body.2",
+            "weights: computes as if bias were not loaded, but at its initial 0",
+        ),
+    ],
+)
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_what_the_layer_seems_to_compute_with_is_tried_out(candidate, culprit, first, execution):
+    assert told(candidate, execution=execution)[culprit][0] == first
+
+
+def test_a_map_that_takes_weights_from_elsewhere_is_a_cause_and_its_cure_is_proved():
+    swapped = {"body.0.weight": "body.2.weight", "body.2.weight": "body.0.weight"}
+    cured = "; with its own the layer is right"
+    assert {layer: found[0] for layer, found in told("Tree", rename=swapped).items()} == {
+        "body.0": f"weights: weight holds body.2.weight, not weight{cured}",
+        "body.2": f"weights: weight holds body.0.weight, not weight{cured}",
+    }
+
+
+def test_a_map_within_a_layer_is_a_cause_too():
+    swapped = {"bn.gamma": "bn.bias", "bn.beta": "bn.weight"}
+    assert told("Tree", rename=swapped)["bn"][0] == (
+        "weights: gamma holds bias, not weight, beta holds weight, not bias; "
+        "with its own the layer is right"
+    )
+
+
+def test_a_wrong_map_to_a_wrong_layer_is_not_said_to_be_all():
+    swapped = {"bn.gamma": "bn.bias", "bn.beta": "bn.weight"}
+    found = told("tree_of_another_epsilon", rename=swapped)["bn"]
+    assert found[0] == "eps 1e-05 (reference) 0.001 (candidate)"
+    assert found[1] == "weights: gamma holds bias, not weight, beta holds weight, not bias"
+
+
+def test_gradients_that_are_lost_are_told_from_weights_that_are_not_used():
+    lost = told("Detached")[""]
+    assert lost[0] == "no gradient reaches body.0.bias, body.0.weight, body.2.bias and 1 more"
+    unused = told("tree_of_an_unused_bias")["body.2"]
+    assert "weights: nothing depends on bias" in unused
+
+
+def test_a_network_of_right_layers_is_told_to_join_them_wrongly():
+    assert told("Detached")[""][1] == (
+        "its layers and its outputs are right; its own code loses or adds a gradient"
+    )
+    assert told("Unjoined")[""][0] == (
+        "its layers are right by themselves; its own code joins them otherwise"
+    )
+
+
+def test_layers_that_only_one_side_has_are_told_where_the_network_itself_is_to_blame():
+    # Right layers, wrongly joined, and one more: only the network can be blamed.
+    assert "only the candidate has extra (ReLU)" in told("Overactive")[""]
+
+
+def test_each_hypothesis_is_another_set_of_weights():
+    rng = np.random.default_rng(0)
+    held = {"weight": rng.normal(size=(4, 4, 3, 3)), "bias": rng.normal(size=4)}
+    phrases = []
+    for phrase, altered in causes._hypotheses(held):
+        phrases.append(phrase)
+        assert set(altered) <= set(held)
+        assert all(altered[name].shape == held[name].shape for name in altered)
+        assert any(not np.array_equal(altered[name], held[name]) for name in altered)
+    assert len(set(phrases)) == len(phrases)
+    assert "the kernels of weight were flipped" in phrases
+
+
+def test_hwio_is_tried_both_ways_and_is_its_own_inverse_pair():
+    values = np.arange(2 * 3 * 5 * 7.0).reshape(2, 3, 5, 7)
+    tried = {phrase: altered["w"] for phrase, altered in causes._hypotheses({"w": values})}
+    # A file in HWIO that was read as OIHW without a transposition.
+    file = values.transpose(2, 3, 1, 0)
+    assert np.array_equal(tried["w were in HWIO order"], file.reshape(values.shape))
+
+
+def test_weights_are_not_suspected_where_outputs_are_right():
+    (found,) = told("Detached").values()
+    assert not any(cause.startswith("weights:") for cause in found)
+
+
+def test_a_flipped_kernel_is_told():
+    found = told("tree_of_flipped_kernels")["conv"]
+    assert found[0] == "weights: computes as if the kernels of weight were flipped"
+
+
+def test_nothing_is_said_of_gradients_where_an_output_has_another_shape():
+    found = told("tree_of_a_larger_pooling")
+    assert list(found) == ["pool"]
+    assert not any("depends on" in cause or "reaches" in cause for cause in found["pool"])
+
+
+def test_a_layer_that_is_run_another_number_of_times_is_told():
+    assert "the candidate runs body 0 for 1 times" in told("Bodiless")[""]
+    assert "the candidate runs act 1 for 2 times" in told("Inactive")[""]

@@ -1,0 +1,133 @@
+"""The layers to blame are found, whatever the layers' names, and no others."""
+
+import math
+
+import pytest
+
+from equivalence.declare.draws import binary, logits, normal
+from equivalence.declare.twin import EXECUTIONS
+from equivalence.diagnosis import search
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.host.isolation import isolated
+from tests.engine.parts.small import case
+
+PT, MS = "tests.engine.parts.trees_pt:", "tests.engine.parts.trees_ms:"
+ORDER = ["conv", "bn", "act", "pool", "body.0", "body.1", "body.2", "body", ""]
+MAPS = normal(4, 3, 10, 8)
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    with isolated():
+        yield
+
+
+def tree(candidate, reference="Tree", drawn=MAPS, every=False, **options):
+    return diagnose(case(PT + reference, MS + candidate, drawn, **options), 0, every)
+
+
+def blamed(found):
+    return [layer.reference for layer in found.culprits]
+
+
+def by_path(found):
+    return {layer.reference: layer for layer in found.layers}
+
+
+@pytest.mark.parametrize("execution", EXECUTIONS)
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_a_right_network_has_no_culprit_and_all_its_layers_are_measured(execution, phase):
+    found = tree("Tree", every=True, execution=execution, phase=phase)
+    assert blamed(found) == []
+    layers = by_path(found)
+    assert list(layers) == ORDER
+    for layer in layers.values():
+        figures = (layer.inherited_forward, layer.inherited_backward, layer.forward, layer.backward)
+        assert all(0 <= figure < 16 for figure in figures), layer
+
+
+@pytest.mark.parametrize("execution", EXECUTIONS)
+@pytest.mark.parametrize(
+    ("candidate", "culprits"),
+    [
+        ("tree_of_another_epsilon", ["bn"]),
+        ("tree_padded_with_zeros", ["pool"]),
+        ("tree_of_two_mistakes", ["bn", "act"]),
+        ("Unjoined", [""]),
+        ("Detached", [""]),
+        ("tree_of_a_turned_weight", ["body.2"]),
+        ("tree_of_swapped_weights", ["bn"]),
+        ("tree_of_an_unused_bias", ["body.2"]),
+        ("Misaligned", ["pool"]),
+    ],
+)
+def test_the_layers_to_blame_are_named(candidate, culprits, execution):
+    found = tree(candidate, execution=execution)
+    assert blamed(found) == culprits
+    for layer in found.culprits:
+        assert max(layer.forward, layer.backward) > 1000
+
+
+def test_errors_that_are_inherited_are_told_from_local_ones():
+    layers = by_path(tree("tree_of_another_epsilon"))
+    assert layers["conv"].inherited_forward < 16 < layers["conv"].inherited_backward
+    assert max(layers["conv"].forward, layers["conv"].backward) < 16
+    assert min(layers["bn"].inherited_forward, layers["bn"].forward) > 1000
+    assert layers["body"].forward < 16 < layers["body"].inherited_forward
+
+
+def test_only_layers_on_the_way_to_a_culprit_are_fed_by_themselves():
+    layers = by_path(tree("tree_of_another_epsilon"))
+    assert math.isnan(layers["body.0"].forward)
+    assert layers["body"].forward < 16
+
+
+def test_the_candidates_own_path_is_told():
+    (culprit,) = tree("Misaligned").culprits
+    assert (culprit.reference, culprit.candidate) == ("pool", "shrink")
+
+
+def test_a_layer_that_cannot_be_fed_by_itself_is_passed_over_with_the_reason():
+    found = tree("Keyed", "Keyed", normal(5, 4))
+    assert blamed(found) == ["inner.dense"]
+    assert by_path(found)["inner"].unfed == "it is called with more than tensors"
+
+
+def test_a_function_has_one_layer_itself():
+    focal = case(
+        "pt_reference.losses:SigmoidFocalLoss",
+        "ms_models.losses:SigmoidFocalLoss",
+        logits(6, 5),
+        binary(6, 5),
+        config={"alpha": 0.25, "reduction": "sum"},
+    )
+    found = diagnose(focal, 0, every=True)
+    assert [layer.reference for layer in found.layers] == [""]
+    assert found.layers[0].forward < 16
+
+
+def test_a_cotangent_that_may_be_of_another_call_is_left_out():
+    # Of the two calls of the activation, the gradient of one is stopped.
+    layers = by_path(tree("Detached"))
+    assert math.isnan(layers["act"].inherited_backward)
+    assert layers["act"].inherited_forward < 16
+
+
+def test_it_ends_in_time_and_says_where(monkeypatch):
+    monkeypatch.setattr(search, "PATIENCE", 0.0)
+    found = tree("tree_of_another_epsilon")
+    assert blamed(found) == [""]
+    assert found.notes == ["stopped after 0 seconds, at conv"]
+
+
+def test_weights_and_mode_are_those_of_the_case_in_every_layer():
+    # In evaluation a BatchNorm reads its statistics: another epsilon shows there too.
+    assert blamed(tree("tree_of_another_epsilon", phase="eval")) == ["bn"]
+    assert blamed(tree("tree_of_another_epsilon", dtype="float16")) == ["bn"]
+
+
+def test_what_is_wrong_in_graph_mode_alone_is_told_so():
+    found = tree("Moody", execution="graph")
+    assert blamed(found) == [""]
+    assert found.notes == ["in PyNative mode the same network gives the right outputs"]
+    assert tree("Unjoined", execution="graph").notes == []

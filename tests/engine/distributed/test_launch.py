@@ -1,0 +1,151 @@
+"""Ranks that fail, hang, or are left alone: told by rank, in its words, and none lives on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from equivalence.distributed import launch
+from equivalence.distributed.launch import Launcher, Run
+from equivalence.errors import SideError
+
+HERE = "tests.engine.parts.launching"
+SMALL = Launcher("numpy", "NUMBER", lambda ranks, *_: [HERE, str(ranks)])
+LIMIT = 30.0
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Runs two ranks of a behaviour under the small launcher; the logs are kept below tmp_path."""
+    monkeypatch.setitem(launch.LAUNCHERS, "small", SMALL)
+    monkeypatch.setattr(launch, "LOGS", tmp_path / "kept")
+    monkeypatch.setattr(launch, "ROOT", tmp_path)
+    folder = tmp_path / "run"
+    folder.mkdir()
+
+    def start(behaviour: str, limit: float = LIMIT) -> Run:
+        made = Run("a case", "small", 2, folder, limit)
+        made([HERE, "rank", behaviour])
+        return made
+
+    return start
+
+
+def living(folder: Path) -> list[str]:
+    """The processes that work in a folder."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if Path(os.readlink(link)) == folder:
+                found.append((link.parent / "cmdline").read_text())
+        except OSError:  # ended meanwhile, or another's
+            continue
+    return found
+
+
+def refused(run, tmp_path, behaviour: str, **options) -> str:
+    with pytest.raises(SideError) as failed:
+        run(behaviour, **options)
+    assert living(tmp_path / "run") == []
+    text = str(failed.value)
+    assert text.startswith("a case: rank 1 under small ")
+    log = text.rpartition("its log: ")[2]
+    assert "step 1 of 2" in (tmp_path / log).read_text()
+    assert (tmp_path / log).name == "rank1.log"
+    return text
+
+
+def test_ranks_that_end_with_their_results_pass(run, tmp_path):
+    made = run("right")
+    assert [rank.has_reported for rank in made.ranks] == [True, True]
+    assert living(tmp_path / "run") == []
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_rank_that_raises_is_told_in_its_words_with_the_line(run, tmp_path):
+    told = refused(run, tmp_path, "raises")
+    assert "raised ValueError: a batch of nothing (" in told
+    assert "launching.py:" in told
+    assert "call stack" not in told
+    assert "; meanwhile rank 0 stands at step 2 of 2 (" in told
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("killed", "ended at step 1 of 2 without a result or a word, as one that is killed"),
+        ("aborts", "died at step 1 of 2: Aborted"),
+    ],
+)
+def test_a_rank_that_dies_is_named_while_the_other_waits_for_it(run, tmp_path, behaviour, words):
+    assert words in refused(run, tmp_path, behaviour)  # had it been waited for: "did not end"
+
+
+def test_a_rank_that_hangs_is_told_from_the_one_that_waits_and_its_child_is_ended(run, tmp_path):
+    told = refused(run, tmp_path, "hangs", limit=3.0)
+    assert "did not end within 3 s: rank 1 stands at step 1 of 2 (" in told
+    assert "in hangs)" in told
+
+
+def test_a_rank_that_the_launcher_ends_is_not_blamed(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(launch, "POLL", 1.0)  # both have ended when they are looked at
+    assert "ended at step 1 of 2 without a result" in refused(run, tmp_path, "killed_with_other")
+
+
+def test_a_result_that_is_missing_is_told(run, tmp_path):
+    told = refused(run, tmp_path, "forgetful")
+    assert "ended at step 1 of 2 without a result" in told
+
+
+def test_a_launcher_that_fails_is_told_in_its_words(run, monkeypatch):
+    wrong = Launcher("numpy", "NUMBER", lambda *_: ["tests.engine.no_such_launcher"])
+    monkeypatch.setitem(launch.LAUNCHERS, "small", wrong)
+    with pytest.raises(SideError, match=r"left no result; the launcher's last words: .*No module"):
+        run("right")
+
+
+def test_a_launcher_that_is_not_installed_is_told(run, monkeypatch):
+    absent = Launcher("no_such_framework", "NUMBER", SMALL.command)
+    monkeypatch.setitem(launch.LAUNCHERS, "small", absent)
+    with pytest.raises(SideError, match="a case: small is a part of no_such_framework, which is"):
+        run("right")
+
+
+WAITS = """
+import sys
+from pathlib import Path
+from equivalence.distributed import launch
+from equivalence.distributed.launch import Run
+from tests.engine.distributed.test_launch import HERE, SMALL
+launch.LAUNCHERS["small"] = SMALL
+Run("a case", "small", 2, Path(sys.argv[1]), 60.0)([HERE, "rank", "hangs"])
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_when_the_process_that_waits_is_ended(tmp_path, ending):
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", WAITS, str(tmp_path)],
+        cwd=launch.ROOT,
+        stderr=subprocess.DEVNULL,
+    )
+    _until(lambda: len(living(tmp_path)) == 5)  # guard, launcher, two ranks and a child
+    waiting.send_signal(ending)
+    waiting.wait()
+    _until(lambda: not living(tmp_path))
+
+
+def _until(true):
+    deadline = time.monotonic() + LIMIT
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_reserved_port_is_given_to_nobody_else():
+    with launch._reserve_port() as one, launch._reserve_port() as other:
+        assert one != other

@@ -1,0 +1,179 @@
+"""After a case the process is as it was before, also when the case raised."""
+
+import contextlib
+import os
+import random
+import sys
+from pathlib import Path
+
+import mindspore as ms
+import numpy as np
+import pytest
+import torch
+
+from equivalence.declare.draws import normal
+from equivalence.errors import SideError
+from equivalence.host import isolation
+from equivalence.host.isolation import isolated, settings
+from equivalence.twins.check import check
+from tests.engine.parts.small import MS, PT, case
+
+
+class BrokenError(Exception):
+    """What a block raises here."""
+
+
+@contextlib.contextmanager
+def block(raising):
+    """An isolated block that ends as it should, or raises."""
+    with contextlib.suppress(BrokenError), isolated():
+        yield
+        if raising:
+            raise BrokenError
+
+
+either_way = pytest.mark.parametrize("raising", [False, True], ids=["done", "raised"])
+
+
+def read():
+    """Every setting, in a form that can be compared."""
+    return {name: repr(setting.read()) for name, setting in settings().items()}
+
+
+CHANGES = {
+    "python generator": lambda: random.seed(7),
+    "numpy generator": lambda: np.random.seed(7),
+    "numpy errors": lambda: np.seterr(divide="raise"),
+    "torch generator": lambda: torch.manual_seed(7),
+    "torch dtype": lambda: torch.set_default_dtype(torch.float64),
+    "torch threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+    "flush to zero": lambda: torch.set_flush_denormal(True),
+    "torch gradients": lambda: torch.set_grad_enabled(False),
+    "torch determinism": lambda: torch.use_deterministic_algorithms(True),
+    "mindspore mode": lambda: ms.set_context(mode=1 - ms.get_context("mode")),
+    "mindspore synchronisation": lambda: ms.set_context(
+        pynative_synchronize=not ms.get_context("pynative_synchronize")
+    ),
+    "mindspore determinism": lambda: ms.set_context(deterministic="ON"),
+    "mindspore seed": lambda: ms.set_seed(7),
+    "mindspore data seed": lambda: ms.dataset.config.set_seed(7),
+    "mindspore generator": lambda: ms.manual_seed(7),
+}
+
+
+@either_way
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_setting_is_put_back(name, raising):
+    with isolated():
+        before = read()
+        with block(raising):
+            CHANGES[name]()
+            assert read()[name] != before[name]
+        assert read() == before
+
+
+@either_way
+def test_the_generators_of_cards_are_put_back_where_torch_uses_any(raising, monkeypatch):
+    states = [[1, 2]]
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: states[-1])
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", states.append)
+    with block(raising):
+        states.append([3, 4])
+    assert states == [[1, 2], [3, 4], [1, 2]]
+
+
+def test_every_setting_that_a_host_without_devices_can_change_has_a_test_here():
+    others = {"mindspore device", "torch CUDA generators"}
+    assert set(settings()) - set(CHANGES) == others
+
+
+def test_a_seed_set_before_survives_with_the_numpy_generator_beside_it():
+    with isolated():
+        ms.set_seed(3)
+        np.random.random()
+        before = read()
+        with isolated():
+            ms.set_seed(4)
+        assert ms.get_seed() == 3
+        assert read() == before
+
+
+def test_the_torch_generator_continues_where_it_was():
+    with isolated():
+        torch.manual_seed(0)
+        expected = torch.rand(2)
+        torch.manual_seed(0)
+        first = torch.rand(1)
+        with isolated():
+            torch.rand(5)
+        assert torch.equal(torch.cat([first, torch.rand(1)]), expected)
+
+
+@either_way
+def test_a_block_runs_in_an_empty_folder_that_vanishes_with_what_it_wrote(raising):
+    before = Path.cwd()
+    with block(raising):
+        folder = Path.cwd()
+        assert folder != before
+        assert not list(folder.iterdir())
+        Path("rank_0").mkdir()
+        Path("rank_0", "graph.ir").write_text("left behind")
+    assert Path.cwd() == before
+    assert not folder.exists()
+
+
+@either_way
+def test_the_folder_is_left_even_if_the_block_went_elsewhere(raising, tmp_path):
+    before = Path.cwd()
+    with block(raising):
+        folder = Path.cwd()
+        os.chdir(tmp_path)
+    assert Path.cwd() == before
+    assert not folder.exists()
+
+
+def test_an_exception_comes_through():
+    with pytest.raises(BrokenError), isolated():
+        raise BrokenError
+
+
+def test_a_failed_graph_compile_leaves_nothing_in_the_working_tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refusing = case(PT + "Nested", MS + "Refusing", normal(5, 4), execution="graph")
+    with isolated():
+        with pytest.raises(SideError):
+            check(refusing, seed=0)
+        assert list(Path.cwd().iterdir()), "the compile wrote nothing: this test shows nothing"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_case_leaves_everything_as_it_was():
+    before = read()
+    for execution in ("graph", "pynative"):
+        with isolated():
+            check(case(PT + "Dropping", MS + "Dropping", normal(5, 4), phase="eval"), seed=0)
+        with contextlib.suppress(SideError), isolated():
+            refusing = case(PT + "Nested", MS + "Refusing", normal(5, 4), execution=execution)
+            check(refusing, seed=0)
+    assert read() == before
+
+
+def test_both_frameworks_are_imported_first_so_that_their_state_is_known(monkeypatch):
+    asked, importing = [], isolation.importlib.import_module
+    monkeypatch.setattr(
+        isolation.importlib, "import_module", lambda name: asked.append(name) or importing(name)
+    )
+    settings()
+    assert asked == ["torch", "mindspore"]
+
+
+def test_a_framework_that_is_not_installed_is_passed_over(monkeypatch):
+    def importing(name):
+        if name == "torch":
+            raise ModuleNotFoundError(name)
+        return sys.modules[name]
+
+    monkeypatch.setattr(isolation.importlib, "import_module", importing)
+    assert "mindspore mode" in settings()
+    assert not [name for name in settings() if name.startswith("torch")]

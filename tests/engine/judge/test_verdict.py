@@ -1,0 +1,432 @@
+"""The verdict on named arrays."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from equivalence.judge.expected import Expected, roundings
+from equivalence.judge.precision import BUDGET, UNDERFLOW, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Judgement, TensorVerdict, judge
+from tests.engine.parts.arrays import U, gaussian, single, verdict, whole_numbers
+
+# --- What is equal, and what is not --------------------------------------------------------------
+
+
+OF_ONE = np.ones(3, np.float32)
+
+
+def test_a_rounded_truth_is_within_one_rounding():
+    rng = np.random.Generator(np.random.SFC64(0))
+    truth = rng.standard_normal(1000)
+    found = verdict(truth, single(truth))
+    assert found.equal
+    assert 0.0 < found.needed <= 1.0
+
+
+@given(whole_numbers(), st.integers(-100, 100))
+def test_exact_agreement_is_zero_roundings_whatever_the_magnitude(truth, exponent):
+    truth = truth * 2.0**exponent
+    assert verdict(truth, single(truth), budget=0.0).needed == 0.0
+
+
+@pytest.mark.parametrize("candidate", [np.zeros(3), -np.zeros(3)], ids=["zero", "negative_zero"])
+def test_a_truth_of_zeros_is_equal_to_zeros_only(candidate):
+    assert verdict(np.zeros(3), single(candidate)).equal
+    candidate[1] = 1e-30
+    found = verdict(np.zeros(3), single(candidate))
+    assert not found.equal
+    assert found.needed == math.inf
+
+
+def test_what_the_truth_has_infinite_must_be_infinite_of_the_same_sign():
+    truth = np.array([1.0, np.inf, -np.inf])
+    assert verdict(truth, single(truth)).needed == 0.0
+    assert not verdict(truth, single([1.0, np.inf, np.inf])).equal
+    assert not verdict(truth, single([1.0, np.finfo(np.float32).max, -np.inf])).equal
+    assert not verdict(truth, single([1.0 + 1e-4, np.inf, -np.inf])).equal
+
+
+def test_a_truth_that_is_nan_equals_nothing():
+    truth = np.array([1.0, np.nan])
+    (found,) = verdict(truth, single(truth)).differing
+    assert found.problem.endswith("first at (1,): nan for nan")
+
+
+@given(st.data(), whole_numbers(min_size=1))
+def test_an_element_moved_beyond_the_budget_never_passes(data, truth):
+    assume(truth.any())
+    unit = U * np.abs(truth).max()
+    place = data.draw(st.integers(0, truth.size - 1))
+    sign = data.draw(st.sampled_from((1.0, -1.0)))
+    times = data.draw(st.floats(18.0, 1e9))
+    candidate = truth.copy()
+    candidate.flat[place] += sign * times * unit
+    # Rounding to float32 takes back little more than one unit.
+    found = verdict(truth, single(candidate))
+    assert not found.equal
+    assert found.differing[0].index == np.unravel_index(place, truth.shape)
+
+
+@given(st.data(), whole_numbers(min_size=1))
+def test_an_element_moved_within_the_budget_passes(data, truth):
+    assume(truth.any())
+    unit = U * np.abs(truth).max()
+    candidate = truth.copy()
+    candidate.flat[data.draw(st.integers(0, truth.size - 1))] += 14.0 * unit
+    assert verdict(truth, single(candidate)).equal
+
+
+@given(st.data(), whole_numbers())
+def test_a_permutation_passes_only_if_it_changes_nothing(data, truth):
+    order = data.draw(st.permutations(range(truth.size)))
+    candidate = truth.reshape(-1)[order].reshape(truth.shape)
+    assert verdict(truth, single(candidate)).equal == np.array_equal(truth, candidate)
+
+
+@given(whole_numbers())
+def test_a_negation_passes_only_if_it_changes_nothing(truth):
+    assert verdict(truth, single(-truth)).equal == (not truth.any())
+
+
+@given(st.data(), st.integers(1, 5))
+def test_a_transposition_passes_only_if_it_changes_nothing(data, size):
+    numbers = st.lists(st.integers(-9, 9), min_size=size * size, max_size=size * size)
+    truth = np.array(data.draw(numbers), float).reshape(size, size)
+    assert verdict(truth, single(truth).T).equal == np.array_equal(truth, truth.T)
+
+
+@given(
+    whole_numbers(),
+    whole_numbers(),
+    st.integers(-60, 60),
+    st.just(0.0) | st.floats(2.0**-40, 2.0**-10),
+)
+def test_errors_do_not_depend_on_the_scale(truth, other, exponent, spread):
+    noise = np.resize(other, truth.shape) * U
+    candidate = single(truth + noise)
+    scale = 2.0**exponent
+    one = verdict(truth, candidate, spread=spread, spread_peak=spread).verdicts[0]
+    two = verdict(
+        truth * scale,
+        candidate * np.float32(scale),
+        spread=spread * scale,
+        spread_peak=spread * scale,
+    ).verdicts[0]
+    # What may count as zero is the same at every scale, beside a rounding that is not.
+    peak = float(np.abs(truth).max(initial=0.0)) * min(scale, 1.0)
+    faint = UNDERFLOW / (U * peak) if peak else 0.0
+    rounding = truth.size * 2.0**-52  # of the sums of squares, should their order change
+    assert two.error == pytest.approx(one.error, rel=rounding + faint, abs=0.0)
+    assert two.worst == pytest.approx(one.worst, rel=2.0**-53 + faint, abs=0.0)
+    assert two.index == one.index
+
+
+@given(whole_numbers(), whole_numbers())
+def test_the_budget_needed_is_the_smallest_that_passes(truth, other):
+    candidate = single(truth + np.resize(other, truth.shape))
+    needed = verdict(truth, candidate).needed
+    assume(0.0 < needed < math.inf)
+    assert not verdict(truth, candidate, budget=needed).differing
+    assert verdict(truth, candidate, budget=math.nextafter(needed, 0.0)).differing
+
+
+def test_a_sensitivity_widens_what_may_differ_in_its_own_norm_only():
+    truth = np.ones(4)
+    candidate = single([1.0, 1.0, 1.0, 1.001])
+    assert not verdict(truth, candidate).equal
+    assert verdict(truth, candidate, spread=1e-3, spread_peak=1e-3).equal
+    assert not verdict(truth, candidate, spread=1e-3).equal
+    assert not verdict(truth, candidate, spread_peak=1e-3).equal
+
+
+@pytest.mark.parametrize("spread", [math.inf, math.nan])
+def test_a_sensitivity_that_is_not_finite_excuses_nothing(spread):
+    found = verdict(np.ones(2), single([1.0, 2.0]), spread=spread, spread_peak=spread)
+    assert not found.equal
+    assert found.needed == math.inf
+
+
+def test_magnitudes_whose_squares_overflow_are_never_equal_by_overflow():
+    truth = np.array([1e200, 1.0])
+    found = judge({"x": Expected(truth, "float64")}, {"x": truth * 1.5}, U, BUDGET)
+    assert not found.equal
+
+
+def test_a_coarser_unit_excuses_more():
+    truth = gaussian(1000)
+    candidate = single(truth * (1.0 + UNIT_ROUNDOFF["tf32"]))
+    assert not verdict(truth, candidate).equal
+    assert verdict(truth, candidate, unit_roundoff=UNIT_ROUNDOFF["tf32"]).equal
+
+
+def test_the_figures_of_a_verdict_are_those_of_its_definition():
+    truth, candidate = np.array([3.0, 4.0]), single([3.0, 4.5])
+    found = verdict(
+        truth, candidate, spread=1e-3, spread_peak=1e-4, own_error=2.0, own_worst=3.0
+    ).verdicts[0]
+    assert found.error == 0.5 / (1e-3 + U * 5.0)
+    assert found.worst == 0.5 / (1e-4 + U * 4.0)
+    assert found.relative == 0.1
+    assert found.conditioning == 1e-3 / (U * 5.0)
+    assert found.own_error == 3.0
+    assert (found.index, found.got, found.want) == ((1,), 4.5, 4.0)
+    assert found.needed == max(found.error, found.worst)
+
+
+def test_roundings_without_a_unit_are_infinite_unless_nothing_differs():
+    assert roundings(0.0, 0.0, 0.0, U) == 0.0
+    assert roundings(1e-300, 0.0, 0.0, U) == math.inf
+    assert roundings(math.inf, math.inf, 1.0, U) == math.inf
+
+
+def test_what_underflows_may_be_flushed_to_zero():
+    truth = np.array([2e-38, 1e-35])
+    assert verdict(truth, single([0.0, 1e-35])).equal
+    assert not verdict(truth * 16, single([0.0, 1.6e-34])).equal
+
+
+def test_a_tensor_that_underflows_tells_nothing():
+    found = verdict(np.array([-3e-41, 1e-39]), single([0.0, 0.0]))
+    assert "zeros would pass" in found.ill_posed
+
+
+def test_of_zeros_nothing_underflows():
+    assert verdict(np.zeros(2), single([0.0, 1e-40])).verdicts[0].error == math.inf
+
+
+# --- Dtypes, shapes and layouts ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "bool"])
+def test_another_dtype_differs_however_equal_the_values(dtype):
+    found = verdict(np.ones(3), np.ones(3, dtype)).verdicts[0]
+    assert found.problem == f"dtype {dtype}, expected float32"
+    assert not found.equal
+
+
+def test_half_precision_is_judged_in_its_own_unit():
+    unit = UNIT_ROUNDOFF["float16"]
+    truth = gaussian(1000)
+    expected = {"x": Expected(truth, "float16")}
+    assert judge(expected, {"x": truth.astype(np.float16)}, unit, BUDGET).needed <= 1.0
+    spoiled = (truth * (1.0 + 18 * unit)).astype(np.float16)
+    assert not judge(expected, {"x": spoiled}, unit, BUDGET).equal
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0, 2)])
+def test_empty_tensors_are_equal(shape):
+    found = verdict(np.ones(shape), np.ones(shape, np.float32))
+    assert found.equal
+    assert found.needed == 0.0
+
+
+def test_a_scalar_is_judged_like_any_tensor():
+    assert verdict(2.0, single(2.0)).needed == 0.0
+    (found,) = verdict(2.0, single(2.5)).differing
+    assert (found.index, found.got, found.want) == ((), 2.5, 2.0)
+
+
+def test_the_layout_in_memory_does_not_matter():
+    truth = gaussian(5, 7)
+    candidate = single(truth)
+    candidate[3, 2] += 1.0
+    plain = verdict(truth, candidate).verdicts
+    assert verdict(np.asfortranarray(truth), candidate).verdicts == plain
+    assert verdict(truth, np.asfortranarray(candidate)).verdicts == plain
+    assert verdict(truth, np.repeat(candidate, 2, axis=1)[:, ::2]).verdicts == plain
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "bool"])
+def test_integers_and_booleans_are_equal_or_they_are_not(dtype):
+    truth = np.array([[1, 0], [1, 1]], dtype)
+    expected = {"output.0": Expected(truth, dtype, spread=9.0, spread_peak=9.0)}
+    assert judge(expected, {"output.0": truth.copy()}, U, BUDGET).needed == 0.0
+    candidate = truth.copy()
+    candidate[1] = 0
+    (found,) = judge(expected, {"output.0": candidate}, U, BUDGET).differing
+    assert found.problem.startswith("2 of 4 integers differ; first at (1, 0)")
+    assert (found.index, found.got, found.want) == ((1, 0), 0.0, 1.0)
+
+
+def test_large_integers_are_compared_without_rounding():
+    truth = np.array([2**62 + 1])
+    found = judge({"x": Expected(truth, "int64")}, {"x": truth - 1}, U, BUDGET)
+    assert not found.equal
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_empty_integer_tensors_are_equal(dtype):
+    expected = {"x": Expected(np.zeros((0, 2), dtype), dtype)}
+    assert judge(expected, {"x": np.zeros((0, 2), dtype)}, U, BUDGET).equal
+
+
+# --- The judgement of a whole trace --------------------------------------------------------------
+
+
+def three_tensors(*candidate):
+    """A truth of ones under three names, and what the candidate has for them."""
+    names = ("output.0", "gradient:input[0]", "buffer:mean")
+    expected = {name: Expected(np.ones(2), "float32") for name in names}
+    return judge(expected, dict(zip(names, map(single, candidate), strict=True)), U, BUDGET)
+
+
+def test_nothing_to_compare_is_an_error():
+    with pytest.raises(ValueError, match="nothing to compare"):
+        judge({}, {"output.0": single([1.0])}, U, BUDGET)
+
+
+def test_a_judgement_of_no_tensors_is_not_equal():
+    assert not Judgement(()).equal
+
+
+def test_verdicts_stand_in_the_order_of_the_reference():
+    found = three_tensors([1, 1], [1, 1], [1, 1])
+    assert [v.name for v in found.verdicts] == ["output.0", "gradient:input[0]", "buffer:mean"]
+    assert found.equal
+
+
+def test_one_differing_tensor_makes_the_judgement_differ():
+    found = three_tensors([1, 1], [1, 1], [1, 2])
+    assert not found.equal
+    assert [v.name for v in found.differing] == ["buffer:mean"]
+    assert found.needed == found.verdicts[2].needed
+
+
+def test_differing_tensors_come_worst_first():
+    found = three_tensors([1, 2], [1, 9], [1, math.nan])
+    assert [v.name for v in found.differing] == ["buffer:mean", "gradient:input[0]", "output.0"]
+
+
+def test_a_budget_is_kept_by_both_norms():
+    assert TensorVerdict("x", 16.0, error=16.0, worst=16.0).equal
+    assert not TensorVerdict("x", 16.0, error=16.1, worst=0.0).equal
+    assert not TensorVerdict("x", 16.0, error=0.0, worst=16.1).equal
+    assert not TensorVerdict("x", 16.0, error=0.0, worst=0.0, problem="is missing").equal
+
+
+@pytest.mark.parametrize("own", [{"own_error": 17.0}, {"own_worst": 17.0}])
+def test_a_reference_that_fails_its_own_test_makes_the_case_ill_posed(own):
+    expected = {
+        "output.0": Expected(np.ones(2), "float32"),
+        "output.1": Expected(np.ones(2), "float32", **own),
+    }
+    candidate = {"output.0": single([1, 1]), "output.1": single([1, 1])}
+    found = judge(expected, candidate, U, BUDGET)
+    assert not found.equal
+    assert not found.differing
+    assert "17 roundings from the truth at output.1 (budget 16)" in found.ill_posed
+    assert judge(expected, candidate, U, 17.0).equal
+
+
+@pytest.mark.parametrize(
+    ("candidate", "problem"),
+    [
+        ({}, "the candidate does not have it"),
+        ({"output.0": np.zeros(4, np.float32)}, "shape (4,), expected (3,)"),
+        ({"output.0": np.zeros(3, np.float16)}, "dtype float16, expected float32"),
+        ({"output.0": OF_ONE, "output.1": OF_ONE}, "only the candidate has it"),
+    ],
+)
+@pytest.mark.parametrize(
+    "lost", [{"own_error": 17.0}, {"spread": 1e9, "spread_peak": 1e9}], ids=str
+)
+def test_what_no_value_makes_right_differs_however_ill_posed_the_case(candidate, problem, lost):
+    expected = {"output.0": Expected(np.ones(3), "float32", **lost)}
+    right = judge(expected, {"output.0": OF_ONE}, U, BUDGET)
+    assert right.ill_posed is not None
+
+    found = judge(expected, candidate, U, BUDGET)
+
+    assert found.ill_posed is None
+    assert problem in [verdict.problem for verdict in found.differing]
+
+
+def test_judging_takes_a_few_chunks_of_memory_and_copies_nothing():
+    truth = np.ones(1 << 22, np.float32)
+    candidate = truth * np.float32(1.0 + 2.0 * U)
+    tracemalloc.start()
+    try:
+        found = verdict(truth, candidate)
+        extra = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.equal
+    assert extra < 4 << 20, f"{extra / 2**20:.1f} MiB for a pair of 16 MiB each"
+
+
+def test_a_budget_that_reaches_as_far_as_zero_makes_the_case_ill_posed():
+    truth = gaussian(20)
+    norm = float(np.linalg.norm(truth))
+    for share, blind in ((0.98, False), (1.02, True)):
+        spread = norm * (share / 16 - U)
+        found = verdict(truth, single(truth), spread=spread, spread_peak=norm)
+        assert not found.differing
+        assert found.equal is not blind
+    assert found.ill_posed == (
+        "16 roundings of output.0 are 1.02 times the truth itself (conditioning 1.07e+06): zeros "
+        "would pass, so the case cannot tell right from wrong; use a smaller or better "
+        "conditioned sample"
+    )
+    zeros = np.zeros(20, np.float32)
+    assert not verdict(truth, zeros, spread=norm / 15, spread_peak=norm).differing, "they would"
+    by_one_norm = verdict(truth, single(truth), spread=norm, spread_peak=0.0)
+    assert by_one_norm.equal, "the other norm sees zeros"
+    assert verdict(truth, zeros, spread=norm, spread_peak=0.0).differing
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_in_a_coarse_mode_a_tensor_that_tells_nothing_leaves_the_verdict_to_others(right):
+    truth = gaussian(20)
+    norm = float(np.linalg.norm(truth))
+    expected = {
+        "output.0": Expected(truth, "float32", spread=norm, spread_peak=norm),
+        "output.1": Expected(truth, "float32", spread=1e-6, spread_peak=1e-6),
+    }
+    off = single(truth) if right else np.zeros(20, np.float32)
+    candidate = {"output.0": single(truth), "output.1": off}
+    found = judge(expected, candidate, U, BUDGET, coarse=True)
+    assert found.blind == ("output.0",)
+    assert found.ill_posed is None
+    assert found.equal is right
+    assert judge(expected, candidate, U, BUDGET).ill_posed is not None
+    candidate["output.0"] = 100.0 * single(truth)
+    far = judge(expected, candidate, U, BUDGET, coarse=True)
+    assert "output.0" in {verdict.name for verdict in far.differing}
+
+
+def test_in_a_coarse_mode_too_one_tensor_must_tell_something():
+    truth = gaussian(20)
+    expected = {"output.0": Expected(truth, "float32", spread=1e3, spread_peak=1e3)}
+    found = judge(expected, {"output.0": single(truth)}, U, BUDGET, coarse=True)
+    assert "zeros would pass" in found.ill_posed
+    assert not found.equal
+
+
+def test_of_what_cancels_to_nothing_and_of_what_is_zero_zeros_are_right():
+    truth = 1e-9 * gaussian(20)
+    assert verdict(
+        truth, np.zeros(20, np.float32), spread=1.0, spread_peak=1.0, cancelled=True
+    ).equal
+    assert verdict(np.zeros(3), np.zeros(3, np.float32), spread=1.0, spread_peak=1.0).equal
+
+
+GRADIENT = TensorVerdict("gradient:weight", 16.0, error=20.0, worst=20.0)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "ill_posed", "perhaps"),
+    [
+        ([GRADIENT], None, True),
+        ([GRADIENT, TensorVerdict("output.0", 16.0, error=1.0, worst=1.0)], None, True),
+        ([GRADIENT, TensorVerdict("output.0", 16.0, error=20.0, worst=1.0)], None, False),
+        ([GRADIENT, TensorVerdict("gradient:bias", 16.0, problem="shape")], None, False),
+        ([GRADIENT], "zeros would pass", False),
+        ([TensorVerdict("gradient:weight", 16.0, error=1.0, worst=1.0)], None, False),
+    ],
+)
+def test_other_branches_may_be_all_that_differs(verdicts, ill_posed, perhaps):
+    assert Judgement(tuple(verdicts), ill_posed).perhaps_branches is perhaps

@@ -1,0 +1,83 @@
+"""Who imports whom, read off the sources: every import of a file, late ones and those of types."""
+
+import ast
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Import(NamedTuple):
+    """One import: of `target` by `module`, at `line`; late: inside a function."""
+
+    module: str
+    target: str
+    line: int
+    late: bool
+
+
+def modules(root: Path, package: str) -> dict[str, Path]:
+    """Every module of a package by its dotted name."""
+    files = sorted((root / package).rglob("*.py"))
+    return {
+        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
+        for file in files
+    }
+
+
+@functools.cache
+def imports(root: Path, package: str) -> list[Import]:
+    """Every import of a module of the package by another of it."""
+    known = modules(root, package)
+    found = []
+    for module, file in known.items():
+        for node, late in _statements(ast.parse(file.read_text())):
+            for target in _targets(node):
+                if target in known and target not in (package, module):
+                    found.append(Import(module, target, node.lineno, late))
+    return found
+
+
+def _statements(node: ast.AST, late: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    """Every statement below a node, and whether it lies in a function."""
+    late = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child, late
+            yield from _statements(child, late)
+
+
+def _targets(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
+    """The sets of more than one name that can all be reached from each other (Tarjan, 1972)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in arrows.get(name, ()):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            circle = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    for name in arrows:
+        if name not in index:
+            visit(name)
+    return found

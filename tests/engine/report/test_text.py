@@ -1,0 +1,279 @@
+"""What people and programs read of a judgement."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin, TwinCase
+from equivalence.judge.expected import Expected
+from equivalence.judge.outcome import Outcome
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.verdict import Judgement, TensorVerdict, judge
+from equivalence.report import text as report
+from equivalence.truth.flips import Flip
+
+REPEAT = "pytest 'tests/test_twins.py::test_twin[linear-train-float32-pynative-cpu]' --seed 7"
+
+
+def outcome(*verdicts, ill_posed=None, judgement=..., flips=(), **twin):
+    """An outcome of a case called linear-train-float32-pynative-cpu, drawn with seed 7."""
+    declared = Twin("linear", "torch.nn:Linear", "mindspore.nn:Dense", [normal(2, 3)], **twin)
+    case = TwinCase(declared, {}, "train", "float32", "pynative", "cpu")
+    judgement = Judgement(verdicts, ill_posed) if judgement is ... else judgement
+    return Outcome(case, 7, judgement, flips)
+
+
+def wrong(name, error, worst=0.0, **figures):
+    return TensorVerdict(name, BUDGET, error, worst, **figures)
+
+
+RIGHT = TensorVerdict("output.0", BUDGET, error=1.5, worst=2.5, index=(0, 1), got=1.0, want=1.0)
+FLIP = Flip("layer4.1.relu", 2, "relu", (0, 12, 3, 1), 1e-7, 9, 1, 0)
+MISSING = TensorVerdict("buffer:mean", BUDGET, problem="the candidate does not have it")
+
+
+# --- The text of a failure -----------------------------------------------------------------------
+
+
+def test_a_failure_says_which_case_how_many_tensors_and_which_kinds():
+    found = outcome(RIGHT, wrong("gradient:input[0]", 99.0), wrong("gradient:bias", 98.0), MISSING)
+    first = report.failure(found, REPEAT).splitlines()[0]
+    assert first.startswith("linear-train-float32-pynative-cpu: 3 of 4 tensors differ")
+    assert "outputs 0/1, gradients 2/2, buffers 1/1" in first
+
+
+def test_a_failure_ends_with_the_command_that_repeats_it():
+    text = report.failure(outcome(wrong("output.0", 99.0)), REPEAT)
+    assert text.splitlines()[-1] == f"repeat: {REPEAT}"
+
+
+def test_a_failure_shows_the_worst_element_of_a_tensor_with_both_values():
+    truth = np.array([[1.0, 2.0], [3.0, 4.0]])
+    candidate = np.array([[1.0, 2.0], [3.0625, 4.0]], np.float32)
+    judged = judge(
+        {"gradient:conv1.weight": Expected(truth, "float32", own_error=1.25)},
+        {"gradient:conv1.weight": candidate},
+        UNIT_ROUNDOFF["float32"],
+        BUDGET,
+    )
+    text = report.failure(outcome(judgement=judged), REPEAT)
+    (row,) = [line for line in text.splitlines() if line.startswith("  gradient:conv1.weight ")]
+    # 0.0625 / (u * sqrt(30)) and 0.0625 / (u * 4); no sensitivity; 0.0625 / sqrt(30)
+    assert row.split()[1:] == ["1.9e+05", "2.6e+05", "1.25", "0", "1.1e-02"]
+    assert "at (1, 0): candidate 3.0625, truth 3" in text
+
+
+def test_a_failure_says_in_words_what_no_norm_can():
+    text = report.failure(outcome(RIGHT, MISSING), REPEAT)
+    (row,) = [line for line in text.splitlines() if line.startswith("  buffer:mean ")]
+    assert row.endswith("the candidate does not have it")
+    assert "smallest that would have passed: inf" in text
+
+
+def test_a_failure_shows_the_worst_tensors_first_and_counts_the_rest():
+    verdicts = [wrong(f"gradient:layer{i}.weight", 100.0 + i) for i in range(report.SHOWN + 3)]
+    text = report.failure(outcome(RIGHT, *verdicts), REPEAT)
+    shown = [line.split()[0] for line in text.splitlines() if line.startswith("  gradient:")]
+    assert shown == [f"gradient:layer{i}.weight" for i in range(report.SHOWN + 2, 2, -1)]
+    assert "\n  ... and 3 more\n" in text
+    assert "output.0" not in text
+
+
+def test_a_failure_that_shows_every_tensor_counts_no_rest():
+    verdicts = [wrong(f"gradient:layer{i}.weight", 100.0) for i in range(report.SHOWN)]
+    assert "more\n" not in report.failure(outcome(*verdicts), REPEAT)
+
+
+def test_a_failure_names_the_smallest_budget_that_would_have_passed():
+    found = outcome(RIGHT, wrong("gradient:a", 17.25), wrong("gradient:b", 3.0, worst=40.5))
+    text = report.failure(found, REPEAT)
+    assert "budget 16 roundings; smallest that would have passed: 40.50" in text
+
+
+def test_an_ill_posed_case_says_so_even_where_nothing_differs():
+    reason = "the reference's own run is 17 roundings from the truth"
+    text = report.failure(outcome(RIGHT, ill_posed=reason), REPEAT)
+    assert f"ill-posed: {reason}" in text
+    assert "0 of 1 tensors differ" in text
+    assert text.endswith(REPEAT)
+
+
+def test_a_declared_difference_that_is_gone_says_so():
+    text = report.failure(outcome(RIGHT, differs="another epsilon"), REPEAT)
+    assert "declared to differ (another epsilon), but all 1 tensors are within 16" in text
+    assert "largest 2.50" in text
+    assert "remove `differs`" in text
+    assert text.endswith(f"repeat: {REPEAT}")
+
+
+def test_a_declared_difference_in_an_ill_posed_case_is_not_called_gone():
+    text = report.failure(outcome(RIGHT, differs="another epsilon", ill_posed="too few"), REPEAT)
+    assert "ill-posed: too few" in text
+    assert "remove `differs`" not in text
+
+
+# --- Results for programs ------------------------------------------------------------------------
+
+
+def strictly(line):
+    """The object of a line of strict JSON: without NaN and Infinity, which are not JSON."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(line, parse_constant=refuse)
+
+
+def test_there_is_one_line_for_each_tensor_in_order():
+    records = list(map(strictly, report.lines(outcome(RIGHT, wrong("output.1", 99.0), MISSING))))
+    assert [record["tensor"] for record in records] == ["output.0", "output.1", "buffer:mean"]
+    assert [record["equal"] for record in records] == [True, False, False]
+    for record in records:
+        assert record["case"] == "linear-train-float32-pynative-cpu"
+        assert (record["twin"], record["device"], record["seed"]) == ("linear", "cpu", 7)
+        assert record["differs"] is None
+
+
+def test_a_line_holds_every_figure_of_its_verdict():
+    verdict = TensorVerdict(
+        "output.0",
+        16.0,
+        error=1.5,
+        worst=2.5,
+        conditioning=3.5,
+        own_error=4.5,
+        relative=5.5,
+        index=(0, 2),
+        got=6.5,
+        want=7.5,
+    )
+    (line,) = report.lines(outcome(verdict))
+    record = strictly(line)
+    wanted = {
+        "tensor": "output.0",
+        "equal": True,
+        "error": 1.5,
+        "worst": 2.5,
+        "budget": 16.0,
+        "conditioning": 3.5,
+        "reference_error": 4.5,
+        "relative": 5.5,
+        "index": [0, 2],
+        "candidate": 6.5,
+        "truth": 7.5,
+        "problem": None,
+    }
+    assert {key: record[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_lines_are_strict_json_also_where_figures_are_not_finite(value):
+    expected = {
+        "output.0": Expected(np.array([1.0, 2.0]), "float32"),
+        "output.1": Expected(np.zeros(2), "float32", own_error=math.inf),
+        "output.2": Expected(np.zeros(0), "float32"),
+        "output.3": Expected(np.array([True]), "bool"),
+        "output.4": Expected(np.array([3]), "int32"),
+    }
+    candidate = {
+        "output.0": np.array([1.0, value], np.float32),
+        "output.1": np.ones(2, np.float32),
+        "output.2": np.zeros(0, np.float32),
+        "output.3": np.array([False]),
+        "output.5": np.zeros(1, np.float32),
+    }
+    judged = judge(expected, candidate, UNIT_ROUNDOFF["float32"], BUDGET)
+    records = list(map(strictly, report.lines(outcome(judgement=judged))))
+    assert [record["equal"] for record in records] == [False, False, True, False, False, False]
+    assert records[0]["candidate"] is None
+    assert records[0]["truth"] == 2.0
+    assert records[1]["error"] is None
+    assert (records[3]["candidate"], records[3]["truth"]) == (0.0, 1.0)
+
+
+def test_a_case_in_which_both_sides_raise_is_one_line():
+    (line,) = report.lines(outcome(judgement=None, raises="ValueError"))
+    record = strictly(line)
+    assert record["raises"] == "ValueError"
+    assert record["case"] == "linear-train-float32-pynative-cpu"
+
+
+def test_a_line_names_the_flips_only_where_there_are_any():
+    assert "flips" not in strictly(report.lines(outcome(RIGHT))[0])
+    flipped = outcome(RIGHT, RIGHT, flips=(FLIP, FLIP))
+    for line in report.lines(flipped):
+        assert strictly(line)["flips"] == ["layer4.1.relu (2nd call) at (0, 12, 3, 1)"] * 2
+
+
+# --- The summary ---------------------------------------------------------------------------------
+
+
+def records(found, **changes):
+    return [strictly(line) | changes for line in report.lines(found)]
+
+
+def test_a_summary_counts_tensors_cases_and_twins():
+    one = records(outcome(RIGHT, wrong("output.1", 3.0)))
+    two = records(outcome(RIGHT), case="another case")
+    three = records(outcome(RIGHT), case="a third case", twin="another twin")
+    raised = records(outcome(judgement=None, raises="ValueError"), case="a fourth case")
+    text = report.summary(one + two + three + raised)
+    assert text.startswith("compared 4 tensors in 4 cases of 2 twins;")
+
+
+def test_a_summary_names_the_largest_error_by_either_norm():
+    one = records(outcome(RIGHT, wrong("output.1", 3.0, worst=9.25)))
+    two = records(outcome(wrong("output.2", 7.0)), case="another case")
+    assert report.summary(one + two).endswith(
+        "largest error 9.25 roundings: output.1 of linear-train-float32-pynative-cpu"
+    )
+
+
+def test_an_infinite_error_is_the_largest():
+    found = outcome(RIGHT, wrong("output.1", math.inf, worst=math.inf), wrong("output.2", 1e9))
+    assert "largest error inf roundings: output.1" in report.summary(records(found))
+
+
+def test_known_differences_are_counted_apart_and_are_never_the_largest_error():
+    known = records(outcome(RIGHT, wrong("output.1", 999.0), differs="eps"), case="a known case")
+    text = report.summary(records(outcome(RIGHT)) + known)
+    assert "3 tensors in 2 cases" in text
+    assert "2 cases (1 known differences)" in text
+    assert "largest error 2.50" in text
+
+
+def test_a_summary_of_raising_twins_alone_names_no_error():
+    raised = records(outcome(judgement=None, raises="ValueError"))
+    assert report.summary(raised) == "compared 0 tensors in 1 cases of 1 twins"
+
+
+def test_a_summary_counts_the_cases_that_are_equal_after_flips():
+    right, known = records(outcome(RIGHT)), records(outcome(RIGHT, RIGHT, flips=(FLIP, FLIP)))
+    assert "flip" not in report.summary(right)
+    text = report.summary(right + [record | {"case": "one"} for record in known])
+    assert text.endswith("; 1 case equal after 2 branch flips")
+    other = records(outcome(RIGHT, flips=(FLIP,)), case="other")
+    both = [record | {"case": "one"} for record in known] + other
+    assert report.summary(both).endswith("; 2 cases equal after 3 branch flips")
+    assert report.summary(other).endswith("; 1 case equal after 1 branch flip")
+
+
+def test_a_summary_counts_the_tensors_that_a_coarse_mode_tells_nothing_of():
+    lines = report.lines(outcome(judgement=Judgement((RIGHT, RIGHT), blind=("output.0",))))
+    assert [json.loads(line)["blind"] for line in lines] == [1, 1]
+    text = report.summary(map(json.loads, lines))
+    assert text.endswith(
+        "; the compute mode is too coarse for 1 tensor in 1 case, in which zeros would pass"
+    )
+    without = report.lines(outcome(RIGHT))
+    assert "blind" not in json.loads(without[0])
+    assert "coarse" not in report.summary(map(json.loads, without))
+
+
+def test_figures_have_three_digits_and_what_was_not_measured_a_dash():
+    figures = (0.0, 0.004, 0.256, 999.9, 12345.0, math.inf, math.nan)
+    told = ["0", "0.004", "0.26", "999.90", "1.2e+04", "inf", "-"]
+    assert [report.number(value) for value in figures] == told

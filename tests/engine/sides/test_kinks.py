@@ -1,0 +1,248 @@
+"""Kinks: every ReLU and max pooling is seen, with what goes in."""
+
+import itertools
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from equivalence.sides import kinks
+from equivalence.sides.kinks import MANY, SAFE, KinkWatch, Settler, few
+from tests.engine.parts.small import watched
+
+
+def gap(window):
+    """Largest minus second largest; infinite without a second and where the largest is zero."""
+    first, second, *_ = [*sorted(window, reverse=True), -math.inf, -math.inf]
+    return first - second if first not in (0, -math.inf) else math.inf
+
+
+def gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode):
+    """The gap of every window that starts in the input or the padding before it."""
+    starts = []
+    for size, k, s, p, d in zip(x.shape, kernel, stride, padding, dilation, strict=True):
+        room = size + 2 * p - d * (k - 1) - 1
+        count = (-(-room // s) if ceil_mode else room // s) + 1
+        starts.append([-p + i * s for i in range(count) if -p + i * s < size])
+    rows, columns = (
+        [[i + d * j for j in range(k) if 0 <= i + d * j < size] for i in first]
+        for first, size, k, d in zip(starts, x.shape, kernel, dilation, strict=True)
+    )
+    return [
+        [gap([x[i, j].item() for i, j in itertools.product(row, column)]) for column in columns]
+        for row in rows
+    ]
+
+
+@st.composite
+def poolings(draw):
+    """An input of whole numbers, which tie often, and the arguments of a max pooling."""
+    pairs = st.tuples(st.integers(1, 3), st.integers(1, 3))
+    kernel, dilation = draw(pairs), draw(st.tuples(st.integers(1, 2), st.integers(1, 2)))
+    padding = tuple(draw(st.integers(0, k // 2)) for k in kernel)
+    sizes = [
+        draw(st.integers(max(1, d * (k - 1) + 1 - 2 * p), 8))
+        for k, d, p in zip(kernel, dilation, padding, strict=True)
+    ]
+    values = draw(
+        st.lists(st.integers(-3, 3), min_size=math.prod(sizes), max_size=math.prod(sizes))
+    )
+    x = torch.tensor(values, dtype=torch.float64).reshape(sizes)
+    return x, kernel, draw(pairs), padding, dilation, draw(st.booleans())
+
+
+@given(poolings())
+def test_the_gap_of_a_max_pooling_is_that_of_each_window(pooling):
+    x, kernel, stride, padding, dilation, ceil_mode = pooling
+    pool = nn.MaxPool2d(kernel, stride, padding, dilation, ceil_mode=ceil_mode)
+    expected = torch.tensor(gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode))
+    (found,) = watched(pool, x[None, None])
+    rows, columns = pool(x[None, None]).shape[-2:]
+    assert expected.shape == (rows, columns)
+    # Nothing in a window of padding alone, whose gap is no number, is near a kink either.
+    found = torch.where(found.isnan(), math.inf, found)
+    assert torch.equal(found[0, 0, :rows, :columns], expected.double())
+    # Windows beyond the last one of PyTorch's hold nothing that could tie.
+    beyond = found.clone()
+    beyond[..., :rows, :columns] = math.inf
+    assert not torch.isfinite(beyond).any()
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [
+        nn.MaxPool2d(2),
+        lambda x: F.max_pool2d(x, 2),
+        lambda x: F.max_pool2d(x, (2, 2), stride=(2, 2)),
+        lambda x: F.max_pool2d(x, 2, return_indices=True),
+    ],
+)
+def test_a_max_pooling_is_seen_in_every_form(pool):
+    x = torch.tensor([[1.0, 2.0], [5.0, 9.0]])[None, None]
+    assert [quantity.tolist() for quantity in watched(pool, x)] == [[[[[4.0]]]]]
+
+
+@pytest.mark.parametrize(
+    "relu",
+    [
+        nn.ReLU(),
+        nn.ReLU(inplace=True),
+        F.relu,
+        torch.relu,
+        lambda x: x.relu(),
+        lambda x: x.relu_(),
+        lambda x: F.relu(x, inplace=True),
+        nn.LeakyReLU(0.1),
+        torch.abs,
+    ],
+)
+def test_a_relu_is_seen_in_every_form_with_what_goes_in(relu):
+    x = torch.tensor([[-1.0, 0.25, 2.0]])
+    assert [quantity.tolist() for quantity in watched(relu, x.clone())] == [[[-1.0, 0.25, 2.0]]]
+
+
+def test_quantities_come_in_the_order_of_the_forward_pass():
+    network = nn.Sequential(nn.ReLU(), nn.MaxPool2d(2), nn.ReLU())
+    shapes = [tuple(q.shape) for q in watched(network, torch.randn(1, 1, 4, 4))]
+    assert shapes == [(1, 1, 4, 4), (1, 1, 2, 2), (1, 1, 2, 2)]
+
+
+def test_a_smooth_network_has_no_kinks():
+    assert watched(nn.Sequential(nn.Linear(3, 3), nn.GELU(), nn.Tanh()), torch.randn(2, 3)) == []
+
+
+def test_watching_does_not_import_the_compiler_of_torch():
+    assert KinkWatch.__torch_dispatch__.__module__ == kinks.__name__
+    assert not hasattr(KinkWatch.__torch_dispatch__, "__wrapped__")
+    assert not hasattr(Settler.__torch_dispatch__, "__wrapped__")
+
+
+def test_watching_changes_nothing():
+    x, network = torch.randn(2, 3, 6, 6), nn.Sequential(nn.ReLU(), nn.MaxPool2d(2))
+    with KinkWatch():
+        assert torch.equal(network(x), network(x.clone()))
+
+
+def test_a_second_watch_measures_the_spread_of_each_operator():
+    x = torch.tensor([[1.0, -2.0, 3.0, 4.0]])
+    moved = x + torch.tensor([[0.5, -0.5, 0.5, -0.5]])
+    first = KinkWatch()
+    with first:
+        F.relu(x)
+    second = KinkWatch(first)
+    with second:
+        F.relu(moved)
+    assert [spread.tolist() for spread in second.spreads] == [[[0.5] * 4]]
+    assert second.quantities == []
+
+
+def spreads_of(x, *others):
+    """The spreads of one ReLU, fed `x` and then each of the others."""
+    first = KinkWatch()
+    with first:
+        F.relu(x)
+    second = KinkWatch(first)
+    for other in others:
+        with second:
+            F.relu(other)
+    (spread,) = second.spreads
+    return spread
+
+
+def test_a_channel_that_moves_more_than_the_others_has_a_spread_of_its_own():
+    x = torch.zeros(2, 3, 4, 5, dtype=torch.float64)
+    moved = x.clone()
+    moved[:, 1] = 3.0
+    # All move by the root of a third of 9, channel 1 by 3.
+    assert spreads_of(x, moved).squeeze().tolist() == [math.sqrt(3), 3.0, math.sqrt(3)]
+
+
+def test_of_several_runs_the_farthest_counts():
+    x = torch.zeros(4, dtype=torch.float64)
+    assert spreads_of(x, x + 2.0, x - 5.0, x + 1.0).item() == 5.0
+
+
+def test_a_spread_passes_over_windows_of_a_single_entry():
+    x = torch.tensor([[[[1.0, 2.0, 3.0]]]], dtype=torch.float64)
+    first = KinkWatch()
+    with first:
+        F.max_pool2d(x, (1, 2), ceil_mode=True)
+    second = KinkWatch(first)
+    with second:
+        F.max_pool2d(x * 3, (1, 2), ceil_mode=True)
+    # Gaps of 1 and infinity, then of 3 and infinity.
+    assert [spread.item() for spread in second.spreads] == [
+        pytest.approx(math.sqrt(2.0), rel=1e-15)
+    ]
+
+
+def test_near_counts_what_lies_within_safe_spreads():
+    spread = 0.5
+    edge = SAFE * spread
+    watch = KinkWatch()
+    with watch:
+        F.relu(torch.tensor([0.0, edge, -edge, edge * 1.001, -edge * 1.001]))
+        F.relu(torch.tensor([100.0]))
+    assert watch.near([spread, spread]) == [3, 0]
+
+
+def test_a_zero_that_no_rounding_moves_is_not_near():
+    first = KinkWatch()
+    with first:
+        F.relu(F.relu(torch.tensor([-1.0, -1e-9, 2.0])))
+    second = KinkWatch(first)
+    with second:
+        F.relu(F.relu(torch.tensor([-1.1, 1e-9, 2.1])))
+    # The first ReLU moves -1e-9 across the kink; behind it -1 is zero and stays so.
+    spreads = [1e-9, 1e-9]
+    assert first.near(spreads) == [1, 1]
+    assert first.quantities[1].tolist() == [math.inf, 0.0, 2.0]
+
+
+def test_few_are_some_but_not_many():
+    assert [few(near) for near in (0, 1, MANY - 1, MANY)] == [False, True, True, False]
+
+
+def quantities_of(*values):
+    """A watch that saw a ReLU of each."""
+    watch = KinkWatch()
+    with watch:
+        for each in values:
+            F.relu(torch.as_tensor(each, dtype=torch.float64))
+    return watch
+
+
+def test_the_nearest_are_told_by_operator_and_index_in_forward_order():
+    watch = quantities_of([[100.0, 2.0], [-1.0, 100.0]], [100.0, 100.0], [0.0, 100.0])
+    one = torch.tensor(1.0)
+    assert watch.nearest([one] * 3) == [(0, (0, 1)), (0, (1, 0)), (2, (0,))]
+
+
+def test_each_channel_is_near_by_its_own_spread():
+    watch = quantities_of([[20.0, 20.0]])
+    assert watch.nearest([torch.tensor([[1.0, 2.0]])]) == [(0, (0, 1))]
+
+
+def test_an_operator_with_many_near_has_none_to_tell():
+    watch = quantities_of([0.0] * MANY, [0.0] * (MANY - 1))
+    assert {place for place, _ in watch.nearest([torch.tensor(1.0)] * 2)} == {1}
+
+
+def test_of_too_many_in_all_those_nearest_in_spreads_are_told():
+    values = torch.arange(1.0, MANY) / MANY
+    watch = quantities_of(values, values)
+    told = watch.nearest([torch.tensor(1.0), torch.tensor(1e3)])
+    assert len(told) == MANY
+    # Of the first operator just the one that is left: its elements are near by few spreads.
+    assert [index for place, index in told if place == 0] == [(0,)]
+
+
+def test_a_window_that_no_rounding_moves_is_not_near():
+    watch = KinkWatch()
+    with watch:
+        F.max_pool2d(torch.zeros(1, 1, 2, 2), 2)
+    assert watch.nearest([torch.tensor(0.0)]) == []

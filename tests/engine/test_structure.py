@@ -1,0 +1,163 @@
+"""How the engine is laid out: one room for one idea, imports one way, files that can be read."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.engine.parts.imports import Import, circles, imports, modules
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "equivalence"
+FRAMEWORKS = ("torch", "torchvision", "mindspore")
+
+LINES, FILES = 400, 12
+"""The most lines of a file, and the most files of a room beside its docstring."""
+
+LEVELS = (
+    ("errors", "words", "files", "seeds", "torchvision_schemas"),
+    ("declare", "findings", "targets"),
+    ("judge", "host"),
+    ("kinds", "sample"),
+    ("sides",),
+    ("truth",),
+    ("record", "pipelines", "initials", "distributed", "convert"),
+    ("twins",),
+    ("diagnosis",),
+    ("operators", "report"),
+    ("coverage",),
+    ("plugin", "__main__"),
+)
+"""Rooms, and modules beside them: each may import those of the levels above it in this list."""
+
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+
+
+def room_of(module: str) -> str:
+    """The room of a module, or its own name where it is in none."""
+    return module.split(".")[1]
+
+
+def upward(found: list[Import]) -> list[str]:
+    """The imports that do not point down."""
+    return [
+        f"{each.module}:{each.line} imports {each.target}"
+        for each in found
+        if room_of(each.module) != room_of(each.target)
+        and LEVEL[room_of(each.target)] >= LEVEL[room_of(each.module)]
+    ]
+
+
+def eager(root: Path, package: str) -> set[str]:
+    """The modules that load a framework as soon as they are imported."""
+    files = modules(root, package)
+    loading = set()
+    for module, file in files.items():
+        names = []
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.Import):
+                names += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names.append(node.module)
+        if any(name.partition(".")[0] in FRAMEWORKS for name in names):
+            loading.add(module)
+    arrows = [each for each in imports(root, package) if not each.late]
+    while fresh := {e.module for e in arrows if e.target in loading} - loading:
+        loading |= fresh
+    return loading
+
+
+def needless(root: Path, package: str) -> list[str]:
+    """Late imports of our own modules that load no framework."""
+    loading = eager(root, package)
+    targets: dict[tuple[str, int], set[str]] = {}
+    for each in imports(root, package):
+        if each.late:
+            targets.setdefault((each.module, each.line), set()).add(each.target)
+    return [
+        f"{module}:{line} imports {min(found)} late"
+        for (module, line), found in targets.items()
+        if not found & loading
+    ]
+
+
+def test_every_room_has_a_level():
+    assert {room_of(module) for module in modules(ROOT, PACKAGE) if "." in module} == set(LEVEL)
+
+
+def test_imports_point_one_way():
+    assert upward(imports(ROOT, PACKAGE)) == []
+
+
+def test_there_is_no_circle_of_imports():
+    arrows: dict[str, set[str]] = {module: set() for module in modules(ROOT, PACKAGE)}
+    for each in imports(ROOT, PACKAGE):
+        arrows[each.module].add(each.target)
+    assert circles(arrows) == []
+
+
+def test_our_own_modules_are_imported_late_only_where_they_load_a_framework():
+    assert needless(ROOT, PACKAGE) == []
+
+
+def test_no_file_is_too_long_to_read():
+    long = {file: len(file.read_text().splitlines()) for file in modules(ROOT, PACKAGE).values()}
+    assert {str(file): lines for file, lines in long.items() if lines > LINES} == {}
+
+
+def test_no_room_is_crowded_and_each_says_what_it_is_for():
+    for folder in sorted((ROOT / PACKAGE).iterdir()):
+        if folder.name.startswith("__") or not folder.is_dir():
+            continue
+        files = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
+        assert 0 < len(files) <= FILES, folder.name
+        told = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+        unnamed = [file.stem for file in files if not re.search(rf"\b{file.stem}\b", told)]
+        assert len(told.splitlines()) <= FILES + 4, folder.name
+        assert unnamed == [], f"{folder.name}/__init__.py does not say what these are for"
+
+
+# What these tests would see.
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Makes a package of three files, in a room each, and takes them for levels 0, 1, 2."""
+    monkeypatch.setattr("tests.engine.test_structure.LEVEL", {"low": 0, "mid": 1, "top": 2})
+
+    def make(low="", mid="", top=""):
+        for name, text in (("low", low), ("mid", mid), ("top", top)):
+            file = tmp_path / "p" / name / "file.py"
+            file.parent.mkdir(parents=True)
+            file.write_text(text)
+        return tmp_path
+
+    return make
+
+
+def test_an_import_that_points_up_is_seen_wherever_it_hides(small):
+    root = small(low="def f():\n    from p.mid import file\n", top="from p.mid.file import x\n")
+    assert upward(imports(root, "p")) == ["p.low.file:2 imports p.mid.file"]
+
+
+def test_a_circle_is_seen(small):
+    root = small(
+        low="import p.top.file\n", mid="import p.low.file\n", top="from p.mid import file\n"
+    )
+    arrows: dict[str, set[str]] = {}
+    for each in imports(root, "p"):
+        arrows.setdefault(each.module, set()).add(each.target)
+    assert circles(arrows) == [["p.low.file", "p.mid.file", "p.top.file"]]
+
+
+def test_a_late_import_is_needless_where_it_loads_no_framework(small):
+    late = "def f():\n    import p.low.file\n"
+    assert needless(small(low="import numpy\n", top=late), "p") == [
+        "p.top.file:2 imports p.low.file late"
+    ]
+
+
+def test_a_late_import_that_loads_a_framework_through_another_is_right(small):
+    late = "def f():\n    import p.mid.file\n"
+    assert needless(small(low="import torch\n", mid="import p.low.file\n", top=late), "p") == []

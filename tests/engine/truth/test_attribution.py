@@ -1,0 +1,269 @@
+"""Cases with activations near a kink: right candidates pass whatever branch, wrong ones never."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch.nn.functional as F
+from torch import nn
+
+from equivalence.declare.draws import normal
+from equivalence.host.isolation import isolated
+from equivalence.judge.excuses import BRANCH_FLIPS
+from equivalence.judge.precision import BUDGET
+from equivalence.sides import kinks
+from equivalence.sides.kinks import MANY
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
+from equivalence.truth import flips
+from equivalence.truth.flips import Branches
+from equivalence.twins import excuses, kept
+from equivalence.twins.check import check
+from equivalence.twins.kept import reference
+from tests.engine.parts import networks_ms
+from tests.engine.parts.small import MS, case
+
+HERE = f"{__name__}:"
+
+
+class Unbiased(nn.Module):
+    """Convolutions without bias, each with its ReLU: no shift moves a sample off the kinks."""
+
+    def __init__(self, layers, planes):
+        super().__init__()
+        widths = [2] + [planes] * layers
+        self.convs = nn.ModuleList(
+            [nn.Conv2d(i, o, 3, bias=False) for i, o in itertools.pairwise(widths)]
+        )
+
+    def forward(self, x):
+        for conv in self.convs:
+            x = F.relu(conv(x))
+        return x
+
+
+class UnbiasedPooled(Unbiased):
+    """A max pooling behind a convolution."""
+
+    def forward(self, x):
+        return F.max_pool2d(self.convs[0](x), 2)
+
+
+@pytest.fixture(autouse=True)
+def isolation(monkeypatch):
+    monkeypatch.setattr(kept, "_references", [])
+    with isolated():
+        yield
+
+
+# Flips that happen: in half precision some activations are always near.
+
+HALF = case(
+    HERE + "Unbiased",
+    MS + "Unbiased",
+    normal(2, 2, 30, 32),
+    config={"layers": 2, "planes": 2},
+    dtype="float16",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_network_that_no_draw_moves_off_its_kinks_is_judged_all_the_same(seed):
+    outcome = check(HALF, seed)
+    near = reference(HALF, seed).expected.near
+    assert 0 < len(near) <= MANY
+    assert outcome.passed
+    assert set(outcome.flips) <= set(near)
+
+
+def test_flips_of_the_reference_itself_do_not_make_a_case_ill_posed(monkeypatch):
+    explained = [reference(HALF, seed).expected["gradient:input[0]"] for seed in range(4)]
+    assert all(max(known.own_error, known.own_worst) < BUDGET for known in explained)
+    monkeypatch.setattr(flips, "explain", lambda *_: None)
+    monkeypatch.setattr(kept, "_references", [])
+    outcomes = [check(HALF, seed) for seed in range(4)]
+    assert any(outcome.judgement.ill_posed for outcome in outcomes)
+
+
+def test_flips_of_probes_are_no_sensitivity(monkeypatch):
+    """With the near activations left free, the jumps of the probes would excuse any defect."""
+    name = "gradient:input[0]"
+    held = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
+    monkeypatch.setattr(kept, "_references", [])
+    monkeypatch.setattr(truth, "Branches", lambda _: Branches(()))
+    free = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
+    assert max(free) > 20 * max(held)
+
+
+def test_near_activations_are_held_wherever_rounding_is_measured(monkeypatch):
+    calls, held = [], truth._hold_branches
+
+    def recorded(*arguments):
+        calls.append(arguments)
+        return held(*arguments)
+
+    monkeypatch.setattr(truth, "_hold_branches", recorded)
+    for seed in range(4):
+        near = reference(HALF, seed).expected.near
+        assert {arguments[0] for arguments in calls} == {near}
+        rounded = [arguments for arguments in calls if len(arguments) > 1]
+        # More of them where the reference's own run is off by little.
+        assert len(calls) - len(rounded) in (truth.probes(1), truth.FINE_PROBES)
+        if rounded:  # its own run flips, and so was suspected to cancel
+            assert len(rounded) == truth.ROUNDED_PROBES
+            return
+        calls.clear()
+    raise AssertionError("no seed flips")
+
+
+# Flips on purpose: in single precision, the candidate moved across the kink by few roundings.
+
+
+@pytest.fixture
+def unsettled(monkeypatch):
+    """The first draw is kept as it is, and near reaches so far that some activations are."""
+    monkeypatch.setattr(TorchNetwork, "settle", lambda *_: None)
+    monkeypatch.setattr(truth, "MAX_DRAWS", 1)
+    monkeypatch.setattr(kinks, "SAFE", 100.0)
+
+
+def flipping(monkeypatch, candidate, compared, seed, count=1):
+    """Makes the candidate flip the farthest of the near activations of every operator, `count`
+    in all, and keep the branch of the others; the flips."""
+    known = reference(compared, seed)
+    near = known.expected.near
+    assert near
+    farthest = {flip.place: flip for flip in sorted(near, key=lambda flip: abs(flip.value))}
+    chosen = tuple(farthest.values())[:count]
+    assert len(chosen) == count
+    (batch, _, height, width), nudges = known.sample.inputs()[0].shape, {}
+    for flip in near:
+        lost = 2 + 2 * flip.place
+        shape = (batch, compared.config["planes"], height - lost, width - lost)
+        nudge = nudges.setdefault(flip.place, np.zeros(shape, np.float32))
+        if flip.operator == "relu":
+            nudge[flip.index] = (
+                -2.0 * flip.value if flip in chosen else np.copysign(1e-6, flip.value)
+            )
+        else:
+            winner = flip.other if flip in chosen else flip.taken
+            nudge[flip.index[:2]].reshape(-1)[winner] = 2.0 * flip.value if flip in chosen else 1e-6
+    monkeypatch.setattr(getattr(networks_ms, candidate), "nudges", nudges)
+    return chosen
+
+
+def unbiased(name="Unbiased", layers=1, planes=64, size=100):
+    config = {"layers": layers, "planes": planes}
+    return case(HERE + name, MS + name, normal(1, 2, size, size - 1), config=config)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.usefixtures("unsettled")
+def test_a_flip_is_explained_by_that_flip_alone(monkeypatch, seed):
+    chosen = flipping(monkeypatch, "Unbiased", unbiased(), seed)
+    outcome = check(unbiased(), seed)
+    assert outcome.flips == chosen
+    assert outcome.passed
+    assert "branch_flips" in outcome.excuses
+    assert outcome.judgement.needed <= BUDGET
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_flip_of_an_activation_that_did_not_seem_near_is_explained_too(monkeypatch):
+    # Of many millions of activations one moves by forty spreads.
+    chosen = flipping(monkeypatch, "Unbiased", unbiased(), 0)
+    monkeypatch.setattr(kept, "_references", [])
+    monkeypatch.setattr(kinks, "SAFE", 0.0)
+    monkeypatch.setattr(truth, "FAR_SPREADS", 100.0)
+    monkeypatch.setattr(truth, "FAR_COUNT", MANY)
+    assert reference(unbiased(), 0).expected.near == ()
+    outcome = check(unbiased(), 0)
+    assert outcome.flips == chosen
+    assert outcome.passed
+    assert "branch_flips" in outcome.excuses
+
+    monkeypatch.setattr(kept, "_references", [])
+    monkeypatch.setattr(truth, "FAR_SPREADS", 0.0)
+    assert not check(unbiased(), 0).passed
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_the_same_candidate_is_red_without_attribution(monkeypatch):
+    flipping(monkeypatch, "Unbiased", unbiased(), 0)
+    acts = tuple(act for act in excuses.ACTS if act[0] is not BRANCH_FLIPS)
+    monkeypatch.setattr(excuses, "ACTS", acts)
+    outcome = check(unbiased(), 0)
+    assert {v.name for v in outcome.judgement.differing} == {
+        "gradient:input[0]",
+        "gradient:convs.0.weight",
+    }
+    assert outcome.judgement.ill_posed is None
+    assert outcome.flips == ()
+
+
+def one_wrong_element(values):
+    values.reshape(-1)[values.size // 2] += 0.1
+
+
+DEFECTS = {
+    "scaled": ("gradient:convs.0.weight", lambda values: np.multiply(values, 1.001, out=values)),
+    "lost": ("gradient:convs.0.weight", lambda values: values.fill(0.0)),
+    "one wrong element": ("gradient:input[0]", one_wrong_element),
+    "one wrong output": ("output.0", one_wrong_element),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+@pytest.mark.parametrize("flipped", [True, False])
+@pytest.mark.usefixtures("unsettled")
+def test_no_flip_excuses_a_defect(monkeypatch, defect, flipped):
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+
+    name, spoil = DEFECTS[defect]
+    run = MindSporeNetwork.run
+
+    def spoiled(*arguments):
+        recorded = run(*arguments)
+        spoil(recorded[name])
+        return recorded
+
+    monkeypatch.setattr(MindSporeNetwork, "run", spoiled)
+    if flipped:
+        flipping(monkeypatch, "Unbiased", unbiased(), 0)
+    outcome = check(unbiased(), 0)
+    assert reference(unbiased(), 0).expected.near
+    assert not outcome.passed
+    assert outcome.flips == ()
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_tie_in_a_max_pooling_is_explained_by_its_window(monkeypatch):
+    tied = unbiased("UnbiasedPooled")
+    chosen = flipping(monkeypatch, "UnbiasedPooled", tied, 0)
+    outcome = check(tied, 0)
+    assert outcome.flips == chosen
+    assert outcome.passed
+    assert "branch_flips" in outcome.excuses
+    assert str(outcome.flips[0]).startswith("max_pool2d at (0, ")
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_two_flips_at_once_are_both_named_the_one_before_first(monkeypatch):
+    deep = unbiased(layers=2, planes=48, size=90)
+    chosen = flipping(monkeypatch, "Unbiased", deep, 0, count=2)
+    outcome = check(deep, 0)
+    assert outcome.flips == tuple(sorted(chosen, key=lambda flip: flip.place))
+    assert [flip.place for flip in outcome.flips] == [0, 1]
+    assert [str(flip).split(" at ")[0] for flip in outcome.flips] == [
+        "relu (1st call)",
+        "relu (2nd call)",
+    ]
+    assert outcome.passed
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_case_that_passes_runs_nothing_more(monkeypatch):
+    monkeypatch.setattr(flips, "explain", None)
+    known = reference(unbiased(), 0)
+    assert known.expected.near
+    assert check(unbiased(), 0).passed

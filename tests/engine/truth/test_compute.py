@@ -1,0 +1,257 @@
+"""The truth of a case: float64 on the candidate's values, and how far rounding moves it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from equivalence.declare.draws import integers, normal, uniform
+from equivalence.errors import IllPosedError
+from equivalence.sample import Perturbed
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth import compute as truth
+from equivalence.truth.measurement import Measurement
+from equivalence.twins.check import check
+from tests.engine.parts.small import MS, PT, case, sample
+
+U = 2.0**-24
+
+
+def linear(wide=4, narrow=3, bias=False):
+    arguments = {"in_features": wide, "out_features": narrow, "bias": bias}
+    return TorchNetwork("torch.nn:Linear", arguments)
+
+
+def network(name):
+    return TorchNetwork(PT + name, {})
+
+
+def same_bits(one, two):
+    return all(np.array_equal(one[name].truth, two[name].truth) for name in one)
+
+
+def test_the_truth_is_the_float64_run_of_the_sample_with_all_its_names():
+    drawn = sample(normal(5, 4))
+    known = truth.compute(Measurement(linear(), drawn, "train", U))
+    run = linear().run(drawn, "train", "float64")
+    assert list(known) == list(run)
+    for name, values in run.items():
+        assert known[name].truth.dtype == np.float64
+        assert np.array_equal(known[name].truth, values)
+
+
+def test_the_truth_starts_from_values_already_rounded_to_the_case():
+    # Products of float16 numbers are exact in float64.
+    drawn = sample(normal(1, 1), dtype="float16")
+    known = truth.compute(Measurement(linear(1, 1), drawn, "train", 2.0**-11))
+    (x,), weight = drawn.inputs(), drawn.weight("weight", (1, 1))
+    assert x.dtype == weight.dtype == np.float16
+    assert known["output.0"].truth.item() == float(x.item()) * float(weight.item())
+
+
+def test_the_sensitivity_of_a_linear_map_is_what_its_formula_says():
+    # Every product w x moves by a factor (1 +- u)(1 +- u): the squares of the changes average
+    # 2 u^2 (w x)^2. The largest of a few probes of a thousand outputs is near that average.
+    drawn = sample(normal(40, 30))
+    known = truth.compute(Measurement(linear(30, 25), drawn, "train", U))["output.0"]
+    (x,), weight = drawn.inputs(), drawn.weight("weight", (25, 30))
+    formula = U * math.sqrt(2.0 * float(((x**2) @ (weight**2).T).sum()))
+    assert 0.9 < known.spread / formula < 1.2
+
+
+def test_the_sensitivity_grows_with_the_unit_roundoff():
+    fine = truth.compute(Measurement(linear(), sample(normal(5, 4)), "train", U))
+    coarse = truth.compute(Measurement(linear(), sample(normal(5, 4)), "train", 2.0**-11))
+    for name in fine:
+        # A polynomial of the perturbation, of which the linear term is all but everything.
+        assert round(coarse[name].spread / fine[name].spread / 2.0**13, 2) == 1.0
+
+
+def test_the_sensitivity_is_the_largest_of_the_probes_in_both_norms():
+    drawn = sample(normal(5, 4))
+    known = truth.compute(Measurement(linear(), drawn, "train", U))
+    for name, tensor in known.items():
+        changes = [
+            linear().run(Perturbed(drawn, probe, U), "train", "float64")[name] - tensor.truth
+            for probe in range(truth.probes(1))
+        ]
+        norms = [math.sqrt(float((change**2).sum())) for change in changes]
+        assert len(set(norms)) > 1
+        np.testing.assert_array_almost_equal_nulp(tensor.spread, max(norms), nulp=8)
+        assert tensor.spread_peak == max(float(np.abs(change).max()) for change in changes)
+
+
+def test_every_probe_is_another_one(monkeypatch):
+    probed, run = [], TorchNetwork.run
+
+    def recorded(network, drawn, *arguments):
+        probed.append(getattr(drawn, "probe", None))
+        return run(network, drawn, *arguments)
+
+    monkeypatch.setattr(TorchNetwork, "run", recorded)
+    truth.compute(Measurement(linear(), sample(normal(5, 4)), "train", U))
+    assert sorted(probe for probe in probed if probe is not None) == list(range(8))
+    assert probed.count(None) == 2  # the truth, and the reference in its own precision
+
+
+def test_a_small_sample_is_probed_more_often_than_a_large_one():
+    assert truth.probes(1) == truth.probes(1 << 16) == 8
+    assert truth.probes((1 << 16) + 1) == 3
+
+
+def test_a_product_with_a_constant_is_as_sensitive_as_its_input():
+    known = truth.compute(Measurement(network("doubling"), sample(normal(5, 4)), "train", U))[
+        "output.0"
+    ]
+    # Every element moves by u of itself, up or down.
+    norm = math.sqrt(float((known.truth**2).sum()))
+    assert round(known.spread / (U * norm), 6) == 1.0
+    assert round(known.spread_peak / (U * float(np.abs(known.truth).max())), 6) == 1.0
+
+
+def test_integers_are_exact_and_have_no_sensitivity():
+    known = truth.compute(Measurement(network("Ranking"), sample(integers(7, high=5)), "train", U))[
+        "output.0"
+    ]
+    assert known.truth.dtype == np.int64
+    assert (known.dtype, known.spread, known.own_error) == ("int64", 0.0, 0.0)
+
+
+def test_integers_that_differ_in_the_precision_of_the_case_make_it_ill_posed():
+    known = truth.compute(Measurement(network("drowned"), sample(normal(5, 4)), "train", U))[
+        "output.0"
+    ]
+    assert known.own_error == math.inf
+
+
+def test_the_dtypes_expected_are_those_of_a_float32_run():
+    known = truth.compute(Measurement(linear(), sample(normal(5, 4)), "train", U))
+    assert {tensor.dtype for tensor in known.values()} == {"float32"}
+
+
+def test_in_half_precision_weights_and_what_belongs_to_them_stay_float32():
+    norm = TorchNetwork("torch.nn:BatchNorm2d", {"num_features": 3})
+    drawn = sample(normal(2, 3, 4, 5), dtype="float16")
+    known = truth.compute(Measurement(norm, drawn, "train", 2.0**-11))
+    assert {name: tensor.dtype for name, tensor in known.items()} == {
+        "output.0": "float16",
+        "gradient:input[0]": "float16",
+        "gradient:weight": "float32",
+        "gradient:bias": "float32",
+        "buffer:running_mean": "float32",
+        "buffer:running_var": "float32",
+    }
+
+
+def test_a_buffer_that_does_not_move_has_no_error_and_its_own_sensitivity():
+    norm = TorchNetwork("torch.nn:BatchNorm2d", {"num_features": 3})
+    known = truth.compute(Measurement(norm, sample(normal(2, 3, 4, 5)), "eval", U))[
+        "buffer:running_mean"
+    ]
+    assert known.own_error == known.own_worst == 0.0
+    assert known.spread > 0.0
+
+
+def test_a_truth_that_is_nan_is_refused_by_name():
+    with pytest.raises(IllPosedError, match=r"small: the truth itself is NaN in output\.0"):
+        truth.compute(Measurement(network("logarithm"), sample(normal(5, 4)), "train", U))
+
+
+def test_a_sample_that_is_settled_has_no_flips_and_costs_no_run_for_them(monkeypatch):
+    monkeypatch.setattr("equivalence.truth.flips.locate", None)
+    monkeypatch.setattr("equivalence.truth.flips.explain", None)
+    monkeypatch.setattr(truth, "Branches", None)
+    rectified = network("Rectified")
+    assert truth.compute(Measurement(rectified, sample(normal(8, 4)), "train", U)).near == ()
+
+
+def test_a_gradient_that_is_zero_where_nothing_cancels_is_not_taken_for_a_cancelled_one():
+    drawn = sample(normal(5, 4))
+    rectified = network("Rectified")
+    known = truth.compute(Measurement(rectified, drawn, "train", U))
+    name = "gradient:dense.weight"
+    own = rectified.run(drawn, "train", "float32")
+    known[name].truth = np.zeros_like(known[name].truth)  # as of an activation that is off
+    known[name].own_error = math.inf
+    known[name].spread = known[name].spread_peak = 0.0
+
+    rectified.run = lambda *_: {name: np.zeros_like(values) for name, values in own.items()}
+    truth._measure_rounded(Measurement(rectified, drawn, "train", U), known, own)
+    assert known[name].spread == 0.0
+    assert known[name].own_error == math.inf
+
+
+def test_computing_the_truth_twice_gives_the_same_bits():
+    known = truth.compute(Measurement(linear(), sample(normal(5, 4)), "train", U))
+    again = truth.compute(Measurement(linear(), sample(normal(5, 4)), "train", U))
+    assert same_bits(known, again)
+    assert [t.spread for t in known.values()] == [t.spread for t in again.values()]
+
+
+# A case that cannot tell right from wrong.
+
+VARIANCE = case(PT + "BatchVariance", MS + "BatchVariance", normal(5, 30, shift=1000.0))
+SANE = case(PT + "BatchVariance", MS + "BatchVariance", normal(5, 30))
+
+
+def test_a_reference_that_loses_all_digits_makes_the_case_ill_posed():
+    outcome = check(VARIANCE, seed=0)
+    assert not outcome.passed
+    assert not outcome.judgement.equal
+    assert "the reference's own run in this precision is" in outcome.judgement.ill_posed
+    assert "from the truth at output.0 (budget 16)" in outcome.judgement.ill_posed
+
+
+def test_the_same_formula_is_well_posed_where_the_mean_is_small():
+    outcome = check(SANE, seed=0)
+    assert outcome.judgement.ill_posed is None
+    assert outcome.passed
+
+
+def test_an_ill_posed_case_does_not_pass_as_a_known_difference():
+    outcome = check(
+        case(
+            PT + "BatchVariance",
+            MS + "BatchVariance",
+            normal(5, 30, shift=1000.0),
+            differs="all digits cancel",
+        ),
+        seed=0,
+    )
+    assert outcome.judgement.differing
+    assert not outcome.passed
+
+
+def test_a_reference_that_overflows_in_its_own_precision_is_ill_posed():
+    drawn = sample(normal(5, 30, shift=1e20))
+    known = truth.compute(Measurement(network("BatchVariance"), drawn, "train", U))["output.0"]
+    assert np.isfinite(known.truth).all()
+    assert known.own_error == math.inf
+
+
+def test_of_a_single_operator_the_rounding_of_what_it_keeps_counts_for_what_is_close():
+    # The gradient of a softmax near one-hot cancels all but what its kept output is rounded by.
+    softmax = TorchNetwork("torch.nn:Softmax", {"dim": 0})
+    drawn = sample(uniform(4, low=20.0, high=40.0), dtype="float16", seed=10)
+    known = truth.of_layer(Measurement(softmax, drawn, "train", 2.0**-11))
+    finer, alone = (
+        truth.refine(Measurement(softmax, drawn, "train", 2.0**-11), known, alone=alone)[
+            "gradient:input[0]"
+        ]
+        for alone in (False, True)
+    )
+    assert alone.spread > truth.CANCELLED_ROUNDINGS * finer.spread
+    assert alone.truth is finer.truth
+
+
+def test_rounding_does_not_count_where_nothing_cancels():
+    relu = TorchNetwork("torch.nn:ReLU", {})
+    drawn = sample(normal(40, 30))
+    known = truth.of_layer(Measurement(relu, drawn, "train", U))
+    finer, alone = (
+        truth.refine(Measurement(relu, drawn, "train", U), known, alone=alone)
+        for alone in (False, True)
+    )
+    assert {name: each.spread for name, each in alone.items()} == {
+        name: each.spread for name, each in finer.items()
+    }
