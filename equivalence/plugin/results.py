@@ -36,7 +36,7 @@ class Results:
     @property
     def empty(self) -> bool:
         """Whether cases were selected and none of them was compared."""
-        return self.selected and not self.results
+        return self.selected and not report.comparisons(self.results)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         if session.config.option.collectonly:
@@ -69,12 +69,12 @@ class Results:
         for case, *lines in self.diagnoses:
             terminalreporter.section(case, sep="-")
             terminalreporter.write_line("\n".join(lines))
-        if self.results:
+        if self.empty:
+            terminalreporter.section("equivalence")
+            terminalreporter.line("nothing was compared: the run fails", red=True)
+        elif self.results:
             terminalreporter.section("equivalence")
             terminalreporter.line(report.summary(self.results))
             terminalreporter.line(f"all comparisons: {os.path.relpath(self.path)}")
             for line in accepted.news(self.results, self.accepted):
                 terminalreporter.line(f"{WARNING}{line}", yellow=True)
-        elif self.empty:
-            terminalreporter.section("equivalence")
-            terminalreporter.line("nothing was compared: the run fails", red=True)

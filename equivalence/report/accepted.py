@@ -16,6 +16,7 @@ from typing import Any
 from equivalence import files
 from equivalence.errors import CoverageError
 from equivalence.record import fingerprint
+from equivalence.report.text import comparisons
 
 FOLDER = Path(__file__).parents[2] / "fixtures"
 """The folder of the accepted errors."""
@@ -47,7 +48,7 @@ def results_of(path: Path, device: str) -> list[dict[str, Any]]:
         raise CoverageError(f"{path} cannot be read: {error.strerror}; run the suite") from None
     except ValueError as error:
         raise CoverageError(f"{path} is damaged: {error}; run the suite") from None
-    results = [result for result in results if result["device"] == device]
+    results = [result for result in comparisons(results) if result["device"] == device]
     if not results:
         raise CoverageError(f"{path} has no comparison on {device}; make gate DEVICE={device}")
     seeds = sorted({result["seed"] for result in results})
@@ -79,7 +80,7 @@ def collect(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     twins: dict[str, dict[str, Figures]] = {}
     examples: dict[int, set[str]] = {}
     seed = None
-    for result in results:
+    for result in comparisons(results):
         seed = result["seed"]
         if "torch" not in result:
             case = twins.setdefault(result["twin"], {}).setdefault(result["case"], {})

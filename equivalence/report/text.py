@@ -141,6 +141,11 @@ def set_aside(outcome: Outcome) -> str:
     return json.dumps(_common(outcome) | {"set_aside": list(outcome.excused)})
 
 
+def comparisons(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of results that compare something. An example that is set aside does not."""
+    return [result for result in results if "set_aside" not in result]
+
+
 def _common(outcome: Outcome) -> dict[str, Any]:
     """The fields that every line of a case has."""
     return {
@@ -216,10 +221,10 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     excused: dict[str, set[Any]] = {}
     set_aside: Counter[str] = Counter()
     largest: tuple[float, str] = (0.0, "")
+    results = list(results)
     for result in results:
-        if "set_aside" in result:
-            set_aside.update(result["set_aside"])
-            continue
+        set_aside.update(result.get("set_aside", ()))
+    for result in comparisons(results):
         for name in result.get("excuses", ()):
             limited = name == LIMIT.name  # declared of a call, not of an example
             what = (result["torch"], result["counterpart"]) if limited else result["case"]

@@ -19,6 +19,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import UNDERFLOW
 from equivalence.judge.verdict import judge
+from equivalence.plugin.results import Results
 from equivalence.report import text as report
 from equivalence.truth import compute as truth
 from equivalence.truth import flips
@@ -216,6 +217,14 @@ def test_the_summary_counts_the_cases_of_each_in_the_order_of_the_table():
         "; excused cases: underflow 1, rounding_of_results 1, jump 1, branch_flips 1"
     )
     assert text.startswith("compared 2 tensors in 2 cases of 1 twins")
+
+
+def test_a_run_that_only_sets_examples_aside_compares_nothing():
+    run = object.__new__(Results)
+    run.selected, run.results = True, [{"case": "c", "set_aside": ["jump"]}]
+    assert run.empty
+    run.results += [json.loads(s) for s in report.lines(module.check(affine(), 0))]
+    assert not run.empty
 
 
 def test_limits_are_counted_by_the_calls_that_have_them():
