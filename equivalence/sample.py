@@ -180,8 +180,30 @@ class Perturbed:
         return self._perturb(values, "update", update, index)
 
 
+NEIGHBOUR_DISTANCE = 2.0**-7
+"""The relative distance of the first neighbouring sample: far enough that every value is rounded
+anew, near enough that the same terms cancel. Each next one is an eighth of it farther."""
+
+
 class Neighbour(Perturbed):
-    """A perturbed sample whose values are rounded to the case's dtype again."""
+    """A sample nearby, which both sides can run: its values have the case's dtype.
+
+    Nothing is perturbed after an update, and updates are measured from its own weights.
+
+    sample: the sample that it is near to. number: each number gives another neighbour.
+    """
+
+    def __init__(self, sample: Sample, number: int):
+        super().__init__(sample, number, NEIGHBOUR_DISTANCE * (1.0 + number / 8.0))
+        self.dtype = sample.dtype
+
+    def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The neighbour's own weight."""
+        return self.weight(name, shape)
+
+    def updated(self, _update: int, _index: int, values: np.ndarray) -> np.ndarray:
+        """The value that the optimizer computed."""
+        return values
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         return super()._perturb(values, *parts).astype(values.dtype)

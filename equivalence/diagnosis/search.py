@@ -11,8 +11,8 @@ from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
 from equivalence.errors import EquivalenceError
-from equivalence.judge.precision import BUDGET
-from equivalence.judge.verdict import judge
+from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.sides import weights
 from equivalence.sides.layers import Site, align, children
 from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -140,10 +140,10 @@ class Search:
                 name: got.astype(expected[name].dtype) if name in expected else got
                 for name, got in trace.items()
             }
-        judgement = judge(expected, trace, self.unit_roundoff)
+        judgement = judge(expected, trace, self.unit_roundoff, replaceable=True)
         if judgement.ill_posed:  # by itself, a layer is judged by the tensors that can tell
             self.unfed[path] = judgement.ill_posed
-            blind = {v.name for v in judgement.verdicts if v.reach >= 1.0 or v.own_error > BUDGET}
+            blind = {v.name for v in judgement.verdicts if v.reach >= 1.0 or _like_reference(v)}
             expected = {name: tensor for name, tensor in expected.items() if name not in blind}
             trace = {name: got for name, got in trace.items() if name not in blind}
             if not expected:
@@ -186,3 +186,8 @@ class Search:
             outputs = self.whole.expected.pulled_back
             network.run(self.whole.sample, self.partners, self.case.phase, outputs)
         return errors
+
+
+def _like_reference(verdict: TensorVerdict) -> bool:
+    """Whether a tensor is no farther from the truth than the reference's own run, or hardly."""
+    return BUDGET < verdict.own_error >= verdict.needed / CLOSE

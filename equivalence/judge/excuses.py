@@ -50,7 +50,7 @@ COARSE_MODE = Excuse(
 CLOSER_SENSITIVITIES = Excuse(
     "closer_sensitivities",
     "an error that the sensitivity of 16 perturbed runs explains, and that of 3 or 8 does not",
-    "an error of at most 4 budgets",
+    "an error of at most 4 budgets, of 16 in a training",
 )
 JUMP = Excuse(
     "jump",
@@ -66,6 +66,11 @@ BRANCH_FLIPS = Excuse(
     "branch_flips",
     "gradients after other branches at activations within rounding of their kinks",
     "whole flips only, at most 8 beyond those that no draw got rid of, each named",
+)
+ACCUMULATION = Excuse(
+    "accumulation",
+    "the rounding of long sums, which is another one at every neighbouring sample",
+    "at most 4 budgets, or 4 times the reference's own error if sums are as long",
 )
 DECLARED_DIFFERENCE = Excuse(
     "declared_difference",
@@ -87,6 +92,7 @@ EXCUSES = (
     JUMP,
     CHANCE,
     BRANCH_FLIPS,
+    ACCUMULATION,
     DECLARED_DIFFERENCE,
     LIMIT,
 )

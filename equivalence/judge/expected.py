@@ -70,6 +70,21 @@ class Expected:
         """The smallest budget within which the reference's own run passes, in roundings."""
         return max(self.own_error, self.own_worst)
 
+    def share(self, size: Distance, unit_roundoff: float) -> float:
+        """The size of one rounding relative to the truth, by the norm in which it is smaller.
+
+        size: any distance from the truth, which has the truth's norms. The share of a truth of
+        zeros is 0.
+        """
+        parts = (self.spread, size.scale), (self.spread_peak, size.peak)
+        return min(one_rounding(part, of, unit_roundoff) / of if of else 0.0 for part, of in parts)
+
+    def own_share(self, unit_roundoff: float) -> float:
+        """The error of the reference's own run relative to the truth; infinite for integers."""
+        if math.isinf(self.own_needed):
+            return math.inf
+        return self.own_needed * self.share(distance(self.truth, self.truth), unit_roundoff)
+
     def widen(self, values: np.ndarray) -> None:
         """Raise the sensitivity to the distance of a perturbed run's values, if that is larger."""
         change = self.distance(values)

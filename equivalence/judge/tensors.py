@@ -44,6 +44,11 @@ def of_weight(name: str) -> bool:
     return not name.startswith(("output.", "gradient:input[", "loss["))
 
 
-def jumps(name: str) -> bool:
-    """Whether the tensor jumps when an activation takes the other branch of its kink."""
+def jumps(name: str, steps: int = 1) -> bool:
+    """Whether the tensor jumps when an activation takes the other branch of its kink.
+
+    steps: the number of steps of a training. Everything after its first update jumps, too.
+    """
+    if steps > 1:
+        return name != loss(1) and not name.startswith("output.")
     return name.startswith(("gradient:", "update["))

@@ -20,10 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivalence.judge import excuses
-from equivalence.judge.expected import Expected, one_rounding
+from equivalence.judge.expected import Expected
 from equivalence.judge.norms import Distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
+
+HALF = 0.5
+"""An error relative to the truth. A run that is off by so much is no result, however it rounds."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +110,17 @@ class Judgement:
             names.add(excuses.COARSE_MODE.name)
         return names
 
-    @property
-    def perhaps_branches(self) -> bool:
+    def perhaps_branches(self, steps: int = 1) -> bool:
         """Whether other branches at kinks may explain all that differs.
 
         They may if all tensors over budget can jump at a kink and none has a problem.
+
+        steps: the number of steps of a training.
         """
         differing = self.differing if self.ill_posed is None else []
-        return bool(differing) and all(v.problem is None and jumps(v.name) for v in differing)
+        return bool(differing) and all(
+            v.problem is None and jumps(v.name, steps) for v in differing
+        )
 
     @property
     def needed(self) -> float:
@@ -133,11 +139,14 @@ def judge(
     unit_roundoff: float,
     budget: float = BUDGET,
     coarse: bool = False,
+    replaceable: bool = False,
 ) -> Judgement:
     """Compare a candidate's trace with the truth.
 
     budget: the largest error that passes, in roundings.
     coarse: whether the compute mode rounds more than the dtype does.
+    replaceable: whether another sample is as good, as for an operator or a pipeline; one in which
+    the reference's own run exceeds the budget is then ill-posed.
 
     Structure comes first: a tensor that is missing on one side, or has another shape or dtype,
     differs whatever the sample. With the same structure, a tensor in which zeros would pass makes
@@ -156,7 +165,7 @@ def judge(
     ]
     nonzero = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
     blind = [v for v in nonzero if v.reach >= 1.0]
-    ill_posed = None if problems else _ill_posed(expected, budget)
+    ill_posed = None if problems else _reference_lost(expected, unit_roundoff, budget, replaceable)
     if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(nonzero)):
         ill_posed = _zeros_pass(blind[0])
     names = tuple(verdict.name for verdict in blind)
@@ -172,15 +181,26 @@ def _zeros_pass(verdict: TensorVerdict) -> str:
     )
 
 
-def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
-    """Why the reference's own run makes the case ill-posed; None if it is within the budget."""
-    worst = max(expected, key=lambda name: expected[name].own_needed)
-    needed = expected[worst].own_needed
-    if needed <= budget:
+def _reference_lost(
+    expected: Mapping[str, Expected], unit_roundoff: float, budget: float, replaceable: bool
+) -> str | None:
+    """Why the reference's own run makes the case ill-posed; None if it does not.
+
+    It is off by half of a tensor, or more; for a replaceable sample, by more than the budget.
+    """
+
+    def lost(tensor: Expected) -> bool:
+        if tensor.own_needed <= budget:
+            return False
+        return replaceable or (not tensor.cancelled and tensor.own_share(unit_roundoff) >= HALF)
+
+    names = [name for name, tensor in expected.items() if lost(tensor)]
+    if not names:
         return None
+    worst = max(names, key=lambda name: expected[name].own_needed)
     return (
-        f"the reference's own run in this precision is {needed:.3g} roundings from the truth at "
-        f"{worst} (budget {budget:g}): the case cannot tell right from wrong"
+        f"the reference's own run in this precision is {expected[worst].own_needed:.3g} roundings "
+        f"from the truth at {worst} (budget {budget:g}): the case cannot tell right from wrong"
     )
 
 
@@ -244,11 +264,7 @@ def _tensor(
         conditioning=tensor.spread / floor if floor else math.nan,
         own_error=tensor.own_needed,
         relative=distance.norm / distance.scale if distance.scale else math.nan,
-        reach=budget
-        * min(
-            _share(tensor.spread, distance.scale, unit_roundoff),
-            _share(tensor.spread_peak, distance.peak, unit_roundoff),
-        ),
+        reach=budget * tensor.share(distance, unit_roundoff),
         index=index,
         got=float(got[index]) if shown else math.nan,
         want=float(truth[index]) if shown else math.nan,
@@ -270,11 +286,6 @@ def _excuses(
     if plain and max(plain.own_needed, *plain.in_roundings(distance, unit_roundoff)) > budget:
         names.append(excuses.ROUNDING_OF_RESULTS.name)
     return tuple(names)
-
-
-def _share(spread: float, size: float, unit_roundoff: float) -> float:
-    """The size of one rounding relative to a norm of the truth; 0 for a truth of zeros."""
-    return one_rounding(spread, size, unit_roundoff) / size if size else 0.0
 
 
 def _exact(name: str, tensor: Expected, got: np.ndarray, budget: float) -> TensorVerdict:

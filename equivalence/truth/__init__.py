@@ -5,6 +5,6 @@ compute: runs it, perturbed and not; the result is the truth with its sensitivit
 flips: runs that take the other branch at a kink.
 undecided: the elements of an update whose value rounding decides.
 rounding: runs that round every result.
-products: whether a network multiplies matrices.
+products: whether a network multiplies matrices, and how long its sums are.
 known: the reference's side of a case as it is kept; the only file here that loads no torch.
 """

@@ -42,16 +42,16 @@ BUDGET roundings of its own."""
 NEIGHBOURS = 8
 """Neighbouring samples that show whether the reference is accurate, or exact only by chance."""
 
-NEIGHBOUR_DISTANCE = 2.0**-7
-"""The relative distance of neighbouring samples: far enough that every value is rounded anew, near
-enough that the same terms cancel."""
-
 CHANCE_FACTOR = 4.0
 """Chance explains a candidate's error of up to this many times the reference's own error for
 neighbouring samples; a larger error stands."""
 
 CANCELLED_ROUNDINGS = 4.0
 """Roundings. Terms cancel in a tensor that moves by more than this when every result is rounded."""
+
+ZERO_SHARE = 2.0**-16
+"""An update below this share of its sensitivity is zero in truth. Rounding in float64 is 2^-29 of
+that in float32."""
 
 FAR_SPREADS = 40.0
 """Spreads. An activation that is farther than this from its kink takes no other branch. Most
@@ -91,12 +91,13 @@ def refine(measurement: Measurement, expected: Truth, alone: bool = False) -> Tr
     finer.near, finer.undecided = expected.near, expected.undecided
     elements = sum(tensor.size for tensor in expected.values())
     _probe(measurement, finer, range(probes(elements), FINE_PROBES))
-    if alone:
+    trains = isinstance(measurement.network, TorchTraining)
+    if alone or trains:
         floating = {n: tensor for n, tensor in finer.items() if tensor.truth.dtype.kind == "f"}
         rounded = _round_results(measurement, expected, floating)
         for name, tensor in floating.items():
             one_rounding = tensor.rounding(measurement.unit_roundoff)
-            if rounded[name].spread > CANCELLED_ROUNDINGS * one_rounding:
+            if trains or rounded[name].spread > CANCELLED_ROUNDINGS * one_rounding:
                 tensor.widen_by_rounding(rounded[name])
     return finer
 
@@ -133,6 +134,7 @@ def _measure(measurement: Measurement, expected: Truth) -> Truth:
     """Complete a truth: further perturbed runs, and the reference's own error."""
     elements = sum(tensor.size for tensor in expected.values())
     _probe(measurement, expected, range(WATCHED_PROBES, probes(elements)))
+    _mark_zero_updates(expected)
     own = expected.replace_undecided(measurement.run_own())
     for name, values in own.items():
         dtype = WEIGHT_DTYPE if tensors.of_weight(name) else str(values.dtype)
@@ -152,6 +154,18 @@ def _measure(measurement: Measurement, expected: Truth) -> Truth:
         if explained:
             _measure_own(expected, explained[1], own, unit_roundoff)
     return expected
+
+
+def _mark_zero_updates(expected: Truth) -> None:
+    """Mark the updates that are zero in truth as cancelled, such as that of a key's bias.
+
+    Only the rounding of float64 is left of such an update. Storing the weight rounds it by so much
+    more that zeros are right.
+    """
+    for name, tensor in expected.items():
+        if name.startswith("update["):
+            size = float(np.linalg.norm(tensor.truth))
+            tensor.cancelled = size <= ZERO_SHARE * tensor.spread > 0.0
 
 
 def jumped(measurement: Measurement, expected: Truth, verdicts: Sequence[TensorVerdict]) -> bool:
@@ -184,7 +198,7 @@ def lost_nearby(
     worst = {verdict.name: 0.0 for verdict in verdicts}
     sample = measurement.sample
     for number in range(NEIGHBOURS):
-        neighbour = Neighbour(sample, number, NEIGHBOUR_DISTANCE)
+        neighbour = Neighbour(sample, number)
         truths, own = (measurement.run(neighbour, dtype=d) for d in ("float64", sample.dtype))
         for name in worst:
             tensor = replace(expected[name], truth=truths[name])
@@ -323,14 +337,15 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     if not suspects:
         return
     rounded = _round_results(measurement, expected, suspects)
+    trains = isinstance(measurement.network, TorchTraining)
     for name, tensor in suspects.items():
         moved = rounded[name]
         # With a spread of 0 nothing cancels: the reference is wrong, or takes another branch.
         size = float(np.linalg.norm(tensor.truth))
-        tensor.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
+        tensor.cancelled = tensors.jumps(name) and size <= moved.spread > 0.0
         if tensor.cancelled:
             moved.widen(own[name])
-        elif tensor.own_needed > CLOSE * BUDGET:
+        elif tensor.own_needed > CLOSE * BUDGET and not trains:
             continue  # a formula that loses digits is not excused
         tensor.widen_by_rounding(moved)
         tensor.own_error, tensor.own_worst = tensor.errors(own[name], measurement.unit_roundoff)

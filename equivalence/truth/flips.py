@@ -181,20 +181,22 @@ def explain(
     """The flips that explain the gradients of `trace`, and the truth with these flips.
 
     Returns None if no set of whole flips brings every gradient within the budget. Updates of
-    weights count like gradients. A flip that is not whole is left out, for instance one that
-    changes next to nothing. Sensitivities, outputs and buffers stay as they are.
+    weights count like gradients, and so does all that follows the first update of a training. A
+    flip that is not whole is left out, for instance one that changes next to nothing.
+    Sensitivities, outputs and buffers stay as they are.
 
     Takes one run, forward and backward, for each near activation, and one for each choice of
     flips, mostly one or two choices; up to `MEASUREMENTS` times as many if flips hide each other.
     Needs memory for three traces, and `FOLD_SIZE` numbers for each activation.
     """
     unit_roundoff = measurement.unit_roundoff
+    steps = getattr(measurement.network, "steps", 1)
     units = {
         # A gradient that is zero in the truth and that rounding does not move has no unit of its
         # own; the candidate's gradient gives one.
         name: tensor.rounding(unit_roundoff) or unit_roundoff * float(np.linalg.norm(trace[name]))
         for name, tensor in expected.items()
-        if tensors.jumps(name)
+        if tensor.truth.dtype.kind == "f" and tensors.jumps(name, steps)
     }
 
     def view(run: Trace) -> Trace:

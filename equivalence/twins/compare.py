@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, blaming
 from equivalence.host import environment
-from equivalence.judge.precision import BUDGET
-from equivalence.judge.verdict import Judgement, judge
+from equivalence.judge.verdict import Judgement
 from equivalence.sides import weights
 from equivalence.twins import excuses, kept
 from equivalence.twins.comparison import Comparison
@@ -45,7 +44,7 @@ def compare_size(
     with blaming("candidate", case.name):
         raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)
     trace = reference.expected.replace_undecided(raw)
-    judgement = judge(reference.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
+    judgement = drawn.judge(reference.expected, trace)
     comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
     return _demand_coarse(excuses.apply(comparison, drawn, flips), case)
 

@@ -1,9 +1,14 @@
 """One case and its base seed, which all steps of a comparison share."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET
+from equivalence.judge.tensors import Trace
+from equivalence.judge.verdict import Judgement, judge
 from equivalence.sample import Sample
 from equivalence.twins import sides, units
 
@@ -30,6 +35,11 @@ class Drawn:
     def coarse(self) -> bool:
         """Whether the case is judged by a compute mode that rounds more than the dtype does."""
         return units.is_coarse(self.case, self.seed)
+
+    def judge(self, expected: Mapping[str, Expected], trace: Trace) -> Judgement:
+        """The verdict on a candidate's trace, by the precision of the case."""
+        unit_roundoff, alone = self.unit_roundoff, self.case.alone
+        return judge(expected, trace, unit_roundoff, BUDGET, self.coarse, replaceable=alone)
 
     def sample(self) -> Sample:
         """The sample, drawn anew."""

@@ -14,19 +14,14 @@ from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
-from equivalence.judge.truth import Flip
-from equivalence.judge.verdict import Judgement, judge
-from equivalence.twins import kept
+from equivalence.judge.truth import Flip, Truth
+from equivalence.judge.verdict import Judgement
+from equivalence.twins import accumulation, kept
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 from equivalence.words import listed
 
 Act = Callable[[Comparison, Drawn], Comparison | None]
-
-
-def judged(expected: dict[str, Expected], made: Comparison, drawn: Drawn) -> Judgement:
-    """The judgement of the candidate's trace by another truth."""
-    return judge(expected, made.trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
 
 
 def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
@@ -67,15 +62,16 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
 def _closer_sensitivities(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge an error of little more than the budget by more perturbed runs."""
     judgement = made.judgement
-    if not judgement.differing or judgement.needed > CLOSE * BUDGET:
+    near = CLOSE * CLOSE if drawn.case.twin.steps else CLOSE
+    if not judgement.differing or judgement.needed > near * BUDGET:
         return None
     finer = kept.finer(made.reference, drawn)
-    return replace(made, judgement=judged(finer, made, drawn))
+    return replace(made, judgement=drawn.judge(finer, made.trace))
 
 
 def _jump(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Make a single operator's example ill-posed if its gradients jump at a kink."""
-    if not made.judgement.perhaps_branches:
+    if not made.judgement.perhaps_branches():
         return None
     why = "its gradients jump within the budget, and by as much as they differ"
     return _set_aside(made, drawn, "jumped", why)
@@ -113,23 +109,38 @@ def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparis
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
-    if case.alone or not made.judgement.perhaps_branches:
+    if case.alone or not made.judgement.perhaps_branches(case.twin.steps or 1):
         return None
     if known.record and not environment.installed("torch"):
         return replace(made, note=_untried(known.expected.near))
     with blaming("reference", case.name):
         measurement = drawn.measurement(known.sample)
-        if not measurement.network.settles:
-            return None
         from equivalence.truth import flips  # torch is there
 
         near = known.expected.near or kept.farther(known, measurement)
-        explained = near and flips.explain(measurement, known.expected, near, made.trace)
-    if not explained:
-        return None
-    taken, expected = explained
-    judgement = judged(expected, made, drawn)
-    return replace(made, judgement=judgement, flips=taken) if judgement.equal else None
+        for budget in (BUDGET, CLOSE * BUDGET) if near else ():
+            explained = flips.explain(measurement, known.expected, near, made.trace, budget)
+            flipped = explained and _judge_flipped(made, drawn, *explained)
+            if flipped:
+                return flipped
+    return None
+
+
+def _judge_flipped(
+    made: Comparison, drawn: Drawn, taken: tuple[Flip, ...], expected: dict[str, Expected]
+) -> Comparison | None:
+    """The comparison by the truth with these branches; None if it still differs.
+
+    Rounding of sums may explain what little is left.
+    """
+    truth = Truth(expected)
+    truth.near, truth.undecided = made.reference.expected.near, made.reference.expected.undecided
+    reference = replace(made.reference, expected=truth)
+    judgement = drawn.judge(truth, made.trace)
+    flipped = replace(made, reference=reference, judgement=judgement, flips=taken)
+    if not judgement.equal:
+        flipped = accumulation.excuse(flipped, drawn)
+    return flipped if flipped and flipped.judgement.equal else None
 
 
 def _untried(near: Sequence[Flip]) -> str | None:
@@ -144,4 +155,5 @@ ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
     (excuses.JUMP, _jump),
     (excuses.CHANCE, _chance),
     (excuses.BRANCH_FLIPS, _branch_flips),
+    (excuses.ACCUMULATION, accumulation.excuse),
 )

@@ -21,7 +21,7 @@ from equivalence.truth import compute as truth
 from equivalence.truth import flips
 from equivalence.truth.flips import Flip
 from equivalence.truth.measurement import Measurement
-from equivalence.twins import compare, excuses, kept, sides
+from equivalence.twins import drawn, excuses, kept, sides
 from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
 
@@ -200,7 +200,7 @@ def test_gradients_that_flips_explain_pass_with_the_flips(explaining):
     assert outcome.passed
     assert outcome.flips == (FLIP,)
     ((measurement, near, others),) = explaining
-    assert (measurement.phase, near, others) == ("train", (FLIP,), ())
+    assert (measurement.phase, near, others) == ("train", (FLIP,), (precision.BUDGET,))
     assert measurement.unit_roundoff == precision.UNIT_ROUNDOFF["float32"]
 
 
@@ -249,7 +249,7 @@ def test_what_explains_must_pass_the_whole_judge(explaining, monkeypatch):
 
     monkeypatch.setattr(flips, "explain", partly)
     outcome = check(affine("DetachedBias"), seed=0)
-    assert len(explaining) == 1
+    assert [budget for _, _, (budget,) in explaining] == [16.0, 64.0]
     assert not outcome.passed
     assert outcome.flips == ()
     assert [v.name for v in outcome.judgement.differing] == ["gradient:bias"]
@@ -260,7 +260,7 @@ def test_an_ill_posed_case_is_not_explained(explaining, monkeypatch):
 
     def own(*arguments):
         known = compute(*arguments)
-        known["gradient:weight"].own_error = 99.0
+        known["gradient:weight"].own_error = 1e9
         return known
 
     monkeypatch.setattr(truth, "compute", own)
@@ -389,7 +389,7 @@ def test_a_side_that_raises_leaves_no_trace_in_the_next_case():
 
 @pytest.mark.parametrize(("budget", "judged_again"), [(2.0**10, True), (2.0**9, False)])
 def test_only_what_is_off_by_little_is_judged_by_more_probes(monkeypatch, budget, judged_again):
-    for part in (compare, excuses):
+    for part in (drawn, excuses):
         monkeypatch.setattr(part, "BUDGET", budget)
     made = []
 

@@ -24,7 +24,7 @@ from equivalence.report import text as report
 from equivalence.truth import compute as truth
 from equivalence.truth import flips
 from equivalence.twins import check as module
-from equivalence.twins import compare, excuses, kept
+from equivalence.twins import drawn, excuses, kept
 from tests.engine.parts.imports import modules
 from tests.engine.parts.small import MS, PT, case
 from tests.engine.twins.test_check import FLIP, affine
@@ -46,7 +46,7 @@ def isolation():
 
 def test_every_excuse_has_a_name_of_its_own_and_says_what_it_costs():
     names = [each.name for each in table.EXCUSES]
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 11
     assert all(each.forgives and each.bound for each in table.EXCUSES)
 
 
@@ -92,7 +92,7 @@ def test_closer_sensitivities(monkeypatch):
         return finer
 
     monkeypatch.setattr(truth, "refine", widened)
-    for part in (compare, excuses):
+    for part in (drawn, excuses):
         monkeypatch.setattr(part, "BUDGET", 2.0**10)
     outcome = module.check(affine("SlightlyScaled"), 0)
     assert outcome.passed
@@ -109,7 +109,7 @@ def test_branch_flips(monkeypatch):
         expected.near = (FLIP,)
         return expected
 
-    def explain(_, expected, near, trace):
+    def explain(_, expected, near, trace, _budget):
         found = {n: replace(k, truth=trace[n].astype(np.float64)) for n, k in expected.items()}
         return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
 
@@ -260,10 +260,12 @@ DOORS = {
     "makes a TensorVerdict": {"judge/verdict.py": 8, "initials/compare.py": 1},
     "replaces a judgement": {
         "twins/excuses.py": 3,
+        "twins/accumulation.py": 1,
         "twins/compare.py": 1,  # refuses a candidate that is too exact
     },
     "replaces what a judgement holds": {
         "twins/excuses.py": 1,  # sets an example aside
+        "twins/accumulation.py": 2,  # allows a tensor more than the budget
         "twins/compare.py": 1,  # refuses a candidate that is too exact
         "twins/sizes.py": 1,  # a tensor's name with its size
     },

@@ -1,0 +1,177 @@
+"""Whether a candidate's error is the rounding of its sums, which other values round anew.
+
+The sensitivity knows the rounding of what goes in. A sum of n terms is rounded n times besides, and
+blocked or pairwise sums are far better than one that runs through (Higham, Accuracy and Stability
+of Numerical Algorithms, chapter 4): a right sum of 10^5 terms may be 40 roundings off in one
+framework and 1 in the other.
+
+Neighbouring samples tell rounding from a mistake. Their values differ by a factor of 1 +- 2^-7, and
+each has a truth of its own. A mistake makes nearly the same error there. Rounding makes another.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from equivalence.errors import SideError, blaming
+from equivalence.host import environment
+from equivalence.judge import excuses
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.verdict import HALF, Judgement, TensorVerdict
+from equivalence.record import candidates
+from equivalence.sample import Neighbour
+from equivalence.twins.comparison import Comparison
+from equivalence.twins.drawn import Drawn
+
+if TYPE_CHECKING:
+    from equivalence.truth.measurement import Measurement
+
+NEIGHBOURS = 16
+"""Neighbouring samples at most; fewer where the first ones are clear."""
+
+REPEATED = 0.5
+"""The share of an error that may come again, on an average over the neighbours. Of a mistake nearly
+all does; of rounding nothing, but for chance: a seventh after 16 of them for a single number."""
+
+SURELY = 0.9
+"""The share from which on two neighbours are enough to call the error a mistake."""
+
+HARDLY = 0.2
+"""The share up to which `FEW` neighbours are enough to call the error rounding."""
+
+FEW = 6
+"""Neighbours that must tell something, at the least."""
+
+OTHER_BRANCH = 4.0
+"""A neighbour whose error is so many times the first one took another branch at a kink, and
+tells nothing."""
+
+
+def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """The comparison without the differences that rounding of sums explains; None if it has none.
+
+    Runs both sides at up to 16 neighbouring samples. A tensor is explained if it is within its
+    `limit` and its error does not come again.
+    """
+    judgement, case = made.judgement, drawn.case
+    runs = environment.installed("torch") and not candidates.active(case)
+    if case.alone or judgement.ill_posed or not runs:
+        return None
+    if not any(verdict.needed <= limit(verdict, math.inf) for verdict in judgement.differing):
+        return None
+    with blaming("reference", case.name):
+        measurement = drawn.measurement(made.reference.sample)
+        terms = _longest_sum(measurement, judgement)
+    within = {v.name: limit(v, terms) for v in judgement.differing if v.needed <= limit(v, terms)}
+    if not within:
+        return None
+    expected = {name: made.reference.expected[name] for name in within}
+    first = {name: _error(each, made.trace[name]) for name, each in expected.items()}
+    shares: dict[str, list[tuple[float, float]]] = {name: [] for name in within}
+    for errors in _errors(made, drawn, measurement, expected):
+        for name, error in errors.items():
+            share = _share(first[name], error)
+            if share is not None:
+                shares[name].append(share)
+        if all(_clear(each) for each in shares.values()):
+            break
+    explained = {
+        name: within[name]
+        for name, each in shares.items()
+        if len(each) >= FEW and _repeated(each) <= REPEATED
+    }
+    return replace(made, judgement=_allow(judgement, explained)) if explained else None
+
+
+def limit(verdict: TensorVerdict, terms: float) -> float:
+    """The largest error of a tensor that rounding of sums may explain, in roundings.
+
+    It is 4 budgets; or 4 times the error of the reference's own run, but not more than `terms`,
+    the number of terms in the longest sum: n terms are off by less than n roundings. It is less
+    than half of the truth, and 0 for a tensor with a problem.
+    """
+    if verdict.problem or not verdict.reach:
+        return 0.0
+    own = min(CLOSE * verdict.own_error, terms)
+    return min(max(CLOSE * BUDGET, own), HALF * verdict.budget / verdict.reach)
+
+
+def _longest_sum(measurement: "Measurement", judgement: Judgement) -> float:
+    """The terms of the reference's longest sum; 0 where it is within the budget itself."""
+    if all(verdict.own_error <= BUDGET for verdict in judgement.differing):
+        return 0.0
+    from equivalence.truth.products import longest_sum  # torch is there
+
+    return longest_sum(measurement)
+
+
+def _allow(judgement: Judgement, limits: dict[str, float]) -> Judgement:
+    """The judgement with these errors allowed, and the excuse named."""
+
+    def allowed(verdict: TensorVerdict) -> TensorVerdict:
+        if verdict.name not in limits:
+            return verdict
+        names = (*verdict.excuses, excuses.ACCUMULATION.name)
+        return replace(verdict, budget=limits[verdict.name], excuses=names)
+
+    return replace(judgement, verdicts=tuple(map(allowed, judgement.verdicts)))
+
+
+def _errors(
+    made: Comparison, drawn: Drawn, measurement: "Measurement", expected: dict[str, Expected]
+) -> Iterator[dict[str, np.ndarray]]:
+    """The candidate's error in each tensor, at one neighbouring sample after the other.
+
+    A neighbour that leaves the domain of either side is left out.
+    """
+    case = drawn.case
+    for number in range(NEIGHBOURS):
+        neighbour = Neighbour(made.reference.sample, number)
+        try:
+            with blaming("reference", case.name):
+                truth = measurement.run(neighbour)
+            with blaming("candidate", case.name):
+                run = made.candidate.run(
+                    neighbour, made.partners, case.phase, made.reference.expected.pulled_back
+                )
+        except SideError:
+            continue
+        yield {
+            name: _error(replace(each, truth=each.view(truth[name])), run[name])
+            for name, each in expected.items()
+        }
+
+
+def _error(expected: Expected, values: np.ndarray) -> np.ndarray:
+    """What a run's values, or their sketch, are off by; flat, in the tensor's own unit."""
+    return (expected.view(values).astype(np.float64) - expected.truth).reshape(-1)
+
+
+def _share(first: np.ndarray, again: np.ndarray) -> tuple[float, float] | None:
+    """How much of an error comes again: as a whole, and in its worst element.
+
+    1 for the same error, 0 for an unrelated one. None where the second took another branch, or is
+    not finite.
+    """
+    size, other = float(np.linalg.norm(first)), float(np.linalg.norm(again))
+    if not other <= OTHER_BRANCH * size:
+        return None
+    worst = int(np.abs(first).argmax())
+    one, two = float(first[worst]), float(again[worst])
+    whole = float(first @ again) / (size * max(size, other))
+    return whole, one * two / (abs(one) * max(abs(one), abs(two)))
+
+
+def _repeated(shares: Sequence[tuple[float, float]]) -> float:
+    """The mean share that comes again, as a whole or in the worst element, whichever is larger."""
+    return float(np.mean(shares, axis=0).max()) if shares else 1.0
+
+
+def _clear(shares: Sequence[tuple[float, float]]) -> bool:
+    """Whether these neighbours are enough to tell rounding from a mistake."""
+    repeated = _repeated(shares)
+    return (len(shares) >= 2 and repeated > SURELY) or (len(shares) >= FEW and repeated <= HARDLY)

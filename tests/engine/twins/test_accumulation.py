@@ -1,0 +1,115 @@
+"""Rounding of long sums is told from a mistake by neighbouring samples."""
+
+import math
+
+import numpy as np
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.host.isolation import isolated
+from equivalence.judge import excuses as table
+from equivalence.judge.verdict import TensorVerdict
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.truth.measurement import Measurement
+from equivalence.truth.products import longest_sum
+from equivalence.twins import accumulation, excuses, kept
+from equivalence.twins.check import check
+from tests.engine.parts.small import case, sample
+
+MS = "tests.engine.parts.sums_ms:"
+ROWS = 100_352
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    kept.forget()
+    with isolated():
+        yield
+    kept.forget()
+
+
+def linear(candidate: str, rows: int = ROWS):
+    config = {"in_features": 4, "out_features": 4}
+    return case("torch.nn:Linear", MS + candidate, normal(rows, 4), config=config)
+
+
+def bias(outcome) -> TensorVerdict:
+    return next(v for v in outcome.judgement.verdicts if v.name == "gradient:bias")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_right_sum_of_many_terms_is_equal_though_it_is_over_the_budget(seed, monkeypatch):
+    outcome = check(linear("Linear"), seed)
+    assert bias(outcome).needed > 16.0 > bias(outcome).own_error
+    assert outcome.passed
+    assert outcome.excuses == (table.ACCUMULATION.name,)
+    assert bias(outcome).budget == 64.0
+    acts = tuple(act for act in excuses.ACTS if act[0] is not table.ACCUMULATION)
+    monkeypatch.setattr(excuses, "ACTS", acts)
+    assert not check(linear("Linear"), seed).passed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_error_that_comes_again_is_a_mistake_however_small(seed):
+    """It is smaller than what the right sum of many terms is off by."""
+    outcome = check(linear("SlightlyLarger", rows=64), seed)
+    assert 16.0 < bias(outcome).needed < 64.0
+    assert not outcome.passed
+    assert outcome.excuses == ()
+
+
+@pytest.mark.parametrize("rows", [64, ROWS])
+def test_half_precision_is_no_accumulation(rows):
+    outcome = check(linear("Halved", rows), 0)
+    assert bias(outcome).needed > 64.0
+    assert not outcome.passed
+
+
+def verdict(**figures) -> TensorVerdict:
+    figures = {"error": 20.0, "worst": 20.0, "own_error": 1.0, "reach": 2e-6} | figures
+    return TensorVerdict("gradient:bias", 16.0, **figures)
+
+
+@pytest.mark.parametrize(
+    ("figures", "terms", "limit"),
+    [
+        ({}, math.inf, 64.0),
+        ({"own_error": 100.0}, math.inf, 400.0),
+        ({"own_error": 100.0}, 300.0, 300.0),
+        ({"own_error": 100.0}, 10.0, 64.0),
+        ({"reach": 0.25}, math.inf, 32.0),  # half of the tensor
+        ({"problem": "shape"}, math.inf, 0.0),
+        ({"reach": 0.0}, math.inf, 0.0),
+    ],
+)
+def test_the_largest_error_that_sums_explain(figures, terms, limit):
+    assert accumulation.limit(verdict(**figures), terms) == limit
+
+
+def test_the_share_of_an_error_that_comes_again():
+    first = np.array([3.0, 4.0])
+    assert accumulation._share(first, first) == (1.0, 1.0)
+    assert accumulation._share(first, -first) == (-1.0, -1.0)
+    assert accumulation._share(first, np.array([4.0, -3.0])) == (0.0, -0.75)
+    assert accumulation._share(first, 5.0 * first) is None
+    assert accumulation._share(first, np.array([math.nan, 0.0])) is None
+
+
+def test_a_neighbour_out_of_the_domain_tells_nothing(monkeypatch):
+    """With too few neighbours nothing is excused."""
+    monkeypatch.setattr(accumulation, "_share", lambda *_: None)
+    assert not check(linear("Linear"), 0).passed
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "inputs", "terms"),
+    [
+        ("torch.nn:Linear", {"in_features": 300, "out_features": 4}, normal(2, 300), 300),
+        ("torch.nn:Linear", {"in_features": 4, "out_features": 4}, normal(900, 4), 900),
+        ("torch.nn:LayerNorm", {"normalized_shape": 4}, normal(50, 10, 4), 500),
+        ("torch.nn:ReLU", {}, normal(50, 40), 1),
+    ],
+)
+def test_the_terms_of_the_longest_sum(target, config, inputs, terms):
+    network = TorchNetwork(target, config)
+    assert longest_sum(Measurement(network, sample(inputs), "train", 2.0**-24)) == terms
