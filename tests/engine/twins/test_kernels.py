@@ -117,6 +117,11 @@ def test_an_accurate_kernel_is_never_to_blame(monkeypatch):
     assert outcome.note is None
 
 
+def test_no_kernel_is_to_blame_for_an_error_beyond_the_bound(monkeypatch):
+    monkeypatch.setattr(kernels, "FAR", 20.0)
+    assert not check(rnn(), 0).passed
+
+
 def found(of, seed=0):
     """The comparison of a case without excuses, and what its kernels explain."""
     made, drawn = compare.compare_size(of, seed, flips=False), Drawn(of, seed)
