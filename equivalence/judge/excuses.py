@@ -3,7 +3,7 @@
 An excuse costs sharpness: `docs/judging.md` says how much, and which right cases need it. An
 excuse that decides a verdict is named in the outcome, in `results.jsonl` and in the text of a
 failure, and the summary counts it. `equivalence/twins/excuses.py` applies the excuses that need
-further runs of the reference.
+further runs.
 """
 
 from dataclasses import dataclass
@@ -62,6 +62,11 @@ CHANCE = Excuse(
     "a loss of digits that the reference shows for inputs nearby; the example counts for nothing",
     "an error of at most 4 times the reference's own, which is over the budget there, too",
 )
+INACCURATE_KERNEL = Excuse(
+    "inaccurate_kernel",
+    "the error of kernels of MindSpore: with accurate ones in their place, the network is equal",
+    "only kernels that are declared for the device, up to their declared error, each named",
+)
 BRANCH_FLIPS = Excuse(
     "branch_flips",
     "gradients after other branches at activations within rounding of their kinks",
@@ -91,6 +96,7 @@ EXCUSES = (
     CLOSER_SENSITIVITIES,
     JUMP,
     CHANCE,
+    INACCURATE_KERNEL,
     BRANCH_FLIPS,
     ACCUMULATION,
     DECLARED_DIFFERENCE,

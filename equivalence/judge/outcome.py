@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equivalence.judge import excuses
+from equivalence.judge.kernels import Kernel
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement
 
@@ -17,9 +18,10 @@ class Outcome:
     judgement: the verdict; None where both sides must raise, or where the truth was only recorded
     because the device is missing.
     flips: activations in which the candidate took the other branch; they excuse a difference.
+    kernels: the inaccurate kernels but for which the sides are equal; they excuse a difference.
     undecided: the number of elements of updates that rounding decides; each must be in a range.
     record: "used", "stale" or "written", the use of the recorded truth; None: no record was used.
-    note: a possible cause of the difference that cannot be tested on this host.
+    note: a possible cause of the difference: one that this host cannot test, or inaccurate kernels.
     made_with: the versions that the candidate's recorded run was made with; None: it ran here.
     products: the number of convolutions and matrix products that a rehearsal rounded; None: no
     rehearsal.
@@ -44,6 +46,7 @@ class Outcome:
     made_with: str | None = None
     products: int | None = None
     excused: tuple[str, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -111,6 +111,7 @@ def lines(outcome: Outcome) -> list[str]:
 
     Some fields are on every line of a case, if they apply to it:
     flips: the branch flips after which the case is equal.
+    kernels: the inaccurate kernels but for which it is equal, with their own errors.
     undecided: the number of elements of updates whose value rounding decides.
     blind: the number of tensors in which zeros would pass.
     excuses: the names of the excuses that decided the verdict.
@@ -127,6 +128,8 @@ def lines(outcome: Outcome) -> list[str]:
     common["unit"] = outcome.judgement.unit
     if outcome.flips:
         common["flips"] = [str(flip) for flip in outcome.flips]
+    if outcome.kernels:
+        common["kernels"] = {kernel.name: kernel.error for kernel in outcome.kernels}
     if outcome.undecided:
         common["undecided"] = outcome.undecided
     if outcome.judgement.blind:
@@ -214,6 +217,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     """
     twins, cases, differing, tensors = set(), set(), set(), 0
     flips: dict[str, int] = {}
+    kernels: dict[str, set[str]] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
     blind: dict[str, int] = {}
@@ -240,6 +244,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         tensors += 1
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
+        for kernel in result.get("kernels", ()):
+            kernels.setdefault(kernel, set()).add(result["case"])
         if "undecided" in result:
             undecided[result["case"]] = result["undecided"]
         if "blind" in result:
@@ -258,6 +264,9 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if flips:
         text += f"; {_count(len(flips), 'case')} equal after "
         text += _count(sum(flips.values()), "branch flip")
+    if kernels:
+        text += f"; {_count(len(set().union(*kernels.values())), 'case')} equal but for "
+        text += ", ".join(f"ops.{name} {len(kernels[name])}" for name in sorted(kernels))
     if undecided:
         text += f"; rounding decides {_count(sum(undecided.values()), 'element')} of the updates "
         text += f"in {_count(len(undecided), 'case')}"

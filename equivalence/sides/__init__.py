@@ -6,5 +6,6 @@ weights: pairs the weights of both sides by name.
 layers: pairs the layers of both sides.
 torch_settings, mindspore_settings: read the configuration of a layer; `settings` compares two.
 kinks: finds where a PyTorch run is not differentiable.
+accurate: runs MindSpore with kernels that give what float64 gives.
 rehearsal: runs MindSpore on the CPU with the rounding of another device.
 """

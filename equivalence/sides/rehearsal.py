@@ -102,7 +102,7 @@ class Rehearsal:
 
         _parse.resolve_symbol = resolve_rounded
         try:
-            with _Dispatch(self._dispatch):
+            with Dispatch(self._dispatch):
                 yield
         finally:
             _parse.resolve_symbol = resolve
@@ -159,7 +159,7 @@ class Rehearsal:
         return make
 
 
-class _Dispatch(ms.MsDispatchMode):
+class Dispatch(ms.MsDispatchMode):
     """Sends each operator of PyNative mode to a function."""
 
     def __init__(self, dispatch: Callable[[Callable, tuple], Any]):

@@ -7,6 +7,7 @@ kept: the reference's side, which the next case may share.
 comparison: both sides with their verdict.
 compare: runs and judges one size of a case.
 excuses: judges a comparison that is not equal once more.
+kernels: runs the candidate with accurate kernels.
 accumulation: tells the rounding of long sums from a mistake.
 sizes: compares all sizes of a case in one verdict.
 raising: demands that both sides raise.

@@ -30,7 +30,7 @@ def compare_size(
 
     candidate: the candidate of an earlier comparison of the same case with another seed; it is
         not compiled again. None builds one.
-    flips: whether branch flips may explain a difference.
+    flips: whether branch flips or inaccurate kernels may explain a difference.
 
     The reference's side is kept until a case with another sample comes.
     """

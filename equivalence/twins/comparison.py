@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from equivalence.judge.kernels import Kernel
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement
@@ -23,8 +24,9 @@ class Comparison:
     raw: the candidate's trace as it is.
     judgement: the verdict.
     flips: the other branches that explain the candidate, as in `Outcome`.
-    note: a possible explanation that this host cannot try, as in `Outcome`.
+    note: a possible explanation, as in `Outcome`.
     excused: the names of the excuses that have changed the verdict so far.
+    kernels: the inaccurate kernels that explain the candidate, as in `Outcome`.
     """
 
     reference: Reference
@@ -36,3 +38,4 @@ class Comparison:
     flips: tuple[Flip, ...] = ()
     note: str | None = None
     excused: tuple[str, ...] = ()
+    kernels: tuple[Kernel, ...] = ()

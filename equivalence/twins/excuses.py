@@ -1,4 +1,4 @@
-"""The excuses that need further runs of the reference, in the order of their table.
+"""The excuses that need further runs, in the order of their table.
 
 Each function takes a comparison that is not equal. It returns one with another judgement, or None
 if the excuse does not apply. `apply` is the only place that replaces a failed judgement by
@@ -16,7 +16,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
-from equivalence.twins import accumulation, kept
+from equivalence.twins import accumulation, kept, kernels
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 from equivalence.words import listed
@@ -27,11 +27,11 @@ Act = Callable[[Comparison, Drawn], Comparison | None]
 def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
     """The comparison after every excuse that applies, with their names in `excused`.
 
-    flips: whether branch flips may explain a difference.
+    flips: whether branch flips or inaccurate kernels may explain a difference.
     """
     made = _note_undecided(made, drawn)
     for excuse, act in ACTS:
-        if made.judgement.equal or (excuse is excuses.BRANCH_FLIPS and not flips):
+        if made.judgement.equal or (excuse in EXPLAINING and not flips):
             continue
         better = act(made, drawn)
         if better is None:
@@ -106,6 +106,16 @@ def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparis
     return replace(made, judgement=replace(judgement, ill_posed=why))
 
 
+def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """Judge by the run with accurate kernels, if the device declares those that it needs."""
+    found = kernels.explain(made, drawn, lambda trace: drawn.judge(made.reference.expected, trace))
+    if found is None:
+        return None
+    if not (found.judgement.equal and all(kernel.declared for kernel in found.kernels)):
+        return replace(made, note=str(found))
+    return replace(made, judgement=found.judgement, kernels=found.kernels)
+
+
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
@@ -154,6 +164,10 @@ ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
     (excuses.CLOSER_SENSITIVITIES, _closer_sensitivities),
     (excuses.JUMP, _jump),
     (excuses.CHANCE, _chance),
+    (excuses.INACCURATE_KERNEL, _inaccurate_kernel),
     (excuses.BRANCH_FLIPS, _branch_flips),
     (excuses.ACCUMULATION, accumulation.excuse),
 )
+
+EXPLAINING = (excuses.INACCURATE_KERNEL, excuses.BRANCH_FLIPS)
+"""Excuses that a diagnosis does without: it looks for what differs, whatever explains it."""

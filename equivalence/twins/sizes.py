@@ -38,7 +38,7 @@ def compare(
 def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
     """One comparison of all sizes."""
     expected, trace, raw = Truth(), {}, {}
-    verdicts, flips, blind, excused = [], [], [], []
+    verdicts, flips, blind, excused, kernels = [], [], [], [], []
     ill_posed = None
     for one, comparison in comparisons:
         truth = comparison.reference.expected
@@ -48,6 +48,7 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         verdicts += [replace(v, name=one.at_size(v.name)) for v in comparison.judgement.verdicts]
         flips += comparison.flips
         excused += comparison.excused
+        kernels += comparison.kernels
         blind += [one.at_size(name) for name in comparison.judgement.blind]
         if comparison.judgement.ill_posed and ill_posed is None:
             ill_posed = one.at_size(comparison.judgement.ill_posed)
@@ -69,4 +70,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
             None,
         ),
         tuple(dict.fromkeys(excused)),
+        tuple(kernels),
     )

@@ -15,6 +15,7 @@ FAMILIES = (
     "maps",
     "layers",
     "attention",
+    "recurrent",
     "operators",
     "losses",
     "dynamic",

@@ -1,0 +1,139 @@
+"""Accurate kernels: runs in which kernels of MindSpore give what float64 gives, rounded once.
+
+PyNative mode sends each kernel of a run, forward and backward, to the innermost `MsDispatchMode`.
+There the kernel runs as ever, so that MindSpore records its gradient; then its result is
+overwritten by that of a function in float64 on the same arguments. Later kernels, and the gradient
+where it reads the result, get the accurate values. On a CPU a tensor and its NumPy array share
+memory; elsewhere they do not, and nothing can be overwritten.
+
+Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be reached.
+"""
+
+import contextlib
+import math
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+from scipy import special
+
+from equivalence.judge.expected import roundings
+from equivalence.judge.norms import distance
+from equivalence.judge.precision import UNIT_ROUNDOFF
+from equivalence.sides.rehearsal import Dispatch
+
+
+def _gelu(x):
+    return 0.5 * x * (1.0 + np.tanh(_bent(x)))
+
+
+def _gelu_grad(dy, x, _):
+    tanh = np.tanh(_bent(x))
+    steep = math.sqrt(2.0 / math.pi) * (1.0 + 3.0 * 0.044715 * x * x)
+    return dy * (0.5 * (1.0 + tanh) + 0.5 * x * (1.0 - tanh * tanh) * steep)
+
+
+def _bent(x):
+    return math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3)
+
+
+def _silu_grad(dy, x):
+    gate = special.expit(x)
+    return dy * gate * (1.0 + x * special.expit(-x))
+
+
+def _softmax_cross_entropy(logits, labels):
+    logs = special.log_softmax(logits, -1)
+    return -(labels * logs).sum(-1), np.exp(logs) - labels
+
+
+EXACT: dict[str, Callable] = {
+    "Cos": np.cos,
+    "Erf": special.erf,
+    "Exp": np.exp,
+    "Expm1": np.expm1,
+    "GeLU": _gelu,
+    "GeLUGrad": _gelu_grad,
+    "Log": np.log,
+    "Log1p": np.log1p,
+    "LogSoftmax": special.log_softmax,
+    "LogSoftmaxGrad": lambda y, dy, axis: dy - np.exp(y) * dy.sum(axis, keepdims=True),
+    "Mish": lambda x: x * np.tanh(np.logaddexp(0.0, x)),
+    "Pow": np.power,
+    "Rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "SiLU": lambda x: x * special.expit(x),
+    "SiLUGrad": _silu_grad,
+    "Sigmoid": special.expit,
+    "SigmoidGrad": lambda y, dy: dy * y * (1.0 - y),
+    "Sin": np.sin,
+    "Softmax": special.softmax,
+    "SoftmaxCrossEntropyWithLogits": _softmax_cross_entropy,
+    "Softplus": lambda x: np.logaddexp(0.0, x),
+    "Tanh": np.tanh,
+    "TanhGrad": lambda y, dy: dy * (1.0 - y * y),
+}
+"""Primitive -> its result in float64, of the same arguments. Each has one formula, whatever the
+attributes of the primitive."""
+
+
+class AccurateKernels:
+    """Replaces kernels by accurate ones, and measures the error of each.
+
+    replaced: the primitives whose results are overwritten, of those in EXACT.
+    errors: primitive -> the largest error of its own results so far, in roundings of the result by
+    the Euclidean or the maximum norm. It has all primitives of EXACT that have run.
+    """
+
+    def __init__(self, replaced: Collection[str] = EXACT):
+        self.replaced = frozenset(replaced)
+        self.errors: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """A context in which every cell and function of MindSpore uses them in PyNative mode."""
+        with Dispatch(self._dispatch):
+            yield
+
+    def _dispatch(self, func: Callable, arguments: tuple) -> Any:
+        result = func(*arguments)
+        if func.name in EXACT:
+            if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
+                arguments = arguments[2]
+            self._overwrite(func.name, arguments, result)
+        return result
+
+    def _overwrite(self, name: str, arguments: tuple, result: Any) -> None:
+        with np.errstate(all="ignore"):
+            exact = EXACT[name](*map(_in_float64, arguments))
+        results = result if isinstance(result, tuple) else (result,)
+        for tensor, values in zip(results, exact if len(results) > 1 else (exact,), strict=True):
+            memory = tensor.asnumpy()
+            if memory.dtype.kind != "f":
+                continue
+            error = _own_error(memory, values)
+            self.errors[name] = max(error, self.errors.get(name, 0.0))
+            if name in self.replaced:
+                with np.errstate(all="ignore"):
+                    memory[...] = values
+
+
+def _in_float64(argument: Any) -> Any:
+    """An argument of a kernel for a function of EXACT."""
+    if not isinstance(argument, ms.Tensor):
+        return argument
+    values = argument.asnumpy()
+    return values.astype(np.float64) if values.dtype.kind == "f" else values
+
+
+def _own_error(got: np.ndarray, exact: np.ndarray) -> float:
+    """The error of a kernel's result in roundings; infinite for a NaN where there is none."""
+    unit_roundoff = UNIT_ROUNDOFF[str(got.dtype)]
+    error = distance(got, np.asarray(exact).astype(got.dtype).astype(np.float64))
+    if error.mismatched:
+        return math.inf
+    return max(
+        roundings(error.norm, 0.0, error.scale, unit_roundoff),
+        roundings(error.largest, 0.0, error.peak, unit_roundoff),
+    )

@@ -1,0 +1,165 @@
+"""Inaccurate kernels: is the candidate equal with accurate kernels in the place of MindSpore's?"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from equivalence.errors import EquivalenceError, blaming
+from equivalence.host import devices
+from equivalence.judge.expected import Expected
+from equivalence.judge.kernels import Kernel
+from equivalence.judge.tensors import Trace
+from equivalence.judge.verdict import Judgement
+from equivalence.record import candidates
+from equivalence.twins import sides
+from equivalence.twins.comparison import Comparison
+from equivalence.twins.drawn import Drawn
+from equivalence.words import number
+
+SAME = 1.0
+"""Roundings. Two runs of a candidate that differ by no more are the same. A compiled graph that is
+the same as a run in PyNative mode has its verdict."""
+
+FAR = 2.0**16
+"""Roundings. A kernel that loses digits is not to blame for a larger error of a network."""
+
+ACCURATE = 2.0
+"""Roundings. A kernel that errs by no more, one unit in the last place, is never to blame."""
+
+MUCH = 4.0
+"""How many times smaller the error must be with accurate kernels to be told where it is not small
+enough."""
+
+Judge = Callable[[Trace], Judgement]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A candidate with accurate kernels.
+
+    kernels: the kernels that are to blame, the one that matters most first.
+    judgement: the verdict with accurate ones in their place.
+    before: the error with MindSpore's own, in roundings.
+    """
+
+    kernels: tuple[Kernel, ...]
+    judgement: Judgement
+    before: float
+
+    def __str__(self) -> str:
+        names = ", ".join(map(str, self.kernels))
+        if self.judgement.equal:
+            return f"equal but for {names}"
+        return (
+            f"with accurate kernels in place of {names}, the error is "
+            f"{number(self.judgement.needed)} in place of {number(self.before)} roundings"
+        )
+
+
+def explain(made: Comparison, drawn: Drawn, judge: Judge) -> Explained | None:
+    """The candidate with accurate kernels, if that explains much of its error; else None.
+
+    judge: judges a trace as the candidate's was judged.
+
+    A single operator is judged as it is: its kernel is what the case is about. A recorded
+    candidate cannot run here, and only on a CPU can kernels be replaced. Wherever the candidate
+    ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
+    """
+    case, judgement = drawn.case, made.judgement
+    place = devices.place(case.device)
+    if (
+        case.alone
+        or place.runs_on != "cpu"
+        or judgement.ill_posed is not None
+        or judgement.needed > FAR
+        or isinstance(candidates.active(case), candidates.Reader)
+    ):
+        return None
+    try:
+        runs = _Runs(made, drawn, judge)
+    except EquivalenceError:  # a cell that only a compiled graph can run
+        return None
+    if not (runs.inaccurate and runs.same(made.trace)):
+        return None
+    best = runs.judged(runs.inaccurate)
+    if best.equal:
+        needed, best = runs.smallest()
+    elif best.needed * MUCH <= judgement.needed:
+        needed = runs.inaccurate
+    else:
+        return None
+    known = devices.DEVICES[place.runs_on].inaccurate
+    found = [
+        Kernel(
+            name,
+            place.runs_on,
+            runs.errors[name],
+            known[name].finding if name in known else None,
+            known[name].error if name in known else 0.0,
+        )
+        for name in needed
+    ]
+    return Explained(tuple(found), best, judgement.needed)
+
+
+class _Runs:
+    """Runs of one candidate in PyNative mode, each with other kernels replaced.
+
+    errors: primitive -> the error of its own results in a run in which none is replaced.
+    inaccurate: the primitives whose error is not that of an accurate kernel, the worst first.
+    """
+
+    def __init__(self, made: Comparison, drawn: Drawn, judge: Judge):
+        self.made, self.drawn, self.judge = made, drawn, judge
+        with blaming("candidate", drawn.case.name):
+            self.candidate = sides.build_candidate(replace(drawn.case, execution="pynative"))
+        self.plain, self.errors = self._run(())
+        worst = sorted(self.errors, key=lambda name: -self.errors[name])
+        self.inaccurate = [name for name in worst if self.errors[name] > ACCURATE]
+
+    def _run(self, replaced: Collection[str]) -> tuple[Trace, dict[str, float]]:
+        from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
+
+        kernels, reference = AccurateKernels(replaced), self.made.reference
+        with blaming("candidate", self.drawn.case.name), kernels():
+            trace = self.candidate.run(
+                reference.sample,
+                self.made.partners,
+                self.drawn.case.phase,
+                reference.expected.pulled_back,
+            )
+        return reference.expected.replace_undecided(trace), kernels.errors
+
+    def judged(self, replaced: Collection[str]) -> Judgement:
+        """The verdict with these kernels replaced."""
+        trace, _ = self._run(replaced)
+        return self.judge(trace)
+
+    def same(self, trace: Trace) -> bool:
+        """Whether the run in which no kernel is replaced is the same as another."""
+        unit_roundoff = self.drawn.unit_roundoff
+        return self.plain.keys() == trace.keys() and all(
+            _at(known, self.plain[name]).within(trace[name], unit_roundoff, SAME)
+            for name, known in self.made.reference.expected.items()
+        )
+
+    def smallest(self) -> tuple[list[str], Judgement]:
+        """The fewest kernels that must be replaced for the candidate to be equal.
+
+        They are taken in the order in which each by itself lowers the error.
+        """
+        alone = {name: self.judged([name]) for name in self.inaccurate}
+        needed: list[str] = []
+        judgement = self.made.judgement
+        for name in sorted(alone, key=lambda name: alone[name].needed):
+            needed.append(name)
+            judgement = alone[name] if len(needed) == 1 else self.judged(needed)
+            if judgement.equal:
+                break
+        return needed, judgement
+
+
+def _at(known: Expected, values: np.ndarray) -> Expected:
+    """What a tensor must be if these values are the truth of it."""
+    return replace(known, truth=known.view(values).astype(known.truth.dtype))

@@ -1,0 +1,49 @@
+"""Recurrent MindSpore layers for the tests of inaccurate kernels."""
+
+import mindspore as ms
+from mindspore import nn, ops
+
+
+class Stretched(nn.Cell):
+    """`mindspore.nn.RNN` with outputs that are one part in a hundred thousand too large."""
+
+    def __init__(self, **arguments):
+        super().__init__()
+        self.layer = nn.RNN(**arguments)
+
+    def construct(self, x):
+        outputs, last = self.layer(x)
+        return outputs * (1.0 + 1e-5), last
+
+
+class StretchedInGraph(nn.Cell):
+    """The same in graph mode alone; in PyNative mode it is right."""
+
+    def __init__(self, **arguments):
+        super().__init__()
+        self.layer = nn.RNN(**arguments)
+        self.factor = 1.0 + 1e-5 * (ms.get_context("mode") == ms.GRAPH_MODE)
+
+    def construct(self, x):
+        outputs, last = self.layer(x)
+        return outputs * self.factor, last
+
+
+class GraphOnly(nn.Cell):
+    """`mindspore.nn.RNN` that cannot be built in PyNative mode."""
+
+    def __init__(self, **arguments):
+        super().__init__()
+        if ms.get_context("mode") != ms.GRAPH_MODE:
+            raise RuntimeError("only compiled")
+        self.layer = nn.RNN(**arguments)
+
+    def construct(self, x):
+        return self.layer(x)
+
+
+class Softened(nn.Cell):
+    """tanh(x) e^0, with one accurate and two inaccurate kernels of which one matters."""
+
+    def construct(self, x):
+        return ops.tanh(x) * ops.exp(x - x) + 0.0 * ops.sin(x)

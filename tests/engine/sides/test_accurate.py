@@ -1,0 +1,167 @@
+"""Accurate kernels: what float64 gives, rounded once, forward and backward; and nothing else."""
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import nn, ops
+from scipy import special
+
+from equivalence.host.isolation import isolated
+from equivalence.sides.accurate import EXACT, AccurateKernels
+
+U = 2.0**-24
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    with isolated():
+        ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=True)
+        yield
+
+
+def values(*shape, scale=4.0, seed=0, low=None):
+    drawn = scale * np.random.default_rng(seed).standard_normal(shape)
+    return (drawn if low is None else np.abs(drawn) + low).astype(np.float32)
+
+
+LOWEST = {"Log": 0.1, "Log1p": 0.0, "Rsqrt": 0.1}
+
+CALLS = {
+    "Cos": ops.cos,
+    "Erf": ops.erf,
+    "Exp": ops.exp,
+    "Expm1": ops.expm1,
+    "GeLU": lambda x: ops.gelu(x, approximate="tanh"),
+    "Log": ops.log,
+    "Log1p": ops.log1p,
+    "LogSoftmax": ops.log_softmax,
+    "Mish": ops.mish,
+    "Rsqrt": ops.rsqrt,
+    "SiLU": ops.silu,
+    "Sigmoid": ops.sigmoid,
+    "Sin": ops.sin,
+    "Softmax": ops.softmax,
+    "Softplus": ops.Softplus(),
+    "Tanh": ops.tanh,
+}
+"""Primitive -> a call that uses it."""
+
+GRADIENTS = {
+    "GeLU": "GeLUGrad",
+    "LogSoftmax": "LogSoftmaxGrad",
+    "SiLU": "SiLUGrad",
+    "Sigmoid": "SigmoidGrad",
+    "Tanh": "TanhGrad",
+}
+
+
+def run(call, x, kernels):
+    """The result of a call and its gradient, with some kernels replaced."""
+    weights = ms.Tensor(values(*call(ms.Tensor(x)).shape, seed=1))
+    with kernels():
+        gradient = ms.value_and_grad(lambda x: (call(x) * weights).sum())(ms.Tensor(x))[1]
+        return call(ms.Tensor(x)).asnumpy(), gradient.asnumpy()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kernel_gives_what_float64_gives(name):
+    x = values(5, 40, low=LOWEST.get(name))
+    before, after = AccurateKernels(()), AccurateKernels()
+    plain = run(CALLS[name], x, before)
+    exact = run(CALLS[name], x, after)
+    assert name in before.errors
+    # The formulas are those of the kernels: these differ by rounding only.
+    assert before.errors[name] < 2000
+    for one, two in zip(plain, exact, strict=True):
+        assert np.abs(one - two).max() <= 1e-3 * np.abs(two).max()
+    again = AccurateKernels(())
+    with after(), again():  # the inner one measures what the outer one has overwritten
+        CALLS[name](ms.Tensor(x))
+    assert again.errors[name] <= 0.0
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_the_kernel_of_a_gradient_is_replaced_too(name):
+    gradient = GRADIENTS[name]
+    kernels = AccurateKernels([gradient])
+    before = AccurateKernels(())
+    x = values(5, 40)
+    run(CALLS[name], x, before)
+    run(CALLS[name], x, kernels)
+    assert set(before.errors) >= {name, gradient}
+    assert before.errors[gradient] < 100
+
+
+def test_every_formula_is_one_of_these_or_is_tested_below():
+    others = {"Pow", "SoftmaxCrossEntropyWithLogits"}
+    assert {*CALLS, *GRADIENTS.values(), *others} == set(EXACT)
+
+
+def test_the_gradient_reads_the_accurate_result():
+    x = np.full((1, 4), -4.9986, np.float32)
+    gradient = run(ops.tanh, x, AccurateKernels(["Tanh"]))[1]
+    weights = values(1, 4, seed=1)
+    exact = np.tanh(x.astype(np.float64)).astype(np.float32).astype(np.float64)
+    assert np.allclose(gradient, weights * (1 - exact**2), rtol=1e-6, atol=0)
+    assert not np.allclose(gradient, run(ops.tanh, x, AccurateKernels(()))[1], rtol=1e-3, atol=0)
+
+
+def test_the_two_results_of_a_loss():
+    logits, labels = values(6, 9), np.eye(9, dtype=np.float32)[:6]
+    loss = nn.SoftmaxCrossEntropyWithLogits()
+    with AccurateKernels()():
+        value, gradient = ms.value_and_grad(lambda x: loss(x, ms.Tensor(labels)).sum())(
+            ms.Tensor(logits)
+        )
+    logs = special.log_softmax(logits.astype(np.float64), -1)
+    assert value.asnumpy() == pytest.approx(-(labels * logs).sum(), rel=1e-6)
+    assert np.allclose(gradient.asnumpy(), np.exp(logs) - labels, rtol=0, atol=U)
+
+
+def test_powers():
+    kernels = AccurateKernels()
+    x = values(5, 40, low=0.1)
+    with kernels():
+        power = ops.pow(ms.Tensor(x), ms.Tensor(np.full_like(x, 1.7))).asnumpy()
+    assert set(kernels.errors) == {"Pow"}
+    exact = np.power(x.astype(np.float64), np.float64(np.float32(1.7)))
+    assert np.array_equal(power, exact.astype(np.float32))
+
+
+def test_integers_are_left_alone():
+    kernels = AccurateKernels()
+    with kernels():
+        total = ms.Tensor(np.arange(5, dtype=np.int32)).sum()
+    assert total.asnumpy() == 10
+    assert kernels.errors == {}
+
+
+def test_half_precision_counts_roundings_of_its_own():
+    kernels = AccurateKernels()
+    with kernels():
+        result = ops.tanh(ms.Tensor(values(40).astype(np.float16)))
+    assert result.asnumpy().dtype == np.float16
+    assert kernels.errors["Tanh"] < 8
+
+
+def test_a_result_that_is_not_finite_is_infinitely_wrong(monkeypatch):
+    monkeypatch.setitem(EXACT, "Exp", lambda x: np.full_like(x, np.nan))
+    kernels = AccurateKernels(())
+    with kernels():
+        ops.exp(ms.Tensor(values(4)))
+    assert kernels.errors["Exp"] == np.inf
+
+
+def test_a_kernel_beyond_the_table_is_never_touched():
+    with AccurateKernels()():
+        relu = ops.relu(ms.Tensor(values(4)))
+    assert np.array_equal(relu.asnumpy(), np.maximum(values(4), 0))
+
+
+def test_elsewhere_kernels_are_as_they_are():
+    x = ms.Tensor(np.float32([-4.9986]))
+    before = ops.tanh(x).asnumpy()
+    with AccurateKernels()():
+        within = ops.tanh(x).asnumpy()
+    assert within != before
+    assert ops.tanh(x).asnumpy() == before

@@ -1,0 +1,199 @@
+"""Inaccurate kernels: named, bounded, declared for a device; a wrong network stays red."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from equivalence import findings, kinds
+from equivalence.declare.draws import normal
+from equivalence.declare.operator import Operator, operator_case, to
+from equivalence.declare.spaces import unary
+from equivalence.host import devices
+from equivalence.host.isolation import isolated
+from equivalence.judge import excuses as table
+from equivalence.judge.kernels import Kernel
+from equivalence.record import candidates
+from equivalence.report import text as report
+from equivalence.twins import compare, excuses, kept, kernels
+from equivalence.twins.check import check
+from equivalence.twins.drawn import Drawn
+from tests.engine.parts.small import case
+
+MS = "tests.engine.parts.recurrent_ms:"
+SIZES = {"input_size": 6, "hidden_size": 5}
+WEIGHTS = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+RENAME = {f"layer.{name}": name for name in WEIGHTS}
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    kept.forget()
+    with isolated():
+        yield
+    kept.forget()
+
+
+def rnn(candidate="mindspore.nn:RNN", kind="RNN", **options):
+    inputs = normal(3, 2, 6, scale=3.0)
+    return case(f"torch.nn:{kind}", candidate, inputs, config=SIZES, **options)
+
+
+def declare(monkeypatch, **inaccurate):
+    cpu = replace(devices.DEVICES["cpu"], inaccurate=inaccurate)
+    monkeypatch.setitem(devices.DEVICES, "cpu", cpu)
+
+
+def failure(outcome):
+    return report.failure(outcome, "pytest")
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_right_network_is_equal_but_for_the_kernel_of_tanh(execution, monkeypatch):
+    outcome = check(rnn(execution=execution), 0)
+    assert outcome.passed
+    assert outcome.excuses == ("inaccurate_kernel",)
+    (tanh,) = outcome.kernels
+    assert (tanh.name, tanh.device, tanh.finding) == ("Tanh", "cpu", "tanh_accuracy")
+    assert 16 < tanh.error <= tanh.known
+    assert outcome.judgement.needed < 2
+
+    acts = tuple(act for act in excuses.ACTS if act[0] is not table.INACCURATE_KERNEL)
+    monkeypatch.setattr(excuses, "ACTS", acts)
+    assert not check(rnn(execution=execution), 0).passed
+
+
+def test_a_gru_needs_the_fewest_kernels_only():
+    outcome = check(rnn("mindspore.nn:GRU", "GRU"), 0)
+    assert outcome.passed
+    assert [kernel.name for kernel in outcome.kernels] == ["Tanh"]
+
+
+def test_kernels_that_do_not_matter_are_not_named():
+    softened = case(
+        "tests.engine.parts.recurrent_pt:Softened", MS + "Softened", normal(200, scale=5.0)
+    )
+    outcome = check(softened, 0)
+    assert outcome.passed
+    assert [kernel.name for kernel in outcome.kernels] == ["Tanh"]
+
+
+def test_a_wrong_network_with_the_same_kernel_stays_red():
+    outcome = check(rnn(MS + "Stretched", rename=RENAME), 0)
+    assert not outcome.passed
+    assert outcome.kernels == ()
+    assert outcome.excuses == ()
+
+
+def test_what_accurate_kernels_change_is_told_where_they_are_not_enough():
+    outcome = check(rnn(MS + "Stretched", rename=RENAME), 0)
+    assert outcome.note.startswith(
+        "with accurate kernels in place of ops.Tanh on cpu (its own error "
+    )
+    assert outcome.note in failure(outcome)
+
+
+def test_a_kernel_that_nobody_declared_fails_with_the_verdict(monkeypatch):
+    declare(monkeypatch)
+    outcome = check(rnn(), 0)
+    assert not outcome.passed
+    assert outcome.excuses == ()
+    assert "equal but for ops.Tanh on cpu (its own error " in failure(outcome)
+    assert "; no finding is declared)" in failure(outcome)
+    assert failure(outcome).startswith("small")
+
+
+def test_a_kernel_that_errs_more_than_is_declared_fails(monkeypatch):
+    declare(monkeypatch, Tanh=devices.Inaccuracy("tanh_accuracy", 10))
+    outcome = check(rnn(), 0)
+    assert not outcome.passed
+    assert "; finding tanh_accuracy declares 10 roundings at most)" in failure(outcome)
+
+
+def test_an_accurate_kernel_is_never_to_blame(monkeypatch):
+    monkeypatch.setattr(kernels, "ACCURATE", 1e4)
+    outcome = check(rnn(), 0)
+    assert not outcome.passed
+    assert outcome.note is None
+
+
+def test_no_kernel_is_to_blame_for_an_error_beyond_the_bound(monkeypatch):
+    monkeypatch.setattr(kernels, "FAR", 20.0)
+    assert not check(rnn(), 0).passed
+
+
+def found(of, seed=0):
+    """The comparison of a case without excuses, and what its kernels explain."""
+    made, drawn = compare.compare_size(of, seed, flips=False), Drawn(of, seed)
+    assert not made.judgement.equal
+    expected = made.reference.expected
+
+    def judge(trace):
+        return drawn.judge(expected, trace)
+
+    return made, drawn, kernels.explain(made, drawn, judge)
+
+
+def test_a_diagnosis_sees_the_difference_as_it_is():
+    assert found(rnn())[2].judgement.equal
+
+
+def test_a_recorded_candidate_is_not_excused():
+    reader = object.__new__(candidates.Reader)
+    made, drawn, explained = found(rnn())
+    assert explained is not None
+    with candidates.using(reader):
+        assert kernels.explain(made, drawn, judge=None) is None
+
+
+def test_a_graph_that_computes_something_else_is_not_excused():
+    of = rnn(MS + "StretchedInGraph", execution="graph", rename=RENAME)
+    assert found(of)[2] is None
+    assert found(replace(of, execution="pynative"))[2].judgement.equal
+
+
+def test_a_graph_whose_cell_cannot_run_in_pynative_mode_is_not_excused():
+    assert found(rnn(MS + "GraphOnly", execution="graph", rename=RENAME))[2] is None
+
+
+def test_an_operator_is_judged_by_its_own_kernel():
+    counterpart = to("ops.tanh")
+    operator = Operator("torch.tanh", unary(), counterpart)
+    example = operator.example("tanh(normal(400, scale=5.0))")
+    outcome = kinds.check(operator_case(operator, counterpart, example, "pynative", "cpu"), 0)
+    assert not outcome.passed
+    assert outcome.excuses == ()
+
+
+def test_another_device_has_no_such_verdict(monkeypatch):
+    made, drawn, explained = found(rnn())
+    assert explained is not None
+    monkeypatch.setattr(drawn, "case", replace(drawn.case, device="ascend"))
+    assert kernels.explain(made, drawn, judge=None) is None
+
+
+def test_every_kernel_that_is_declared_has_its_finding():
+    known = {each.name for each in findings.read_all(findings.FOLDER) if each.kind == "kernel"}
+    for device in devices.DEVICES.values():
+        for inaccuracy in device.inaccurate.values():
+            assert inaccuracy.finding in known
+            assert inaccuracy.error > 16
+
+
+def test_results_and_summary_name_the_kernels():
+    outcome = check(rnn(), 0)
+    lines = [json.loads(line) for line in report.lines(outcome)]
+    assert all(list(line["kernels"]) == ["Tanh"] for line in lines)
+    assert all(line["excuses"] == ["inaccurate_kernel"] for line in lines)
+    text = report.summary(lines)
+    assert "; 1 case equal but for ops.Tanh 1" in text
+    assert text.endswith("; excused cases: inaccurate_kernel 1")
+
+
+def test_how_a_kernel_is_told():
+    kernel = Kernel("Exp", "cpu", 1234.5, "exp_accuracy", 2000.0)
+    assert kernel.declared
+    told = "ops.Exp on cpu (its own error 1230 roundings; finding exp_accuracy)"
+    assert str(kernel) == told
+    assert not replace(kernel, error=float("inf")).declared
+    assert not replace(kernel, finding=None).declared
