@@ -254,7 +254,7 @@ def short(values: np.ndarray, unit_roundoff: float = 0.0) -> np.ndarray:
         return np.ones(values.shape, bool)
     bits = 1.0 / max(unit_roundoff, 2.0**-EXACT_BITS)
     scaled = np.frexp(values)[0].astype(np.float64) * bits
-    return scaled == np.floor(scaled)
+    return np.asarray(scaled == np.floor(scaled))
 
 
 def resolve_inputs(

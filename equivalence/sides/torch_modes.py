@@ -25,29 +25,17 @@ WIDER_CASTS = {
 }
 """The same for casts that name their precision."""
 
-MOVES = frozenset(
-    (
-        "empty",
-        "new_empty",
-        "empty_like",
-        "clone",
-        "copy_",
-        "_to_copy",
-        "cat",
-        "stack",
-        "index",
-        "index_select",
-        "gather",
-        "embedding",
-    )
-    + ("repeat", "flip", "roll", "tril", "triu", "constant_pad_nd", "masked_fill", "masked_fill_")
-)
-"""Operators that only move values, or make none: they round nothing."""
+MOVES = {
+    *("clone", "copy_", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
+    *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
+    *("empty", "masked_fill", "masked_fill_"),
+}
+"""Operators that round nothing, since they compute nothing."""
 
-SHAPED = frozenset(
-    ("zeros_like", "ones_like", "full_like", "empty_like")
-    + ("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided")
-)
+SHAPED = {
+    *("zeros_like", "ones_like", "full_like", "empty_like"),
+    *("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"),
+}
 """Operators that take only the shape and the precision of their argument."""
 
 

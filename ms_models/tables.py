@@ -1,10 +1,11 @@
-"""A decoder block as Llama has it, and the embedding of timesteps of a diffusion network."""
+"""Networks with masks, tables and indices: buffers that no optimizer trains."""
 
 import math
 
 import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, mint, nn, ops
+from mindspore.common.initializer import initializer
 
 
 class RMSNorm(nn.Cell):
@@ -137,3 +138,77 @@ class Timesteps(nn.Cell):
         angles = timesteps[:, None].astype(ms.float32) * inverse[None]
         embedding = ops.cat((ops.cos(angles), ops.sin(angles)), -1)
         return self.linear_2(mint.nn.functional.silu(self.linear_1(embedding)))
+
+
+class WindowAttention(nn.Cell):
+    """Attention within windows of `side` x `side` places: windows, places, heads x size.
+
+    The bias of two places is looked up by their distance. Places of the upper and of the lower half
+    of every second window do not see each other.
+    """
+
+    def __init__(self, heads: int, size: int, side: int, windows: int):
+        super().__init__()
+        self.heads, self.size = heads, size
+        self.qkv = mint.nn.Linear(heads * size, 3 * heads * size)
+        table = ops.zeros(((2 * side - 1) ** 2, heads), ms.float32)
+        self.relative_position_bias_table = Parameter(table)
+        rows, columns = np.indices((side, side)).reshape(2, -1)
+        index = Tensor(self.index(rows, columns, side), ms.int32)
+        self.relative_position_index = Parameter(index, requires_grad=False)
+        self.attn_mask = Tensor(self.masked(rows < side // 2, windows), ms.float32)
+
+    def index(self, rows, columns, side):
+        """The row of the table for each two places."""
+        vertical = rows[:, None] - rows[None] + side - 1
+        return vertical * (2 * side - 1) + columns[:, None] - columns[None] + side - 1
+
+    def masked(self, upper, windows):
+        """What is added to the scores of each window."""
+        odd = np.arange(windows)[:, None, None] % 2 == 1
+        return np.where((upper[:, None] != upper[None]) & odd, -100.0, 0.0)
+
+    def construct(self, x):
+        windows, places, width = x.shape
+        rows = self.qkv(x).reshape(windows, places, 3, self.heads, self.size)
+        queries, keys, values = rows.transpose(2, 0, 3, 1, 4)
+        scores = ops.matmul(queries, keys.swapaxes(-1, -2)) * self.size**-0.5
+        bias = self.relative_position_bias_table[self.relative_position_index]
+        scores = scores + bias.transpose(2, 0, 1) + self.attn_mask[:, None]
+        mixed = ops.matmul(ops.softmax(scores, -1), values)
+        return mixed.swapaxes(1, 2).reshape(windows, places, width)
+
+
+class Pixels(nn.Cell):
+    """A convolution of pixels that are normalised first: batch, 3, height, width."""
+
+    MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+    def __init__(self, planes: int):
+        super().__init__()
+        self.mean, self.std = (
+            Parameter(Tensor(np.reshape(values, (3, 1, 1)), ms.float32), requires_grad=False)
+            for values in (self.MEAN, self.STD)
+        )
+        self.conv = nn.Conv2d(3, planes, 3, pad_mode="pad", padding=1, has_bias=True)
+
+    def construct(self, x):
+        return self.conv((x - self.mean) / self.std)
+
+
+class Centred(nn.Cell):
+    """A product minus its centre, which follows the means of the batches: batch, classes."""
+
+    def __init__(self, features: int, classes: int, momentum: float = 0.9):
+        super().__init__()
+        self.linear = mint.nn.Linear(features, classes)
+        self.momentum = momentum
+        self.centre = Parameter(initializer(0.25, (classes,)), requires_grad=False)
+
+    def construct(self, x):
+        y = self.linear(x)
+        if self.training:
+            mean = ops.stop_gradient(y).mean(0)
+            followed = self.centre * self.momentum + mean * (1.0 - self.momentum)
+            ops.assign(self.centre, followed)
+        return mint.tanh(y - self.centre)

@@ -1,4 +1,4 @@
-"""A decoder block as Llama has it, and the embedding of timesteps of a diffusion network."""
+"""Networks with masks, tables and indices: buffers that no optimizer trains."""
 
 import math
 
@@ -122,3 +122,64 @@ class Timesteps(nn.Module):
         angles = timesteps[:, None].float() * inverse[None]
         embedding = torch.cat((angles.cos(), angles.sin()), -1)
         return self.linear_2(F.silu(self.linear_1(embedding)))
+
+
+class WindowAttention(nn.Module):
+    """Attention within windows of `side` x `side` places: windows, places, heads x size.
+
+    The bias of two places is looked up by their distance. Places of the upper and of the lower half
+    of every second window do not see each other.
+    """
+
+    def __init__(self, heads: int, size: int, side: int, windows: int):
+        super().__init__()
+        self.heads, self.size = heads, size
+        self.qkv = nn.Linear(heads * size, 3 * heads * size)
+        self.relative_position_bias_table = nn.Parameter(torch.zeros((2 * side - 1) ** 2, heads))
+        rows, columns = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
+        places = torch.stack((rows.flatten(), columns.flatten()))
+        distances = places[:, :, None] - places[:, None, :] + side - 1
+        index = distances[0] * (2 * side - 1) + distances[1]
+        self.register_buffer("relative_position_index", index)
+        upper = rows.flatten() < side // 2
+        apart = (upper[:, None] != upper[None]) & (torch.arange(windows)[:, None, None] % 2 == 1)
+        self.register_buffer("attn_mask", torch.where(apart, -100.0, 0.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        windows, places, width = x.shape
+        split = self.qkv(x).reshape(windows, places, 3, self.heads, self.size)
+        queries, keys, values = split.permute(2, 0, 3, 1, 4)
+        scores = queries @ keys.transpose(-1, -2) * self.size**-0.5
+        bias = self.relative_position_bias_table[self.relative_position_index]
+        scores = scores + bias.permute(2, 0, 1) + self.attn_mask[:, None]
+        return (scores.softmax(-1) @ values).transpose(1, 2).reshape(windows, places, width)
+
+
+class Pixels(nn.Module):
+    """A convolution of pixels that are normalised first: batch, 3, height, width."""
+
+    def __init__(self, planes: int):
+        super().__init__()
+        self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1))
+        self.register_buffer("std", torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1))
+        self.conv = nn.Conv2d(3, planes, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv((x - self.mean) / self.std)
+
+
+class Centred(nn.Module):
+    """A product minus its centre, which follows the means of the batches: batch, classes."""
+
+    def __init__(self, features: int, classes: int, momentum: float = 0.9):
+        super().__init__()
+        self.linear = nn.Linear(features, classes)
+        self.momentum = momentum
+        self.register_buffer("centre", torch.full((classes,), 0.25))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x)
+        if self.training:
+            mean = y.detach().mean(0)
+            self.centre = self.centre * self.momentum + mean * (1.0 - self.momentum)
+        return torch.tanh(y - self.centre)
