@@ -39,6 +39,11 @@ SHAPED = {
 """Operators that take only the shape and the precision of their argument."""
 
 
+LITERAL = {"lift", "lift_fresh"}
+"""Operators that get numbers of the code as a tensor, or an array of NumPy. The storage of an array
+cannot grow; it counts as an input, as those are that the sample draws."""
+
+
 def on(device: torch.device) -> contextlib.AbstractContextManager:
     """A context in which torch creates tensors on the device. It slows each call a little."""
     return contextlib.nullcontext() if device.type == "cpu" else device
@@ -105,10 +110,9 @@ class Widened(TorchFunctionMode):
         return super().__exit__(*error)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if func is torch.Tensor.view:
-            return func(*args, **kwargs)
-        wide = [_widen(each) for each in args]
+        if func is torch.Tensor.view or (len(args) < 2 and not kwargs and func not in WIDER_CASTS):
+            return func(*args, **(kwargs or {}))
+        wide, kwargs = [_widen(each) for each in args], kwargs or {}
         return WIDER_CASTS.get(func, func)(*wide, **{k: _widen(v) for k, v in kwargs.items()})
 
 
@@ -167,11 +171,13 @@ class RoundConstants(Rounding):
             return result
         name = func.overloadpacket.__name__
         written = [*_written(func, args, kwargs)]
-        if name not in SHAPED and not all(map(self._is_constant, _tensors((args, kwargs)))):
+        literal = name in LITERAL and args[0].untyped_storage().resizable()
+        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
+        if not all(map(self._is_constant, asked)):
             self._storages.difference_update(map(_storage, written))
             return result
         views = any(returned.alias_info is not None for returned in func._schema.returns)
-        if name in MOVES or (views and not written and not name.startswith("lift")):
+        if name in MOVES or (views and not written and not literal):
             made = result
         elif written:
             for value in written:
