@@ -205,7 +205,7 @@ def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
 
     def timed(call: Callable[[], object]) -> Callable[[], object]:
         def step() -> object:
-            with network._computing():
+            with network._computing(sample, "float32"):
                 result = call()
             if network.device.type == "cuda":
                 torch.cuda.synchronize()
@@ -219,7 +219,7 @@ def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
     for i in sample.differentiable:
         inputs[i].requires_grad_()
     leaves = [each for each in (*inputs, *network.module.parameters()) if each.requires_grad]
-    with network._computing():
+    with network._computing(sample, "float32"):
         outputs = flatten(network.module(*inputs))
     along = [
         torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out)

@@ -10,13 +10,17 @@ import numpy as np
 
 from equivalence.declare.distributions import quiet_channels
 from equivalence.declare.draws import Draw
-from equivalence.seeds import stream
+from equivalence.seeds import seed_of, stream
 
 # Row b holds the eight bits of byte b; shape (256, 8).
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
 
 INTEGER_BUFFERS = ("num_batches_tracked",)
 """Last parts of the names of integer buffers. They are set to zero, and are not compared."""
+
+
+EXACT_BITS = 16
+"""A float64 result of so few bits is no accident: both sides have it without rounding."""
 
 
 class Sample:
@@ -122,6 +126,14 @@ class Sample:
     initial = weight
     """The weight before the first update. Every perturbation of this sample has the same one."""
 
+    rounding: tuple[float, int] | None = None
+    """The unit roundoff and the seed by which values are rounded that depend on no weight and no
+    input; None: they are not."""
+
+    def constant(self, _name: str, values: np.ndarray) -> np.ndarray:
+        """A buffer that keeps what its constructor made: here, just these values."""
+        return values
+
     def updated(self, _update: int, _index: int, values: np.ndarray) -> np.ndarray:
         """The value that a weight gets after an update: here, just what the optimizer computed."""
         return values
@@ -144,7 +156,13 @@ class Perturbed:
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         self.sample, self.probe = sample, probe
         self.differentiable, self.narrow = sample.differentiable, sample.narrow
+        self._unit_roundoff = unit_roundoff
         self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[_BITS]
+
+    @property
+    def rounding(self) -> tuple[float, int] | None:
+        """The unit roundoff and a seed of this perturbation."""
+        return self._unit_roundoff, seed_of(self.sample.name, "constants", self.probe)
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         if values.dtype.kind != "f":
@@ -170,6 +188,11 @@ class Perturbed:
     def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """The sample's own weight, not perturbed: updates are measured from it."""
         return self.sample.weight(name, shape)
+
+    def constant(self, name: str, values: np.ndarray) -> np.ndarray:
+        """The perturbed constant; elements of few bits are unchanged, as each side has them."""
+        perturbed = self._perturb(values, "constant", name)
+        return np.where(short(values, self._unit_roundoff), values, perturbed)
 
     def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
         """The perturbed cotangent of output number `index`."""
@@ -205,6 +228,8 @@ class Neighbour(Perturbed):
         """The value that the optimizer computed."""
         return values
 
+    rounding = None
+
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         return super()._perturb(values, *parts).astype(values.dtype)
 
@@ -239,6 +264,19 @@ def _weight(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> np.n
     if role == "weight":
         return rng.uniform(0.5, 1.5, shape) * rng.choice((1.0, 1.0, 1.0, -1.0), shape)
     return 0.5 * rng.standard_normal(shape)
+
+
+def short(values: np.ndarray, unit_roundoff: float = 0.0) -> np.ndarray:
+    """Which elements keep few bits: EXACT_BITS, or fewer where the unit roundoff is that large.
+
+    Whole numbers, halves and infinities do. Their float64 values are exact in a shorter precision,
+    too. Integers and booleans are exact always.
+    """
+    if values.dtype.kind != "f":
+        return np.ones(values.shape, bool)
+    bits = 1.0 / max(unit_roundoff, 2.0**-EXACT_BITS)
+    scaled = np.frexp(values)[0].astype(np.float64) * bits
+    return np.asarray(scaled == np.floor(scaled))
 
 
 def resolve_inputs(

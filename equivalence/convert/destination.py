@@ -124,7 +124,7 @@ def _dtype(tensor: Any) -> str:
 def _module(target: str, arguments: Mapping[str, Any]) -> Destination:
     from torch import Tensor, nn
 
-    from equivalence.sides.torch_network import SkipInitialisation
+    from equivalence.sides.torch_modes import SkipInitialisation
 
     with SkipInitialisation():
         network = _build(target, arguments, nn.Module, "PyTorch module")

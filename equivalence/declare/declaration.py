@@ -93,8 +93,18 @@ class Demand:
         """Demand that a field maps dotted names to dotted names."""
         self.words(field)
         for path in [path for pair in getattr(self.declared, field).items() for path in pair]:
-            right = bool(re.fullmatch(r"\w+(\.\w+)*", path))
-            self(right, f"{field} has {path!r}; write names with dots between")
+            self._path(field, path)
+
+    def names(self, field: str) -> None:
+        """Demand that a field lists dotted names, each once."""
+        values = self.listed(field)
+        for path in values:
+            self._path(field, path)
+        self(len(set(values)) == len(values), f"{field} {shown(values)} names one twice")
+
+    def _path(self, field: str, path: Any) -> None:
+        right = isinstance(path, str) and bool(re.fullmatch(r"\w+(\.\w+)*", path))
+        self(right, f"{field} has {shown(path)}; write names with dots between")
 
     def text(self, field: str) -> None:
         """Demand that a field is None or a text that is not empty."""

@@ -53,6 +53,8 @@ class Twin:
     computes: "float16" where both networks cast to it themselves; inputs, weights and cotangents
     are float32, the unit roundoff is float16's. The reference must not cast float64, and its
     outputs must have the dtype that the declaration says.
+    constants: names of the reference's buffers that the candidate keeps in no parameter, such as a
+    mask or a table. They are not compared by themselves; only what is computed with them is.
     sizes: mappings of the same names in capitals to sizes. One candidate, built and compiled once,
     is compared at each; it does not know these dimensions. Each size has its own sample and truth.
 
@@ -86,6 +88,7 @@ class Twin:
     random_layers: str | None = None
     steps: int | None = None
     computes: str | None = None
+    constants: Sequence[str] = ()
     sizes: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
@@ -95,6 +98,7 @@ class Twin:
         demand.among("dtypes", DTYPES)
         demand_inputs(demand)
         demand.paths("rename")
+        demand.names("constants")
         demand.text("differs")
         demand(
             self.raises is None or _is_exception(self.raises),

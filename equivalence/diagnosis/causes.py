@@ -90,8 +90,8 @@ def _wrong_values(search: Search, path: str, local: Local) -> list[str]:
     if search.within(path):
         return []
     network = search.reference.part(path)
-    names = [n for n, slot in network.slots().items() if len(slot.shape) > 0]
-    arrays = {n: local.sample.weight(n, network.slots()[n].shape) for n in names}
+    drawn = {n: slot for n, slot in network.slots().items() if not slot.is_constant}
+    arrays = {n: local.sample.weight(n, slot.shape) for n, slot in drawn.items() if slot.shape}
     inputs = local.sample.inputs()
     for phrase, altered in _hypotheses(arrays):
         trial = InSitu(search.whole.sample, path, inputs, {}, altered)

@@ -16,6 +16,7 @@ from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.sides import weights
 from equivalence.sides.layers import Site, align, children
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
 from equivalence.twins import kept, sides
@@ -44,8 +45,8 @@ class Search:
         self.measurement = drawn.measurement(self.whole.sample)
         self.reference = self.measurement.network
         self.candidate = candidate or sides.build_candidate(case)
-        slots, rename = self.candidate.slots(), case.twin.rename
-        self.partners = weights.pair(self.whole.slots, slots, rename)
+        rename, slots = case.twin.rename, (self.whole.slots, self.candidate.slots())
+        self.partners = weights.pair(*slots, rename, case.twin.constants)
         self.theirs = {layer.path: layer for layer in self.reference.layers()}
         self.ours = {layer.path: layer for layer in self.candidate.layers(self.partners)}
         self.pairs = align(self.theirs.values(), self.ours.values(), rename)
@@ -103,7 +104,7 @@ class Search:
     def _measure(self, path: str) -> Local | None:
         if not path:
             compared = compare_size(self.case, self.seed, self.before, flips=False)
-            whole = self.whole
+            whole = compared.reference
             return Local(whole.sample, whole.expected, compared.trace, compared.judgement)
         if time.process_time() > self.deadline:
             if not any("seconds" in note for note in self.notes):
@@ -115,7 +116,7 @@ class Search:
         locals_found = [self.feed(path, call) for call in calls]
         return max(filter(None, locals_found), key=lambda each: each.judgement.needed, default=None)
 
-    def feed(self, path: str, call: int, partners: Mapping[str, str] | None = None) -> Local | None:
+    def feed(self, path: str, call: int, partners: Partners | None = None) -> Local | None:
         """Repeat one call of a layer by itself on both sides; None where that fails.
 
         partners: name of a weight of the cell -> reference name in the layer; by default those of
@@ -127,7 +128,7 @@ class Search:
         partners = partners or self.local_names(path, self.partners)
         try:
             alone = Measurement(network, sample, self.case.phase, self.unit_roundoff)
-            expected = of_layer(alone)
+            expected = of_layer(alone).without(partners.alone)
             trace = part.run(sample, partners, self.case.phase, expected.pulled_back)
         except EquivalenceError:
             raise
@@ -151,20 +152,21 @@ class Search:
             judgement = judge(expected, trace, self.unit_roundoff)
         return Local(sample, expected, trace, judgement)
 
-    def local_names(self, path: str, partners: Mapping[str, str]) -> dict[str, str]:
+    def local_names(self, path: str, partners: Mapping[str, str]) -> Partners:
         """The partners of the weights in a cell, with names relative to the layer.
 
         A weight of another layer is called ELSEWHERE plus its full name.
         """
         prefix, cell = f"{path}." if path else "", self.pairs[path]
         inside = f"{cell}." if cell else ""
-        return {
-            name.removeprefix(inside): target.removeprefix(prefix)
-            if target.startswith(prefix)
-            else ELSEWHERE + target
-            for name, target in partners.items()
-            if name.startswith(inside)
-        }
+
+        def local(target: str) -> str:
+            return target.removeprefix(prefix) if target.startswith(prefix) else ELSEWHERE + target
+
+        return Partners(
+            {n.removeprefix(inside): local(t) for n, t in partners.items() if n.startswith(inside)},
+            map(local, self.partners.constants),
+        )
 
     def _inherited(self) -> dict[tuple[str, bool], float]:
         """(layer, backward) -> its largest error in a whole PyNative run, in roundings."""

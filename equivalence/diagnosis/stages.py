@@ -87,8 +87,9 @@ class _Training:
         measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
         reference = measurement.network
         reference.noted = candidate.noted = range(1, twin.steps + 1)
-        self.expected = compute(measurement)
-        partners = weights.pair(reference.slots(), candidate.slots(), twin.rename)
+        slots = reference.slots(), candidate.slots()
+        partners = weights.pair(*slots, twin.rename, twin.constants)
+        self.expected = compute(measurement).without(partners.alone)
         trace = candidate.run(self.sample, partners, case.phase, {})
         self.trace = self.expected.replace_undecided(trace)
         judged = judge(self.expected, self.trace, drawn.unit_roundoff)

@@ -32,7 +32,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.sides.weights import Slot
+from equivalence.sides.weights import UNSAVED, Slot
 
 if TYPE_CHECKING:
     from equivalence.distributed.rank_torch import SingleProcess
@@ -129,7 +129,10 @@ def compare(case: DataParallelCase, seed: int) -> Comparison:
     started = time.monotonic()
     trace = _run(case, truth)
     seconds = time.monotonic() - started
-    expected = {**truth.expected, **_exact_truths(truth, trace)}
+    buffers = [tensors.buffer(n) for n, slot in truth.slots.items() if slot.kind == UNSAVED]
+    unsaved = {of_rank(name, rank) for name in buffers for rank in range(case.twin.ranks)}
+    expected = {n: each for n, each in truth.expected.items() if n in trace or n not in unsaved}
+    expected |= _exact_truths(truth, trace)
     judgement = judge(expected, trace, UNIT_ROUNDOFF)
     comparison = Comparison(case, truth, trace, judgement, seconds)
     _comparisons[:] = [((case, seed), comparison)]

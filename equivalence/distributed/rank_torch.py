@@ -15,6 +15,7 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork, TorchTraining, Watch
+from equivalence.sides.weights import comparable
 
 
 def communicate() -> None:
@@ -72,7 +73,9 @@ class SingleProcess(RankTraining):
     def _buffers(self) -> Trace:
         names = super()._buffers()
         return {
-            of_rank(name, rank): buffers[name.removeprefix(tensors.buffer(""))].numpy().copy()
+            of_rank(name, rank): comparable(
+                buffers[name.removeprefix(tensors.buffer(""))].numpy().copy()
+            )
             for rank, buffers in enumerate(self.step.buffers_of)
             for name in names
         }

@@ -1,13 +1,13 @@
 """The truth of a whole case, and the elements whose value rounding decides."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
 from equivalence.judge.expected import Expected
-from equivalence.judge.tensors import Trace
+from equivalence.judge.tensors import Trace, buffer
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,13 @@ class Truth(dict[str, Expected]):
             name: self.undecided[name].replace(values) if name in self.undecided else values
             for name, values in trace.items()
         }
+
+    def without(self, buffers: Iterable[str]) -> "Truth":
+        """A copy of the truth without the buffers of these names."""
+        left_out = set(map(buffer, buffers))
+        truth = Truth({name: each for name, each in self.items() if name not in left_out})
+        truth.near, truth.undecided = self.near, self.undecided
+        return truth
 
     @property
     def pulled_back(self) -> dict[int, tuple[int, ...]]:

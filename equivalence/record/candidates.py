@@ -233,7 +233,7 @@ def _digest(
     steps: int | None,
 ) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""
-    shapes = {partners[name]: slot.shape for name, slot in slots.items()}
+    shapes = {partners[name]: slot.shape for name, slot in slots.items() if name in partners}
     return fingerprint.digest(sample, shapes, outputs, steps)
 
 

@@ -7,7 +7,7 @@ so do the functions that `value_and_grad` makes from it.
 import contextlib
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
@@ -24,7 +24,7 @@ from equivalence.sample import Sample
 from equivalence.sides.layers import Layer, Sink, Site, below
 from equivalence.sides.mindspore_settings import settings
 from equivalence.sides.rehearsal import Rehearsal
-from equivalence.sides.weights import Slot
+from equivalence.sides.weights import CONSTANT, Partners, Slot, comparable
 from equivalence.targets import build
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
@@ -100,7 +100,7 @@ class MindSporeNetwork:
     declared: the shapes of the inputs, with None for each dimension that the compiler does not
     know. Such a cell is compiled once and runs samples of several sizes. None: all are known.
     cell: the MindSpore cell.
-    parameters: its parameters and buffers by path.
+    parameters: its parameters by path, also those without a gradient.
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
@@ -123,6 +123,7 @@ class MindSporeNetwork:
     def _take(self, cell: nn.Cell) -> None:
         self.cell = cell
         self.parameters = dict(cell.parameters_and_names())
+        self._made: dict[Hashable, np.ndarray] = {}
         self._step: nn.Cell | None = None
 
     def part(self, path: str, execution: str) -> "MindSporeNetwork":
@@ -132,6 +133,7 @@ class MindSporeNetwork:
         network.place, network.rehearsal = self.place, self.rehearsal
         network.whole = self  # keeps the parameters
         network._take(self.cell_at(path))
+        network._made = self._made
         return network
 
     def cell_at(self, path: str) -> nn.Cell:
@@ -176,23 +178,24 @@ class MindSporeNetwork:
         return self.rehearsal.products if self.rehearsal else None
 
     def slots(self) -> dict[str, Slot]:
-        """All parameters and buffers (parameters without a gradient) by path."""
-        return {
+        """All parameters and buffers (parameters without a gradient) by path.
+
+        What `register_buffer` has made is a constant, since a graph holds its values.
+        """
+        slots = {
             name: Slot(tuple(p.shape), "parameter" if p.requires_grad else "buffer")
             for name, p in self.parameters.items()
         }
+        return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in self.cell.named_buffers()}
 
-    def layers(self, partners: Mapping[str, str]) -> list[Layer]:
+    def layers(self, partners: Partners) -> list[Layer]:
         """All cells, a parent before its children.
 
         partners: path of a weight -> the reference's name; the layers have the reference's names.
         """
+        drawn = {ours: name for ours, name in partners.items() if name not in partners.constants}
         return [
-            Layer(
-                path,
-                str(settings(cell)["kind"]),
-                frozenset(map(partners.get, below(path, partners))),
-            )
+            Layer(path, str(settings(cell)["kind"]), frozenset(map(drawn.get, below(path, drawn))))
             for path, cell in self.cell.cells_and_names()
         ]
 
@@ -250,7 +253,7 @@ class MindSporeNetwork:
     def run(
         self,
         sample: Sample,
-        partners: Mapping[str, str],
+        partners: Partners,
         phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> Trace:
@@ -277,17 +280,32 @@ class MindSporeNetwork:
             _pynative_executor.clear_res()
             raise
 
-    def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
+    def _load(self, sample: Sample, partners: Partners) -> None:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             self.cell.to_float(getattr(ms, sample.dtype))
+        for _, cell in self.cell.cells_and_names():
+            for name, values in cell._buffers.items():
+                if values is not None:
+                    cell._buffers[name] = ms.Tensor(self._as_made((id(cell), name), values))
+        drawn = {}
         for name, parameter in self.parameters.items():
-            values = sample.weight(partners[name], tuple(parameter.shape))
+            if partners[name] in partners.constants:
+                values = self._as_made(id(parameter), parameter)
+            else:
+                values = drawn[name] = sample.weight(partners[name], tuple(parameter.shape))
             parameter.set_data(ms.Tensor(values, parameter.dtype))
-        for name, parameter in self.parameters.items():
-            values = sample.weight(partners[name], tuple(parameter.shape))
-            if not np.array_equal(parameter.asnumpy(), values):
+        for name, values in drawn.items():
+            if not np.array_equal(self.parameters[name].asnumpy(), values):
                 raise WeightError(f"candidate {name} does not hold what was loaded into it")
+
+    def _as_made(self, key: Hashable, values: ms.Tensor) -> np.ndarray:
+        """The values that the constructor gave to a tensor; they are kept when first asked for."""
+        if key not in self._made:
+            if values.has_init:
+                values.init_data()  # `no_init_parameters` has put it off
+            self._made[key] = _array(values)
+        return self._made[key]
 
     def _run(self, sample, partners, phase, outputs) -> Trace:
         trained = {n: p for n, p in self.parameters.items() if p.requires_grad}
@@ -338,11 +356,12 @@ class MindSporeNetwork:
         for name in self.random_layers():
             self.cell_at(name).set_train(False)
 
-    def _buffers(self, partners: Mapping[str, str]) -> Trace:
+    def _buffers(self, partners: Partners) -> Trace:
+        untrained = {n: p for n, p in self.parameters.items() if not p.requires_grad}
+        untrained |= {n: b for n, b in self.cell.named_buffers() if n in partners}
         return {
-            tensors.buffer(partners[name]): _array(parameter)
-            for name, parameter in self.parameters.items()
-            if not parameter.requires_grad
+            tensors.buffer(partners[name]): comparable(_array(values))
+            for name, values in untrained.items()
         }
 
 

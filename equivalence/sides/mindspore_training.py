@@ -19,6 +19,7 @@ from equivalence.sides.mindspore_network import (
     _empty,
     flatten,
 )
+from equivalence.sides.weights import Partners
 from equivalence.targets import build
 
 
@@ -64,7 +65,7 @@ class MindSporeTraining(MindSporeNetwork):
         for release in self._release:
             release.atexit = False
 
-    def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
+    def _load(self, sample: Sample, partners: Partners) -> None:
         if self._spent:
             # An optimizer that has run keeps its state, also where its parameters get new values:
             # MindSpore compiles it, in PyNative mode too.

@@ -51,7 +51,9 @@ def differences(reference: Mapping[str, object], candidate: Mapping[str, object]
     else:
         names = [name for name in reference if name in candidate and name != "frozen"]
         names.append("frozen")
-    missing = {"frozen": ()}
+    constants = reference.get("constants", ())
+    frozen = tuple(name for name in candidate.get("frozen", ()) if name not in constants)
+    candidate, missing = {**candidate, "frozen": frozen}, {"frozen": ()}
     sides = [(n, *(side.get(n, missing.get(n)) for side in (reference, candidate))) for n in names]
     return [
         f"{name} {_shown(ours)} (reference) {_shown(theirs)} (candidate)"

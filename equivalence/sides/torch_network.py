@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
-from torch.overrides import TorchFunctionMode
 
 from equivalence import torchvision_schemas
 from equivalence.errors import DeclarationError
@@ -19,6 +18,14 @@ from equivalence.judge.tensors import Trace
 from equivalence.sample import INTEGER_BUFFERS, Sample, moved
 from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.sides.layers import Layer, Sink, Site, below
+from equivalence.sides.torch_constants import Constants
+from equivalence.sides.torch_modes import (
+    RoundConstants,
+    SkipInitialisation,
+    Widened,
+    computing_on,
+    on,
+)
 from equivalence.sides.torch_settings import settings
 from equivalence.sides.weights import Slot
 from equivalence.targets import build
@@ -43,21 +50,6 @@ class Function(nn.Module):
         return self.call(*inputs)
 
 
-class SkipInitialisation(TorchFunctionMode):
-    """A mode in which PyTorch does not fill new weights: the sample sets all of them before use."""
-
-    FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
-    # The mode gets these calls, and then not the fill inside them.
-    INITS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func in self.FILLS:
-            return args[0]
-        if func in self.INITS:
-            return kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
-
-
 class TorchNetwork:
     """A PyTorch module that can run many times, in any dtype, from any sample.
 
@@ -65,24 +57,31 @@ class TorchNetwork:
     has CUDA, with TF32 on or off as at the place; otherwise it runs on the CPU.
     device: the torch device of the module.
     module: the PyTorch module.
+    constants: its buffers that are not drawn.
     """
 
     settles = True
     """Whether a sample can be moved away from the kinks of this network."""
 
+    rounds_constants = True
+    """Whether perturbed runs look for values that depend on no input and no weight, to round them.
+    The first run decides it for all later ones."""
+
     place, device = CPU, torch.device("cpu")
 
     def __init__(self, target: str, arguments: Mapping[str, Any], place: Place = CPU):
         self.place, self.device = place, beside(place)
-        with _on(self.device), SkipInitialisation():
+        with on(self.device), SkipInitialisation():
             network = build(target, arguments)
         self.module = network if isinstance(network, nn.Module) else Function(network)
+        self.constants = Constants(lambda: build(target, arguments), self.module)
 
     def part(self, path: str) -> "TorchNetwork":
         """The module at a path as a network of its own, with the same tensors."""
         network = object.__new__(TorchNetwork)
         network.place, network.device = self.place, self.device
         network.module = self.module.get_submodule(path)
+        network.constants = self.constants.below(path)
         for module in network.module.modules():
             if hasattr(module, "inplace"):
                 module.inplace = False  # its input may be a leaf here
@@ -91,21 +90,23 @@ class TorchNetwork:
     def slots(self) -> dict[str, Slot]:
         """All parameters, then all buffers, by name. A frozen parameter counts as a buffer."""
         slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self._trained().items()}
-        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._constants().items()}
-        return slots
+        slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._untrained().items()}
+        return slots | self.constants.slots(self.module)
 
     def _trained(self) -> dict[str, nn.Parameter]:
         """The parameters with a gradient, by name."""
         return {n: p for n, p in self.module.named_parameters() if p.requires_grad}
 
-    def _constants(self) -> dict[str, torch.Tensor]:
-        """The tensors without a gradient by name: frozen parameters, then buffers."""
+    def _untrained(self) -> dict[str, torch.Tensor]:
+        """The drawn tensors without a gradient by name: frozen parameters, then buffers."""
         frozen = {n: p for n, p in self.module.named_parameters() if not p.requires_grad}
-        return frozen | dict(self.module.named_buffers())
+        buffers = self.module.named_buffers()
+        return frozen | {n: b for n, b in buffers if n not in self.constants}
 
     def layers(self) -> list[Layer]:
         """All modules, a parent before its children."""
-        names = [n for n in self.slots() if n.rpartition(".")[2] not in INTEGER_BUFFERS]
+        drawn = self._trained() | self._untrained()
+        names = [n for n in drawn if n.rpartition(".")[2] not in INTEGER_BUFFERS]
         return [
             Layer(path, str(settings(module)["kind"]), below(path, names))
             for path, module in self.module.named_modules()
@@ -176,7 +177,7 @@ class TorchNetwork:
         inputs = self._inputs(sample, dtype)
         for i in sample.differentiable:
             inputs[i].requires_grad_()
-        with self._computing(), watch or contextlib.nullcontext():
+        with self._computing(sample, dtype), watch or contextlib.nullcontext():
             outputs = flatten(self.module(*inputs))
             gradients = self._gradients(sample, inputs, outputs)
         # Copies, because an output may be a weight, and the next run loads other values into it.
@@ -184,11 +185,12 @@ class TorchNetwork:
         return trace | gradients | self._buffers()
 
     def _buffers(self) -> Trace:
-        return {
+        drawn = {
             tensors.buffer(name): _array(values)
-            for name, values in self._constants().items()
+            for name, values in self._untrained().items()
             if name.rpartition(".")[2] not in INTEGER_BUFFERS
         }
+        return drawn | self.constants.trace(self.module)
 
     def settle(self, sample: Sample, perturbed: list[Sample], phase: str) -> None:
         """Change `sample` so that no activation is near a kink, where this is possible.
@@ -231,28 +233,23 @@ class TorchNetwork:
     def _forward(self, sample: Sample, phase: str, watch: Watch) -> None:
         self._load(sample, phase, "float64")
         inputs = self._inputs(sample, "float64")
-        with self._computing(), torch.no_grad(), watch:
+        with self._computing(sample, "float64"), torch.no_grad(), watch:
             self.module(*inputs)
 
     @contextlib.contextmanager
-    def _computing(self) -> Iterator[None]:
-        """A context in which runs compute on the network's device, and create tensors there."""
-        if self.device.type == "cpu":
-            yield
-            return
-        cudnn, precision = torch.backends.cudnn, "tf32" if self.place.mode == "tf32" else "ieee"
-        products = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
-        flags = [(each, "fp32_precision", precision) for each in products]
-        flags.append((cudnn, "deterministic", True))
-        before = [getattr(owner, name) for owner, name, _ in flags]
-        try:
-            for owner, name, value in flags:
-                setattr(owner, name, value)
-            with _on(self.device):
+    def _computing(self, sample: Sample, dtype: str) -> Iterator[None]:
+        """The context of a run in `dtype`: on its device, rounded as the sample is."""
+        with contextlib.ExitStack() as modes:
+            modes.enter_context(computing_on(self.device, self.place.mode))
+            if dtype == "float64":
+                modes.enter_context(Widened())
+            if dtype == "float64" and sample.rounding and self.rounds_constants:
+                constants = self.constants.tensors(self.module)
+                rounding = modes.enter_context(RoundConstants(*sample.rounding, constants))
                 yield
-        finally:
-            for (owner, name, _), value in zip(flags, before, strict=True):
-                setattr(owner, name, value)
+                self.rounds_constants = rounding.met
+            else:
+                yield
 
     def _load(self, sample: Sample, phase: str, dtype: str) -> None:
         self.module.to(self.device, getattr(torch, dtype)).train(phase == "train")
@@ -262,9 +259,9 @@ class TorchNetwork:
         if self.device.type == "cuda":
             torch.cuda.manual_seed(0)
         with torch.no_grad():
-            for pairs in (self.module.named_parameters(), self.module.named_buffers()):
-                for name, tensor in pairs:
-                    tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
+            for name, tensor in (self._trained() | self._untrained()).items():
+                tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
+        self.constants.load(self.module, sample, dtype)
 
     def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
@@ -318,10 +315,11 @@ class TorchTraining(TorchNetwork):
         self.noted: Collection[int] = (1, steps)
         self._built = target, arguments
         self._renew()
+        self.constants = Constants(lambda: build(target, arguments).network, self.module)
 
     def _renew(self) -> None:
         target, arguments = self._built
-        with _on(self.device), SkipInitialisation():
+        with on(self.device), SkipInitialisation():
             self.step = build(target, arguments)
         self.module = getattr(self.step, "network", None)
         if not isinstance(self.step, nn.Module) or not isinstance(self.module, nn.Module):
@@ -335,7 +333,7 @@ class TorchTraining(TorchNetwork):
         self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
         trace: Trace = {}
-        with _storing(sample), self._computing(), watch or contextlib.nullcontext():
+        with _storing(sample), self._computing(sample, dtype), watch or contextlib.nullcontext():
             for step in range(1, self.steps + 1):
                 loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
                 trace[tensors.loss(step)] = _array(loss)
@@ -375,11 +373,6 @@ def flatten(outputs: Any) -> list[Any]:
     if isinstance(outputs, tuple | list):
         return [leaf for item in outputs for leaf in flatten(item)]
     return [outputs]
-
-
-def _on(device: torch.device) -> contextlib.AbstractContextManager:
-    """A context in which torch creates tensors on the device. It slows each call a little."""
-    return contextlib.nullcontext() if device.type == "cpu" else device
 
 
 def beside(place: Place) -> torch.device:

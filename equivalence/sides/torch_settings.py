@@ -77,10 +77,14 @@ def _adjust_padding(kind: str, config: dict[str, object]) -> None:
 def _add_frozen(module: Any, config: dict[str, object]) -> None:
     """Add the names of the module's own weights that are not trained, as "frozen".
 
+    Its buffers are "constants", which a cell keeps as weights that are not trained.
+
     A norm whose scale and shift are constant counts as a norm without them.
     """
     if config.get(configuration.affine(str(config["kind"]))) is False:
         return
+    if module._buffers:
+        config["constants"] = tuple(module._buffers)
     frozen = tuple(n for n, p in module.named_parameters(recurse=False) if not p.requires_grad)
     if frozen:
         config["frozen"] = frozen

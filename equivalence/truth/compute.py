@@ -137,8 +137,8 @@ def _measure(measurement: Measurement, expected: Truth) -> Truth:
     _mark_zero_updates(expected)
     own = expected.replace_undecided(measurement.run_own())
     for name, values in own.items():
-        dtype = WEIGHT_DTYPE if tensors.of_weight(name) else str(values.dtype)
-        expected[name].dtype = dtype
+        in_float32 = tensors.of_weight(name) and values.dtype.kind == "f"
+        expected[name].dtype = WEIGHT_DTYPE if in_float32 else str(values.dtype)
     unit_roundoff = measurement.unit_roundoff
     _measure_own(expected, expected, own, unit_roundoff)
     needed = max(tensor.own_needed for tensor in expected.values())

@@ -3,8 +3,8 @@
 Imports no framework: a host that reads a record needs no torch.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,11 @@ class Reference:
     far: tuple[Flip, ...] | None = None
     record: str | None = None
     multiplies: bool | None = None
+
+    def without(self, buffers: Iterable[str]) -> "Reference":
+        """A copy of the reference without the buffers of these names."""
+        finer = self.finer and self.finer.without(buffers)
+        return replace(self, expected=self.expected.without(buffers), finer=finer)
 
 
 def sketch_large(sample: Sample) -> Callable[[Trace], Truth]:

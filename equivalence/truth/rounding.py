@@ -8,22 +8,15 @@ rounding of the terms that cancel. Only a run that rounds every result shows how
 
 import torch
 
-from equivalence.sides.kinks import Uncompiled
+from equivalence.sides.torch_modes import Rounding
 
 
-class RoundEachResult(Uncompiled):
+class RoundEachResult(Rounding):
     """Multiplies each element that an operator computes by 1 + u or 1 - u, at random.
 
     It does so in the forward and in the backward pass. Results that alias an argument (views,
     in-place operators) stay as they are.
-
-    unit_roundoff: u. seed: the seed of the random signs.
     """
-
-    def __init__(self, unit_roundoff: float, seed: int):
-        super().__init__()
-        self.unit_roundoff = unit_roundoff
-        self.generator = torch.Generator().manual_seed(seed)
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
@@ -36,7 +29,4 @@ class RoundEachResult(Uncompiled):
     def _round(self, value: object) -> object:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point():
             return value
-        # Drawn on the CPU, so that they are the same wherever the network runs.
-        options = {"generator": self.generator, "dtype": value.dtype, "device": "cpu"}
-        coins = torch.randint(0, 2, value.shape, **options).to(value.device)
-        return value * (1.0 + self.unit_roundoff * (2.0 * coins - 1.0))
+        return value * self._factors(value)

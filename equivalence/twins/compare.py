@@ -39,7 +39,10 @@ def compare_size(
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
     _demand_pinned(case, reference.random_layers, candidate.random_layers())
-    partners = weights.pair(reference.slots, candidate.slots(), case.twin.rename)
+    twin = case.twin
+    partners = weights.pair(reference.slots, candidate.slots(), twin.rename, twin.constants)
+    if partners.alone:
+        reference = reference.without(partners.alone)
     environment.spare_collections()
     with blaming("candidate", case.name):
         raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)

@@ -22,8 +22,8 @@ def demand(case: TwinCase, seed: int) -> str | None:
 
     def candidate() -> None:
         network = kept.candidate(case, seed)
-        partners = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
-        network.run(side.sample, partners, case.phase, {})
+        names = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
+        network.run(side.sample, weights.Partners(names), case.phase, {})
 
     _demand_raised("candidate", case, candidate)
     return side.record

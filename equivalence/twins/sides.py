@@ -34,7 +34,9 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
     place = devices.place(case.device)
     if case.twin.steps:
         return TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
-    return TorchNetwork(case.twin.reference, case.arguments, place)
+    network = TorchNetwork(case.twin.reference, case.arguments, place)
+    network.rounds_constants = not case.alone  # what it makes of nothing is its result
+    return network
 
 
 def build_candidate(case: TwinCase) -> "MindSporeNetwork":

@@ -19,6 +19,7 @@ FAMILIES = (
     "operators",
     "losses",
     "dynamic",
+    "tables",
     "data",
 )
 

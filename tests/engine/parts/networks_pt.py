@@ -49,7 +49,9 @@ class Initialised(nn.Module):
         nn.init.kaiming_normal_(self.dense.weight)
         nn.init.uniform_(self.dense.bias)
         self.embedding = nn.Embedding(5, 3)
-        self.scale = nn.Parameter(torch.empty(3).normal_())
+        self.scale = nn.Parameter(torch.empty(3))
+        with torch.no_grad():
+            self.scale.normal_()
 
 
 class UnpinnedDropout(nn.Module):

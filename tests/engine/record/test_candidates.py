@@ -142,7 +142,8 @@ def test_weights_that_do_not_pair_up_are_told_where_the_run_is_judged(folder, no
 def test_a_reference_that_fits_by_now_does_not_make_up_for_the_run(folder, monkeypatch):
     case = affine(MS + "RenamedWeight")
     kept(folder, case)
-    monkeypatch.setattr(weights, "pair", lambda *_: {"kernel": "weight", "bias": "bias"})
+    partners = weights.Partners({"kernel": "weight", "bias": "bias"})
+    monkeypatch.setattr(weights, "pair", lambda *_: partners)
     with pytest.raises(RecordError, match="has no trace of it, since it crashed or"):
         replayed(case, folder)
 

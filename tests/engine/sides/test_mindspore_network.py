@@ -10,7 +10,7 @@ from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.sides import weights
 from equivalence.sides.mindspore_network import MindSporeNetwork, flatten
-from equivalence.sides.weights import Slot
+from equivalence.sides.weights import Partners, Slot
 from tests.engine.parts.small import MS, sample
 
 MAPS = normal(2, 3, 4, 5)
@@ -33,7 +33,7 @@ def batch_norm(execution="pynative"):
 
 def run(built, drawn, outputs, phase="train"):
     """The trace under standard names; `outputs` are the shapes of the floating outputs."""
-    partners = {name: weights.reference_name(name, {}) for name in built.slots()}
+    partners = Partners({name: weights.reference_name(name, {}) for name in built.slots()})
     return built.run(drawn, partners, phase, outputs)
 
 

@@ -15,6 +15,7 @@ from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
+from equivalence.sides.weights import Partners
 from equivalence.twins import units
 from equivalence.twins.check import check
 from equivalence.twins.sides import build_candidate
@@ -49,7 +50,7 @@ def traced(name, execution, mode, *shapes, output, **arguments):
     target = name if ":" in name else HERE + name
     network = MindSporeNetwork(target, arguments, execution, place)
     drawn = sample(*(normal(*shape) for shape in shapes))
-    partners = {name: name for name in network.slots()}
+    partners = Partners({name: name for name in network.slots()})
     return network.run(drawn, partners, "train", {0: output}), network.products, drawn
 
 

@@ -1,9 +1,11 @@
 """Weights pair up one to one, or the complaint says which do not and what is nearest."""
 
+import re
+
 import pytest
 
 from equivalence.errors import WeightError
-from equivalence.sides.weights import Slot, pair, reference_name
+from equivalence.sides.weights import CONSTANT, UNSAVED, Slot, pair, reference_name
 
 REFERENCE = {
     "conv.weight": Slot((8, 3, 3, 3), "parameter"),
@@ -31,6 +33,53 @@ def complaint(reference, candidate, rename=()):
 
 def without(slots, *names):
     return {name: slot for name, slot in slots.items() if name not in names}
+
+
+# --- Constants -----------------------------------------------------------------------------------
+
+TABLES = {**REFERENCE, "mask": Slot((4,), CONSTANT), "angles": Slot((4,), UNSAVED)}
+
+
+def test_an_unsaved_constant_needs_no_partner_and_a_saved_one_must_be_named():
+    assert "has no partner" in complaint(TABLES, CANDIDATE)
+    partners = pair(TABLES, CANDIDATE, {}, ["mask"])
+    assert partners == pair(REFERENCE, CANDIDATE, {})
+    assert partners.constants == partners.alone == {"mask", "angles"}
+
+
+@pytest.mark.parametrize("kind", ["buffer", CONSTANT])
+def test_the_partner_of_a_constant_is_not_trained(kind):
+    partners = pair(TABLES, {**CANDIDATE, "mask": Slot((4,), kind)}, {})
+    assert partners["mask"] == "mask"
+    assert partners.alone == {"angles"}
+    trained = {**CANDIDATE, "mask": Slot((4,), "parameter")}
+    assert "candidate mask is a parameter (4,), its partner mask a constant" in complaint(
+        TABLES, trained
+    )
+
+
+def test_what_a_graph_keeps_holds_no_drawn_weight():
+    other = {**CANDIDATE, "bn.moving_mean": Slot((8,), CONSTANT)}
+    assert "its partner bn.running_mean a buffer" in complaint(REFERENCE, other)
+
+
+def test_a_tensor_that_only_the_candidate_keeps_is_its_own_affair():
+    assert "table" not in pair(REFERENCE, {**CANDIDATE, "table": Slot((4,), CONSTANT)}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("masks", "constants name 'masks', which the reference does not have; nearest: mask"),
+        ("bn.bias", "constants name 'bn.bias', a parameter (8,), which is drawn"),
+        ("bn.running_var", "constants name 'bn.running_var', a buffer (8,), which is drawn"),
+        ("mask", "constants name 'mask', which the candidate keeps in kept"),
+    ],
+)
+def test_constants_that_are_misnamed_are_told(name, text):
+    candidate = {**CANDIDATE, "kept": Slot((4,), "buffer")}
+    with pytest.raises(WeightError, match=re.escape(text)):
+        pair(TABLES, candidate, {"kept": "mask"}, [name])
 
 
 # --- Names ---------------------------------------------------------------------------------------

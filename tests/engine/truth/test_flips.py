@@ -12,6 +12,7 @@ from torch import nn
 from equivalence.declare.draws import normal
 from equivalence.judge.norms import distance
 from equivalence.judge.precision import BUDGET
+from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import flips
@@ -42,6 +43,7 @@ class Bent(nn.Module):
 def bent(operator):
     network = object.__new__(TorchNetwork)
     network.module = Bent(operator)
+    network.constants = Constants(lambda: network.module, network.module)
     return network
 
 

@@ -1,0 +1,150 @@
+"""The buffers of a PyTorch module that keep what its constructor made: masks, tables, indices."""
+
+import contextlib
+import copy
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import nn
+
+from equivalence.judge.tensors import Trace, buffer
+from equivalence.sample import INTEGER_BUFFERS, Sample, short
+from equivalence.sides.torch_modes import RoundConstants, SkipInitialisation, Widened
+from equivalence.sides.weights import CONSTANT, UNSAVED, Slot, comparable
+
+Values = dict[str, torch.Tensor]
+
+STATISTIC = "running_"
+"""The beginning of the name of a normalisation's statistic."""
+
+
+class Constants:
+    """The constant buffers of a module, with their values in every precision.
+
+    Parameters are drawn, and so are all floating buffers of a normalisation. Every other buffer is
+    a constant, but for what a constructor draws at random: both sides cannot draw the same. A
+    tensor that is a plain attribute is a constant, too; it is not compared by itself.
+
+    The constructor is a part of the network. In a float64 run, a table is what the constructor
+    makes in float64; in a perturbed run, what it makes if every result in it is rounded.
+
+    build: builds the module anew.
+    module: the module as `build` has made it.
+    """
+
+    def __init__(self, build: Callable[[], nn.Module], module: nn.Module):
+        self._build, self._prefix = build, ""
+        drawn = _statistics(module)
+        self._own = {n: v.clone() for n, v in _kept(module).items() if n not in drawn}
+        self._wide: Values = {}
+        if all(short(_array(values)).all() for values in self._own.values()):
+            return
+        self._wide, again = (self._made(seed) for seed in (0, 1))
+        for name, values in self._wide.items():
+            if values.is_floating_point() and not torch.equal(values, again[name]):
+                self._own.pop(name, None)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._own
+
+    def below(self, path: str) -> "Constants":
+        """The constants of the module at a path, by their names in it."""
+        part = copy.copy(self)
+        if path:
+            part._prefix = f"{self._prefix}{path}."
+            part._own, part._wide = _below(self._own, f"{path}."), _below(self._wide, f"{path}.")
+        return part
+
+    def slots(self, module: nn.Module) -> dict[str, Slot]:
+        """The shape and kind of each constant of the module."""
+        saved = module.state_dict(keep_vars=True)
+        return {
+            name: Slot(tuple(values.shape), CONSTANT if name in saved else UNSAVED)
+            for name, values in module.named_buffers()
+            if name in self
+        }
+
+    def load(self, module: nn.Module, sample: Sample, dtype: str) -> None:
+        """Give the module its constants for a run of the sample in `dtype`."""
+        made = self._own
+        if dtype == "float64" and self._wide:
+            made = self._made(0, sample.rounding) if sample.rounding else self._wide
+        for name, own in self._own.items():
+            values = _perturbed(sample, name, made.get(name, own))
+            path, _, leaf = name.rpartition(".")
+            layer = module.get_submodule(path)
+            if leaf in layer._buffers:
+                values = values.to(dtype=_precision(values, getattr(torch, dtype)))
+            setattr(layer, leaf, values.to(getattr(layer, leaf).device))
+
+    def tensors(self, module: nn.Module) -> list[torch.Tensor]:
+        """The constants as they are now."""
+        return [values for name, values in _kept(module).items() if name in self]
+
+    def trace(self, module: nn.Module) -> Trace:
+        """The values of all constants after a run."""
+        return {
+            buffer(name): comparable(_array(values).copy())
+            for name, values in module.named_buffers()
+            if name in self
+        }
+
+    def _made(self, seed: int, rounding: tuple[float, int] | None = None) -> Values:
+        """What the constructor makes in float64; with `rounding`, each of its results is rounded.
+
+        seed: the seed of what it draws.
+        """
+        rounded = RoundConstants(*rounding) if rounding else contextlib.nullcontext()
+        with torch.random.fork_rng(devices=[]), SkipInitialisation(), Widened(), rounded:
+            torch.default_generator.manual_seed(seed)
+            module = self._build()
+        return _below(_kept(module), self._prefix)
+
+
+def _kept(module: nn.Module) -> Values:
+    """All buffers by name, and tensors that are plain attributes.
+
+    A tensor that has two names is there twice.
+    """
+    return {
+        f"{path}.{name}" if path else name: values
+        for path, layer in module.named_modules(remove_duplicate=False)
+        for name, values in (layer._buffers | vars(layer)).items()
+        if isinstance(values, torch.Tensor) and not values.requires_grad
+    }
+
+
+def _below(values: Values, prefix: str) -> Values:
+    """The values whose names begin with a prefix, without it."""
+    return {n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)}
+
+
+def _statistics(module: nn.Module) -> set[str]:
+    """The names of all floating buffers of normalisations, and of their counts of steps."""
+    return {
+        f"{path}.{name}" if path else name
+        for path, layer in module.named_modules(remove_duplicate=False)
+        if any(name.startswith(STATISTIC) for name in layer._buffers)
+        for name, values in layer._buffers.items()
+        if values is not None and (values.is_floating_point() or name in INTEGER_BUFFERS)
+    }
+
+
+def _perturbed(sample: Sample, name: str, values: torch.Tensor) -> torch.Tensor:
+    """A copy of a constant's values, as the sample has them."""
+    moved = torch.from_numpy(np.array(sample.constant(name, _array(values))))
+    return torch.view_as_complex(moved) if values.is_complex() else moved
+
+
+def _array(values: torch.Tensor) -> np.ndarray:
+    """The values as a NumPy array; each complex number as two, along a last axis."""
+    values = torch.view_as_real(values) if values.is_complex() else values
+    return values.detach().cpu().numpy()
+
+
+def _precision(values: torch.Tensor, dtype: torch.dtype) -> torch.dtype:
+    """The precision that values have in a run in `dtype`; integers and booleans keep theirs."""
+    if values.is_complex():
+        return dtype.to_complex()
+    return dtype if values.is_floating_point() else values.dtype

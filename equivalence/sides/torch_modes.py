@@ -1,0 +1,240 @@
+"""The modes and settings of PyTorch that networks are built and run under."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode
+
+from equivalence.sample import short
+from equivalence.sides.kinks import Uncompiled
+
+WIDER = {
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+    torch.FloatTensor: torch.float64,
+    "torch.FloatTensor": torch.float64,
+}
+"""A precision that a run asks for -> the one that it gets in float64."""
+
+WIDER_CASTS = {
+    torch.Tensor.float: torch.Tensor.double,
+    torch.Tensor.cfloat: torch.Tensor.cdouble,
+}
+"""The same for casts that name their precision."""
+
+MOVES = {
+    *("clone", "copy_", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
+    *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
+    *("empty", "masked_fill", "masked_fill_"),
+}
+"""Operators that round nothing, since they compute nothing."""
+
+SHAPED = {
+    *("zeros_like", "ones_like", "full_like", "empty_like"),
+    *("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"),
+}
+"""Operators that take only the shape and the precision of their argument."""
+
+
+LITERAL = {"lift", "lift_fresh"}
+"""Operators that get numbers of the code as a tensor, or an array of NumPy. The storage of an array
+cannot grow; it counts as an input, as those are that the sample draws."""
+
+
+def on(device: torch.device) -> contextlib.AbstractContextManager:
+    """A context in which torch creates tensors on the device. It slows each call a little."""
+    return contextlib.nullcontext() if device.type == "cpu" else device
+
+
+@contextlib.contextmanager
+def computing_on(device: torch.device, mode: str | None) -> Iterator[None]:
+    """A context in which runs compute on the device, and create tensors there.
+
+    mode: the compute mode; "tf32" is TF32, any other none.
+    """
+    if device.type == "cpu":
+        yield
+        return
+    cudnn, precision = torch.backends.cudnn, "tf32" if mode == "tf32" else "ieee"
+    products = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
+    flags = [(each, "fp32_precision", precision) for each in products]
+    flags.append((cudnn, "deterministic", True))
+    before = [getattr(owner, name) for owner, name, _ in flags]
+    try:
+        for owner, name, value in flags:
+            setattr(owner, name, value)
+        with on(device):
+            yield
+    finally:
+        for (owner, name, _), value in zip(flags, before, strict=True):
+            setattr(owner, name, value)
+
+
+class SkipInitialisation(TorchFunctionMode):
+    """A mode in which PyTorch does not fill new parameters: the sample sets them before use.
+
+    Buffers are filled, since they may keep what the constructor made.
+    """
+
+    FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
+    # The mode gets these calls, and then not the fill inside them.
+    INITS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func in self.FILLS or func in self.INITS:
+            filled = args[0] if args else kwargs["tensor"]
+            if isinstance(filled, nn.Parameter):
+                return filled
+        return func(*args, **kwargs)
+
+
+class Widened(TorchFunctionMode):
+    """A mode in which float32 means float64, and so does a precision that is not told.
+
+    A network that casts to float32 does not round in a case of float32. So its float64 run must
+    not either: it would be the truth with float32's rounding. Casts to a shorter precision stay,
+    and so does `Tensor.view`, which reads the same bits as another type.
+    """
+
+    def __enter__(self):
+        self._before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        torch.set_default_dtype(self._before)
+        return super().__exit__(*error)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func is torch.Tensor.view or (len(args) < 2 and not kwargs and func not in WIDER_CASTS):
+            return func(*args, **(kwargs or {}))
+        wide, kwargs = [_widen(each) for each in args], kwargs or {}
+        return WIDER_CASTS.get(func, func)(*wide, **{k: _widen(v) for k, v in kwargs.items()})
+
+
+def _widen(argument: object) -> object:
+    """An argument of a call, with float64 in the place of float32."""
+    return (
+        WIDER.get(argument, argument)
+        if isinstance(argument, torch.dtype | type | str)
+        else argument
+    )
+
+
+class Rounding(Uncompiled):
+    """Multiplies elements by 1 + u or 1 - u, at random.
+
+    unit_roundoff: u. seed: the seed of the random signs.
+    """
+
+    def __init__(self, unit_roundoff: float, seed: int):
+        super().__init__()
+        self.unit_roundoff = unit_roundoff
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def _factors(self, value: torch.Tensor) -> torch.Tensor:
+        """1 + u or 1 - u for each element of a floating tensor."""
+        # Drawn on the CPU, so that they are the same wherever the network runs.
+        options = {"generator": self.generator, "dtype": value.dtype, "device": "cpu"}
+        coins = torch.randint(0, 2, value.shape, **options).to(value.device)
+        return 1.0 + self.unit_roundoff * (2.0 * coins - 1.0)
+
+
+class RoundConstants(Rounding):
+    """Rounds what depends on no input and on no weight, such as a table made from whole numbers.
+
+    No perturbed input moves such a value, although each side rounds it. Each floating result that
+    an operator computes from such values alone is multiplied by 1 + u or 1 - u. Elements of few
+    bits stay (see `sample.short`): whole numbers and halves are exact on both sides.
+
+    Such tensors are known by their storage, which their views share. A tensor that is neither made
+    under this mode nor one of `constants` counts as an input, but for integers and booleans. In the
+    backward pass nothing is rounded, since everything depends on cotangents.
+
+    constants: the constant buffers.
+    met: whether anything was rounded.
+    """
+
+    def __init__(self, unit_roundoff: float, seed: int, constants: Iterable[torch.Tensor] = ()):
+        super().__init__(unit_roundoff, seed)
+        self.met = False
+        self._storages = set(map(_storage, constants))
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        if torch._C._current_graph_task_id() != -1:
+            return result
+        name = func.overloadpacket.__name__
+        written = [*_written(func, args, kwargs)]
+        literal = name in LITERAL and args[0].untyped_storage().resizable()
+        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
+        if not all(map(self._is_constant, asked)):
+            self._storages.difference_update(map(_storage, written))
+            return result
+        views = any(returned.alias_info is not None for returned in func._schema.returns)
+        if name in MOVES or (views and not written and not literal):
+            made = result
+        elif written:
+            for value in written:
+                if not isinstance(value, nn.Parameter):  # which the sample sets
+                    value.copy_(self._rounded(value))
+            made = result
+        else:
+            made = _each(self._rounded, result)
+        self._storages.update(map(_storage, filter(_is_floating, _tensors(made))))
+        return made
+
+    def _is_constant(self, value: torch.Tensor) -> bool:
+        return not _is_floating(value) or _storage(value) in self._storages
+
+    def _rounded(self, value: torch.Tensor) -> torch.Tensor:
+        if value.is_complex():
+            return torch.view_as_complex(self._rounded(torch.view_as_real(value)))
+        if not value.is_floating_point():
+            return value
+        exact = torch.from_numpy(short(value.detach().cpu().numpy(), self.unit_roundoff))
+        if exact.all():
+            return value
+        self.met = True
+        return torch.where(exact.to(value.device), value, value * self._factors(value))
+
+
+def _written(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:
+    """The tensors that a call changes in place."""
+    for position, argument in enumerate(func._schema.arguments):
+        if argument.is_write:
+            given = args[position] if position < len(args) else kwargs.get(argument.name)
+            yield from _tensors(given)
+
+
+def _storage(value: torch.Tensor) -> StorageWeakRef:
+    return StorageWeakRef(value.untyped_storage())
+
+
+def _is_floating(value: torch.Tensor) -> bool:
+    return value.is_floating_point() or value.is_complex()
+
+
+def _tensors(values: object) -> list[torch.Tensor]:
+    """The tensors in nested tuples, lists and mappings."""
+    if isinstance(values, torch.Tensor):
+        return [values]
+    if isinstance(values, dict):
+        values = values.values()
+    elif not isinstance(values, tuple | list):
+        return []
+    return [tensor for value in values for tensor in _tensors(value)]
+
+
+def _each(function: Callable[[torch.Tensor], torch.Tensor], values: object) -> object:
+    """`values` with each tensor replaced, in a tuple or a list of them, too."""
+    if isinstance(values, torch.Tensor):
+        return function(values)
+    if isinstance(values, tuple | list):
+        return type(values)(_each(function, value) for value in values)
+    return values

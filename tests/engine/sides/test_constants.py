@@ -1,0 +1,265 @@
+"""Constant buffers: they keep what the constructor made, and rounding moves them as it is made."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from equivalence.declare.draws import normal
+from equivalence.host.isolation import isolated
+from equivalence.sample import Perturbed
+from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.torch_modes import RoundConstants, SkipInitialisation, Widened
+from equivalence.sides.torch_network import TorchNetwork
+from equivalence.sides.weights import CONSTANT, UNSAVED, Slot, pair
+from equivalence.twins.check import check
+from tests.engine.parts.small import case, sample
+
+PT, MS = "tests.engine.parts.constants_pt:", "tests.engine.parts.constants_ms:"
+U = 2.0**-24
+X = normal(3, 4)
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    with isolated():
+        yield
+
+
+def run(name, drawn=None, dtype="float32"):
+    return TorchNetwork(PT + name, {}).run(drawn or sample(X), "train", dtype)
+
+
+def outcome(candidate, reference="Tables", **twin):
+    return check(case(PT + reference, MS + candidate, X, **twin), 0)
+
+
+# --- PyTorch -------------------------------------------------------------------------------------
+
+
+def test_slots_tell_constants_from_what_is_drawn():
+    kinds = {n: slot.kind for n, slot in TorchNetwork(PT + "Tables", {}).slots().items()}
+    assert kinds == {
+        "linear.weight": "parameter",
+        "linear.bias": "parameter",
+        "norm.weight": "parameter",
+        "norm.bias": "parameter",
+        "frozen": "buffer",
+        "norm.running_mean": "buffer",
+        "norm.running_var": "buffer",
+        "norm.num_batches_tracked": "buffer",
+        "noise": "buffer",
+        "mask": CONSTANT,
+        "scale": CONSTANT,
+        "order": UNSAVED,
+    }
+
+
+def test_all_buffers_of_a_frozen_normalisation_are_drawn():
+    frozen = "torchvision.ops.misc:FrozenBatchNorm2d"
+    slots = TorchNetwork(frozen, {"num_features": 3}).slots()
+    assert {slot.kind for slot in slots.values()} == {"buffer"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_constants_keep_their_values_between_runs_in_any_precision(dtype):
+    network = TorchNetwork(PT + "Tables", {})
+    first = network.run(sample(X), "train", dtype)
+    network.run(sample(X, dtype="float16"), "train", "float16")
+    network.run(Perturbed(sample(X), 0, U), "train", "float64")
+    again = network.run(sample(X), "train", dtype)
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    assert np.array_equal(first["buffer:scale"], np.asarray(0.1, dtype))
+
+
+def test_a_constant_that_a_run_changes_is_what_it_was_in_the_next():
+    network = TorchNetwork(PT + "Counting", {})
+    counts = [network.run(sample(X), "train", "float32")["buffer:count"] for _ in range(2)]
+    assert counts == [1, 1]
+
+
+def test_floating_constants_are_perturbed_and_exact_ones_are_not():
+    truth = run("Tables", dtype="float64")
+    moved = run("Tables", Perturbed(sample(X), 0, U), "float64")
+    assert 0 < abs(moved["buffer:scale"] / truth["buffer:scale"] - 1.0) < 4 * U
+    assert np.array_equal(moved["buffer:mask"], truth["buffer:mask"])
+    assert np.array_equal(moved["buffer:order"], truth["buffer:order"])
+
+
+def test_a_part_has_the_constants_of_the_whole():
+    network = TorchNetwork(PT + "Nest", {})
+    part = network.part("inner")
+    assert part.slots()["mask"].kind == CONSTANT
+    recorded = part.run(Perturbed(sample(X), 0, U), "train", "float64")
+    assert 0 < abs(recorded["buffer:scale"] / 0.1 - 1.0) < 4 * U
+
+
+def test_a_table_that_is_a_plain_attribute_is_as_exact_as_a_buffer():
+    network = TorchNetwork(PT + "Attribute", {})
+    network.run(sample(X), "train", "float64")
+    assert torch.equal(network.module.table, torch.arange(4, dtype=torch.float64) / 10)
+    network.run(sample(X), "train", "float32")
+    assert torch.equal(network.module.table, torch.arange(4) / 10)
+
+
+def test_buffers_are_filled_where_parameters_are_not():
+    with SkipInitialisation():
+        assert torch.empty(50).fill_(7.0).normal_().std() > 0.5
+        weight = nn.init.normal_(nn.Parameter(torch.zeros(50)))
+    assert not weight.any()
+
+
+# --- MindSpore -----------------------------------------------------------------------------------
+
+
+def test_a_constant_is_filled_where_initialisation_is_skipped():
+    network = MindSporeNetwork(MS + "Initialised", {}, "pynative")
+    reference = {"mask": Slot((4,), CONSTANT)}
+    partners = pair(reference, network.slots(), {})
+    recorded = network.run(sample(X), partners, "train", {0: (3, 4)})
+    assert np.array_equal(recorded["buffer:mask"], np.ones(4, np.float32))
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_run_does_not_reach_the_constants_of_the_next(execution):
+    network = MindSporeNetwork(MS + "Counting", {}, execution)
+    partners = pair({"count": Slot((), CONSTANT)}, network.slots(), {})
+    counts = [network.run(sample(X), partners, "train", {})["buffer:count"] for _ in range(2)]
+    assert counts == [1, 1]
+    assert counts[0].dtype == np.int64
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_right_constants_pass(execution):
+    assert outcome("Tables", execution=execution).judgement.equal
+
+
+@pytest.mark.parametrize(
+    ("candidate", "worst"),
+    [
+        ("OtherMask", "buffer:mask"),
+        ("OtherOrder", "buffer:order"),
+        ("OtherScale", "buffer:scale"),
+    ],
+)
+def test_other_constants_are_refused(candidate, worst):
+    differing = outcome(candidate).judgement.differing
+    assert worst in {verdict.name for verdict in differing}
+
+
+def test_a_constant_is_right_by_what_it_does_where_the_candidate_does_not_keep_it():
+    kept_elsewhere = ("mask", "scale")
+    assert outcome("Tensors", constants=kept_elsewhere).judgement.equal
+    wrong = outcome("OtherTensors", constants=kept_elsewhere).judgement
+    assert "output.0" in {verdict.name for verdict in wrong.differing}
+
+
+def test_a_run_that_changes_a_constant_is_compared_after_it():
+    assert outcome("Counting", "Counting").judgement.equal
+    assert outcome("CountingTwice", "Counting").judgement.differing[0].name == "buffer:count"
+
+
+# --- Precision -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.float(),
+        lambda x: x.to(torch.float32),
+        lambda x: x.type(torch.float32),
+        lambda x: x.type("torch.FloatTensor"),
+        lambda x: x.sum(dtype=torch.float32),
+        lambda x: x.softmax(0, dtype=torch.float32),
+        lambda x: torch.nn.functional.softmax(x, 0, dtype=torch.float32),
+        lambda _: torch.arange(3, dtype=torch.float32),
+        lambda _: torch.linspace(0, 1, 3),
+        lambda _: torch.tensor([0.1]),
+        lambda x: torch.polar(x.float(), x.float()).to(torch.complex64).real,
+    ],
+)
+def test_float32_means_float64_in_a_float64_run(call):
+    with Widened():
+        assert call(torch.ones(3, dtype=torch.float64)).dtype == torch.float64
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_shorter_casts_stay():
+    with Widened():
+        assert torch.ones(3).half().dtype == torch.float16
+        assert torch.ones(3).to(torch.bfloat16).dtype == torch.bfloat16
+
+
+def test_the_truth_has_no_rounding_of_float32():
+    truth, own = (run("Island", dtype=dtype)["output.0"] for dtype in ("float64", "float32"))
+    assert truth.dtype == np.float64
+    assert not np.array_equal(truth, own)
+
+
+def rounded(call, *constants):
+    mode = RoundConstants(U, 0, constants)
+    with mode:
+        return call(), mode.met
+
+
+def moves(call, *constants):
+    """How far the mode moves the result, in roundings of each element."""
+    with Widened():
+        right, (moved, met) = call(), rounded(call, *constants)
+    assert met == (not torch.equal(right, moved))
+    return ((moved - right) / right).abs().max().item() / U
+
+
+def test_what_depends_on_nothing_is_rounded():
+    assert moves(lambda: torch.arange(1, 9) / 7) == pytest.approx(1.0, rel=0.01)
+    assert moves(lambda: torch.tensor([0.1, 0.3])) == pytest.approx(1.0, rel=0.01)
+    assert moves(lambda: torch.full((9,), 0.1).mul_(3)) > 0.5
+    assert moves(lambda: (torch.arange(1.0, 9.0) / 7).view(2, 4).t().exp()) > 0.5
+
+
+def test_moving_values_about_rounds_nothing():
+    def stacked():
+        angles = torch.arange(1, 9) / 7
+        return torch.cat((angles, angles)).reshape(2, 8).clone()[1]
+
+    assert moves(stacked) == pytest.approx(1.0, rel=0.01)
+
+
+def test_whole_numbers_and_halves_are_exact():
+    assert moves(lambda: torch.arange(1, 2**16, 8) / 2) == 0.0
+    assert moves(lambda: torch.ones(3, 3).tril() - 10000.0) == 0.0
+
+
+def test_what_depends_on_an_input_or_a_weight_is_left_alone():
+    x = torch.rand(5, dtype=torch.float64)
+    assert moves(lambda: x * 3.7) == 0.0
+    assert moves(lambda: (torch.zeros_like(x) + x) * 0.1) == 0.0
+    assert moves(lambda: torch.zeros(5).copy_(x).exp()) == 0.0
+
+
+def test_a_constant_buffer_is_no_input():
+    table = torch.rand(5, dtype=torch.float64)
+    assert moves(lambda: table * 3.7, table) == pytest.approx(1.0, rel=0.01)
+    x = torch.rand(5, dtype=torch.float64)
+    assert moves(lambda: table * x, table) == 0.0
+
+
+def test_gradients_are_not_rounded():
+    weight = torch.rand(5, dtype=torch.float64, requires_grad=True)
+
+    def gradient():
+        table = torch.arange(5, dtype=torch.float64) / 4  # exact
+        return torch.autograd.grad((weight.exp() * table).sum() * 2.0, weight)[0] + 1e-9
+
+    with Widened():
+        right, (got, met) = gradient(), rounded(gradient)
+    assert torch.equal(right, got)
+    assert not met
+
+
+def test_networks_without_such_values_are_asked_once():
+    network, plain = TorchNetwork(PT + "Island", {}), TorchNetwork("torch.nn:Identity", {})
+    for each in (network, plain):
+        each.run(Perturbed(sample(X), 0, U), "train", "float64")
+    assert network.rounds_constants
+    assert not plain.rounds_constants
