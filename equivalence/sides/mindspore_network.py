@@ -12,7 +12,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import mint, nn, ops
+from mindspore import nn, ops
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.utils import no_init_parameters
 
@@ -20,6 +20,9 @@ from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.randomness import mindspore_draws
+from equivalence.randomness.layers import RandomLayer
+from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
 from equivalence.sides.layers import Layer, Sink, Site, below
 from equivalence.sides.mindspore_settings import settings
@@ -29,12 +32,6 @@ from equivalence.targets import build
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
-
-RANDOM_LAYERS = (
-    *(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.RReLU),
-    *(mint.nn.Dropout, mint.nn.Dropout2d),
-)
-"""Classes of cells that draw random numbers while training."""
 
 
 class Function(nn.Cell):
@@ -101,6 +98,7 @@ class MindSporeNetwork:
     know. Such a cell is compiled once and runs samples of several sizes. None: all are known.
     cell: the MindSpore cell.
     parameters: its parameters and buffers by path.
+    draws: what its runs draw, and what of it is pinned.
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
@@ -114,6 +112,7 @@ class MindSporeNetwork:
         declared: Sequence[tuple[int | None, ...]] | None = None,
     ):
         self.execution, self.declared = execution, declared
+        self.draws = MindSporeDraws()
         self._settle(place)
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
@@ -131,6 +130,7 @@ class MindSporeNetwork:
         network.execution = execution
         network.place, network.rehearsal = self.place, self.rehearsal
         network.whole = self  # keeps the parameters
+        network.draws = self.draws.of_part(path)
         network._take(self.cell_at(path))
         return network
 
@@ -239,13 +239,25 @@ class MindSporeNetwork:
             reached[path] -= 1
             calls[path] -= 1
 
-    def random_layers(self) -> list[str]:
-        """Paths of the layers that draw random numbers while training; dropout of 0 is none."""
-        return [
-            name
-            for name, cell in self.cell.cells_and_names()
-            if isinstance(cell, RANDOM_LAYERS) and getattr(cell, "p", None) != 0
-        ]
+    def dropouts(self) -> list[str]:
+        """The paths of the cells of MindSpore that draw while training."""
+        return mindspore_draws.dropouts(self.cell)
+
+    def random_layers(
+        self,
+        sample: Sample,
+        partners: Mapping[str, str],
+        phase: str,
+        outputs: Mapping[int, tuple[int, ...]],
+    ) -> list[RandomLayer]:
+        """Every draw of random numbers in a PyNative run, in order; what is pinned is named, too.
+
+        The arguments are those of `run`.
+        """
+        notes = mindspore_draws.Notes(self.cell, self.draws.own(self.cell.cells_and_names()))
+        with self.draws.noting(notes):
+            self.run(sample, partners, phase, outputs)
+        return notes.layers
 
     def run(
         self,
@@ -269,7 +281,7 @@ class MindSporeNetwork:
         _pynative_executor.clear_res()
         try:
             self._load(sample, partners)
-            with self._arithmetic():
+            with self._arithmetic(), self.draws.running():
                 return self._run(sample, partners, phase, outputs)
         except BaseException:
             # An error under grad leaves the executor in the middle of a graph; indexing then fails
@@ -335,8 +347,10 @@ class MindSporeNetwork:
 
     def _set_phase(self, phase: str) -> None:
         self._step.set_train(phase == "train")
-        for name in self.random_layers():
-            self.cell_at(name).set_train(False)
+        if self.draws.pins:
+            own = self.draws.own(self.cell.cells_and_names())
+            for path in (*mindspore_draws.dropouts(self.cell), *own):
+                self.cell_at(path).set_train(False)
 
     def _buffers(self, partners: Mapping[str, str]) -> Trace:
         return {

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import DeclarationError, blaming
+from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.sides import weights
-from equivalence.twins import excuses, kept
+from equivalence.twins import excuses, kept, pinned
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 
@@ -39,7 +39,7 @@ def compare_size(
     reference = kept.reference(case, seed)
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
-    _demand_pinned(case, reference.random_layers, candidate.random_layers())
+    pinned.demand(case, reference.random_layers, candidate.dropouts())
     partners = weights.pair(reference.slots, candidate.slots(), case.twin.rename)
     environment.spare_collections()
     with blaming("candidate", case.name):
@@ -47,7 +47,7 @@ def compare_size(
     trace = reference.expected.replace_undecided(raw)
     judgement = judge(reference.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
     comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
-    return _demand_coarse(excuses.apply(comparison, drawn, flips), case)
+    return pinned.judge(_demand_coarse(excuses.apply(comparison, drawn, flips), case), case)
 
 
 def _demand_coarse(comparison: Comparison, case: TwinCase) -> Comparison:
@@ -63,16 +63,3 @@ def _too_exact(case: TwinCase, judgement: Judgement) -> str:
         f"no tensor is farther than {judgement.needed:.3g} roundings to {case.twin.computes} from "
         "the truth: the candidate does not compute in it"
     )
-
-
-def _demand_pinned(case: TwinCase, reference: list[str], candidate: list[str]) -> None:
-    """Raise DeclarationError if layers draw random numbers in training without a declaration.
-
-    reference, candidate: the paths of the random layers of each side.
-    """
-    if case.phase == "train" and case.twin.random_layers is None and (reference or candidate):
-        raise DeclarationError(
-            f"{case.name}: layers draw random numbers while training (reference: "
-            f"{', '.join(reference) or 'none'}; candidate: {', '.join(candidate) or 'none'}); "
-            "declare random_layers='eval' or leave out the train phase"
-        )
