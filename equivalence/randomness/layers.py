@@ -118,13 +118,18 @@ class Draws:
         """The same of the layer at a path, run as a network of its own."""
         return type(self)(self.pinned, f"{self.prefix}{path}." if path else self.prefix)
 
-    def own(self, layers: Iterable[tuple[str, Any]]) -> list[str]:
-        """The paths of the random layers of the model's own, among all layers."""
-        return [
-            path
-            for path, layer in layers
-            if any(name in (self.prefix + path, type(layer).__name__) for name in self.pinned or ())
-        ]
+    def own(self, layers: Iterable[tuple[str, Any]]) -> dict[str, str]:
+        """The random layers of the model's own, among all layers: path -> class.
+
+        A class stands for those that derive from it, too.
+        """
+        found = {}
+        for path, layer in layers:
+            classes = [each.__name__ for each in type(layer).__mro__]
+            declared = [name for name in classes if name in (self.pinned or ())]
+            if declared or self.prefix + path in (self.pinned or ()):
+                found[path] = (declared or classes)[0]
+        return found
 
     @property
     def pins(self) -> bool:

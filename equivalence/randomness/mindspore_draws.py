@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
@@ -149,11 +149,11 @@ class Notes:
     """A context that notes every draw of a PyNative run with its cell, and pins what it can.
 
     network: the cell that runs.
-    own: the paths of the random layers of the model's own.
+    own: path -> class of the random layers of the model's own.
     layers: the draws in order; a layer of the model's own is one draw in each of its calls.
     """
 
-    def __init__(self, network: nn.Cell, own: Collection[str]):
+    def __init__(self, network: nn.Cell, own: Mapping[str, str]):
         self.network, self.own = network, own
         self.layers: list[RandomLayer] = []
         self._path: list[str] = []
@@ -213,7 +213,7 @@ class Notes:
         return hook
 
     def _after(self, own: bool):
-        def hook(cell, inputs, outputs):
+        def hook(cell, inputs, _):
             path = self._path.pop()
             self._inside -= own
             if own and not self._inside and self._drew:
@@ -223,7 +223,7 @@ class Notes:
 
     def _law(self, path: str, cell: nn.Cell, inputs: tuple) -> RandomLayer:
         """The law of a layer of the model's own; without figures where it has several inputs."""
-        kind = type(cell).__name__
+        kind = self.own[path]
         if len(inputs) != 1 or not isinstance(inputs[0], ms.Tensor):
             return RandomLayer(path, kind, pinned=True)
         shape = tuple(inputs[0].shape)

@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 import random
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -146,13 +146,13 @@ class Notes:
     """A context that notes every draw of a run with its layer, and pins what can be pinned.
 
     network: the network that runs.
-    own: the paths of the random layers of the model's own.
+    own: path -> class of the random layers of the model's own.
     layers: the draws in order; a layer of the model's own is one draw in each of its calls.
 
     Raises nothing itself: a draw that cannot be pinned has `pinned` False.
     """
 
-    def __init__(self, network: nn.Module, own: Collection[str]):
+    def __init__(self, network: nn.Module, own: Mapping[str, str]):
         self.network, self.own = network, own
         self.layers: list[RandomLayer] = []
         self._path: list[str] = []
@@ -204,7 +204,7 @@ class Notes:
         self._last = now
 
     def _before(self, path: str, own: bool):
-        def hook(module, args):
+        def hook(*_):
             self.check("random numbers")
             self._path.append(path)
             if own and not self._inside:
@@ -229,7 +229,7 @@ class Notes:
 
     def _law(self, path: str, module: nn.Module, args: tuple) -> RandomLayer:
         """The law of a layer of the model's own; None of its figures where it cannot be called."""
-        kind = type(module).__name__
+        kind = self.own[path]
         if len(args) != 1 or not isinstance(args[0], torch.Tensor):
             return RandomLayer(path, kind, pinned=True)
         shape = tuple(args[0].shape)

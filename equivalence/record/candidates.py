@@ -208,6 +208,9 @@ class ReplayedCandidate:
         """The draws of the candidate that were recorded."""
         return self.random_layers
 
+    def call_before(self, *_) -> None:
+        """Do nothing: the recorded run came after such a call."""
+
     def run(
         self,
         sample: Sample,

@@ -1,6 +1,7 @@
 """The two frameworks behind the same verbs.
 
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
+mindspore_pullback: differentiates a MindSpore network.
 mindspore_training: MindSpore's training steps; PyTorch's are in `torch_network`.
 weights: pairs the weights of both sides by name.
 layers: pairs the layers of both sides.

@@ -12,7 +12,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn, ops
+from mindspore import nn
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.utils import no_init_parameters
 
@@ -25,6 +25,7 @@ from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
 from equivalence.sides.layers import Layer, Sink, Site, below
+from equivalence.sides.mindspore_pullback import Pullback, flatten
 from equivalence.sides.mindspore_settings import settings
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.sides.weights import Slot
@@ -43,47 +44,6 @@ class Function(nn.Cell):
 
     def construct(self, *inputs):
         return self.call(*inputs)
-
-
-class Pullback(nn.Cell):
-    """A cell from (inputs..., cotangents...) to (outputs, gradients).
-
-    It differentiates a scalar: the sum of output times cotangent. The derivative of that scalar
-    with respect to an output is exactly the output's cotangent.
-
-    network: the cell to differentiate.
-    inputs: the number of its inputs.
-    positions: the positions of the inputs whose gradients are wanted.
-    weights: the parameters whose gradients are wanted.
-    """
-
-    def __init__(self, network: nn.Cell, inputs: int, positions: tuple[int, ...], weights: tuple):
-        super().__init__(auto_prefix=False)
-        self.network = network
-        self.inputs = inputs
-        self.gradients = ms.value_and_grad(
-            self.project,
-            grad_position=positions or None,
-            weights=ms.ParameterTuple(weights) if weights else None,
-            has_aux=True,
-        )
-
-    def project(self, *arguments):
-        """(the scalar, the outputs)."""
-        outputs = self.network(*arguments[: self.inputs])
-        cotangents = arguments[self.inputs :]
-        total = ops.zeros((), ms.float32)
-        position = 0
-        for output in flatten(outputs):
-            if output.dtype in (ms.float32, ms.float16, ms.float64):
-                # The judge reports an output that is missing or has a wrong shape.
-                if position < len(cotangents) and output.shape == cotangents[position].shape:
-                    total = total + (output * cotangents[position]).sum()
-                position = position + 1
-        return total, outputs
-
-    def construct(self, *arguments):
-        return self.gradients(*arguments)
 
 
 class MindSporeNetwork:
@@ -289,6 +249,26 @@ class MindSporeNetwork:
             _pynative_executor.clear_res()
             raise
 
+    def call_before(
+        self,
+        sample: Sample,
+        partners: Mapping[str, str],
+        phase: str,
+        outputs: Mapping[int, tuple[int, ...]],
+        both: bool,
+    ) -> None:
+        """Run with the values of another sample, so that what is kept of them shows in `run`.
+
+        The first arguments are those of `run`. both: whether to go forward in the other phase, too;
+        a compiled cell keeps the phase of its first call.
+        """
+        self.run(sample, partners, phase, outputs)
+        if both and self.execution == "pynative":
+            self.cell.set_train(phase != "train")
+            with self._arithmetic(), self.draws.running():
+                self.cell(*(ms.Tensor(values) for values in sample.inputs()))
+            self._set_phase(phase)
+
     def _load(self, sample: Sample, partners: Mapping[str, str]) -> None:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
@@ -374,16 +354,6 @@ def _empty(parameters: list[ms.Parameter]) -> None:
     """Free the values of parameters."""
     for parameter in parameters:
         parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
-
-
-def flatten(outputs: Any) -> tuple:
-    """The tensors of an output, depth first, as a flat tuple. Graph mode compiles this, too."""
-    if isinstance(outputs, (tuple, list)):
-        leaves = ()
-        for item in outputs:
-            leaves = leaves + flatten(item)
-        return leaves
-    return (outputs,)
 
 
 def _array(tensor: Any) -> np.ndarray:

@@ -8,8 +8,9 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import Judgement, judge
+from equivalence.record import candidates
 from equivalence.sides import weights
-from equivalence.twins import excuses, kept, pinned
+from equivalence.twins import excuses, kept, pinned, second_call
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 
@@ -37,17 +38,23 @@ def compare_size(
     """
     drawn = Drawn(case, seed)
     reference = kept.reference(case, seed)
+    fresh = candidate is None
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
     pinned.demand(case, reference.random_layers, candidate.dropouts())
     partners = weights.pair(reference.slots, candidate.slots(), case.twin.rename)
     environment.spare_collections()
+    if fresh:
+        second_call.prepare(drawn, reference, candidate, partners)
     with blaming("candidate", case.name):
         raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)
     trace = reference.expected.replace_undecided(raw)
     judgement = judge(reference.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
     comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
-    return pinned.judge(_demand_coarse(excuses.apply(comparison, drawn, flips), case), case)
+    comparison = _demand_coarse(excuses.apply(comparison, drawn, flips), case)
+    if fresh and flips and not candidates.active(case):
+        comparison = second_call.explain(comparison, drawn)
+    return pinned.judge(comparison, case)
 
 
 def _demand_coarse(comparison: Comparison, case: TwinCase) -> Comparison:

@@ -34,7 +34,8 @@ def reference(case: TwinCase, seed: int) -> Reference:
     small = case.alone or case.size is not None
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
-    parts = (twin.reference, twin.inputs, seed, drawn.unit_roundoff, library, beside)
+    parts = (twin.reference, twin.inputs, twin.random_layers, seed)
+    parts += (drawn.unit_roundoff, library, beside)
     key = (small, *case.shared, *parts)
     for other, side in _references:
         if other == key:

@@ -18,6 +18,7 @@ FAMILIES = (
     "operators",
     "losses",
     "dynamic",
+    "random_layers",
     "data",
 )
 

@@ -8,8 +8,8 @@ from equivalence.declare.draws import integers, normal
 from equivalence.errors import WeightError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
-from equivalence.sides import weights
 from equivalence.randomness.layers import dropout
+from equivalence.sides import weights
 from equivalence.sides.mindspore_network import MindSporeNetwork, flatten
 from equivalence.sides.weights import Slot
 from tests.engine.parts.small import MS, sample
