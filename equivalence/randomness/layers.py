@@ -87,7 +87,7 @@ def measure(path: str, kind: str, shape: Sequence[int], run: Callable[[], np.nda
     varying = [a for a in range(1, runs.ndim) if (runs != runs.take([0], axis=a)).any()]
     parts = runs[tuple(slice(None) if a in (0, *varying) else 0 for a in range(runs.ndim))]
     kept = parts[parts != 0.0]
-    sized = len(shape) == runs.ndim - 1
+    sized = len(shape) == runs.ndim - 1 and np.ptp(runs) > 0.0
     return RandomLayer(
         path,
         kind,

@@ -42,8 +42,8 @@ KNOWN = {
         lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.3),
         [("dropout", 0.3, 16)],
     ),
-    "alpha": (lambda x: F.alpha_dropout(x, 0.3, True), [("alpha dropout", 0.3, 96)]),
-    "rrelu": (lambda x: F.rrelu(x, training=True), [("rrelu", None, 96)]),
+    "alpha": (lambda x: F.alpha_dropout(x, 0.3, True), [("alpha dropout", 0.3, None)]),
+    "rrelu": (lambda x: F.rrelu(x, training=True), [("rrelu", None, None)]),
     "lstm": (nn.LSTM(12, 5, 3, dropout=0.3), [("dropout", 0.3, None)] * 2),
 }
 
