@@ -48,7 +48,9 @@ class Twin:
     run of its parts: "down_sample_layer" -> "downsample".
     differs: the cause of a known difference, in words; the candidate must then exceed the budget.
     raises: the name of the exception that both sides must raise.
-    random_layers: "eval" runs dropout and other random layers in evaluation mode.
+    random_layers: "eval" pins dropout, in layers and in functions: everything is kept. Paths or
+    classes pin random layers of the model's own as well, which then run in evaluation mode. What is
+    pinned on either side must draw equally often, from the same law.
     steps: None compares one forward and backward pass; a number compares a training, see below.
     computes: "float16" where both networks cast to it themselves; inputs, weights and cotangents
     are float32, the unit roundoff is float16's. The reference must not cast float64, and its
@@ -85,7 +87,7 @@ class Twin:
     rename: Mapping[str, str] = field(default_factory=dict)
     differs: str | None = None
     raises: str | None = None
-    random_layers: str | None = None
+    random_layers: str | Sequence[str] | None = None
     steps: int | None = None
     computes: str | None = None
     constants: Sequence[str] = ()
@@ -104,7 +106,7 @@ class Twin:
             self.raises is None or _is_exception(self.raises),
             f"raises {shown(self.raises)} is no exception's name, such as 'ValueError'",
         )
-        demand(self.random_layers in (None, "eval"), "random_layers can only be 'eval'")
+        self._demand_random_layers(demand)
         demand(not (self.differs and self.raises), "cannot both differ and raise")
         if self.computes is not None:
             demand(self.computes in DTYPES, f"computes {shown(self.computes)} not among {DTYPES}")
@@ -116,6 +118,20 @@ class Twin:
             demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
         self._demand_sizes(demand)
         demand_fits(demand, self.configs, self.sizes)
+
+    def _demand_random_layers(self, demand: Demand) -> None:
+        named = self.random_layers
+        if named in (None, "eval"):
+            return
+        wrong = "random_layers can only be 'eval', or a list of paths and classes"
+        demand(isinstance(named, Sequence) and not isinstance(named, str) and len(named) > 0, wrong)
+        demand(all(isinstance(each, str) and each for each in named), wrong)
+        object.__setattr__(self, "random_layers", tuple(named))
+
+    @property
+    def pinned(self) -> tuple[str, ...] | None:
+        """The random layers of the model's own that are pinned; None where nothing is pinned."""
+        return () if self.random_layers == "eval" else self.random_layers
 
     def _demand_sizes(self, demand: Demand) -> None:
         if not demand.configurations("sizes", "one size"):

@@ -24,13 +24,18 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         for path in order:
             search.local(path)
     wrong = search.wrong("")
-    culprits = search.blame("") if wrong else []
+    drawing = search.random_layers() if wrong else {}
+    culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
+    culprits += [path for path in drawing if path not in culprits]
     whole = inherited.get(("", False), np.inf)
     if wrong and whole <= BUDGET < search.local("").forward:
         search.notes.append("in PyNative mode the same network gives the right outputs")
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
     for path in culprits:
-        layers[path].causes = causes.explain(search, path)
+        laws = drawing.get(path, [])
+        layers[path].causes = (
+            laws if search.differs_by_draws_alone else [*laws, *causes.explain(search, path)]
+        )
     in_order = [layers[path] for path in order if path in culprits]
     return Diagnosis(search.case, list(layers.values()), in_order, search.notes)

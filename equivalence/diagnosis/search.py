@@ -11,6 +11,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
 from equivalence.errors import EquivalenceError
+from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.sides import weights
@@ -80,6 +81,28 @@ class Search:
         """Whether the layer exceeds the budget by itself; False where it cannot be measured."""
         local = self.local(path)
         return local is not None and not local.judgement.equal
+
+    def random_layers(self) -> dict[str, list[str]]:
+        """The layers whose random numbers follow another law -> the differences, in words.
+
+        A layer without a partner stands for the nearest one around it that has one.
+        """
+        found: dict[str, list[str]] = {}
+        prefix = tensors.random_layer("")
+        for verdict in self.local("").judgement.verdicts:
+            if verdict.name.startswith(prefix) and not verdict.equal:
+                path = verdict.name.removeprefix(prefix)
+                while path not in self.pairs:
+                    path = path.rpartition(".")[0]
+                found.setdefault(path, []).append(verdict.problem)
+        return found
+
+    @property
+    def differs_by_draws_alone(self) -> bool:
+        """Whether all values of the network are right, and only its random layers are not."""
+        prefix = tensors.random_layer("")
+        differing = self.local("").judgement.differing
+        return bool(differing) and all(v.name.startswith(prefix) for v in differing)
 
     def blame(self, path: str) -> list[str]:
         """The layers to blame within a wrong layer; the layer itself if there are none."""

@@ -39,6 +39,11 @@ def update(step: int, name: str) -> str:
     return f"update[{step}]:{name}"
 
 
+def random_layer(path: str) -> str:
+    """The name of the verdict on the law of a random layer, which is no tensor of a trace."""
+    return f"random layer:{path}"
+
+
 def of_weight(name: str) -> bool:
     """Whether the tensor belongs to a weight: it is a gradient or an update of one, or a buffer."""
     return not name.startswith(("output.", "gradient:input[", "loss["))

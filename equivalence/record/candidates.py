@@ -22,6 +22,7 @@ from equivalence import errors, files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError
 from equivalence.judge.tensors import Trace
+from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
 from equivalence.sample import Sample
@@ -71,11 +72,16 @@ class KeptCandidate:
             built = build()
         self.candidate = built.candidate if isinstance(built, KeptCandidate) else built
         self.rest["slots"] = {n: [s.shape, s.kind] for n, s in self.slots().items()}
-        self.rest["random_layers"] = self.random_layers()
+        self.rest["random_layers"] = [RandomLayer(path, DROPOUT) for path in self.dropouts()]
         self._write({})
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.candidate, name)
+
+    def noted(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
+        """The draws that `note` finds in a run, which are also recorded."""
+        self.rest["random_layers"] = note()
+        return self.rest["random_layers"]
 
     def run(
         self,
@@ -178,7 +184,8 @@ class ReplayedCandidate:
         if self.raised is not None:
             return
         self._slots = {n: Slot(tuple(shape), kind) for n, (shape, kind) in rest["slots"].items()}
-        self._random_layers, self.numpy = rest["random_layers"], rest["versions"]["numpy"]
+        self.random_layers = [RandomLayer(*each) for each in rest["random_layers"]]
+        self.numpy = rest["versions"]["numpy"]
         self.trace: Trace | None = None
         if "trace" in rest:
             self.digest = rest["digest"]
@@ -193,9 +200,16 @@ class ReplayedCandidate:
         """The shape and kind of each weight of the candidate, by its name."""
         return self._slots
 
-    def random_layers(self) -> list[str]:
+    def dropouts(self) -> list[str]:
         """The paths of the candidate's layers that draw random numbers."""
-        return self._random_layers
+        return [each.path for each in self.random_layers]
+
+    def noted(self, _note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
+        """The draws of the candidate that were recorded."""
+        return self.random_layers
+
+    def call_before(self, *_) -> None:
+        """Do nothing: the recorded run came after such a call."""
 
     def run(
         self,

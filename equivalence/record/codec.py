@@ -10,6 +10,7 @@ import numpy as np
 from equivalence.judge.expected import Expected
 from equivalence.judge.sketch import Sketch
 from equivalence.judge.truth import Flip, Truth, Undecided
+from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
 from equivalence.sides.weights import Slot
 from equivalence.truth.known import Reference
@@ -84,7 +85,13 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
             )
             for name, shape in rest["undecided"].items()
         }
-    return Reference(sample, slots, rest["random_layers"], expected, finer or None)
+    return Reference(
+        sample,
+        slots,
+        [RandomLayer(*each) for each in rest["random_layers"]],
+        expected,
+        finer or None,
+    )
 
 
 def _restore_unrounded(tensor: Expected) -> Expected:

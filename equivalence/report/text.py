@@ -98,7 +98,16 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
 def _kinds(judgement: Judgement) -> str:
     """How many tensors of each kind differ: outputs, gradients, buffers, ..."""
     counts = []
-    for kind in ("output", "loss", "gradient", "update", "parameter", "buffer", *PIPELINED):
+    for kind in (
+        "output",
+        "loss",
+        "gradient",
+        "update",
+        "parameter",
+        "buffer",
+        "random layer",
+        *PIPELINED,
+    ):
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
             kinds = "losses" if kind == "loss" else f"{kind}s"

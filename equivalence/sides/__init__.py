@@ -3,6 +3,7 @@
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
 torch_constants: the buffers that keep what a constructor made.
 torch_modes: the precision and the rounding of a PyTorch run.
+mindspore_pullback: differentiates a MindSpore network.
 mindspore_training: MindSpore's training steps; PyTorch's are in `torch_network`.
 weights: pairs the weights of both sides by name.
 layers: pairs the layers of both sides.

@@ -12,7 +12,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import mint, nn, ops
+from mindspore import nn
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.utils import no_init_parameters
 
@@ -20,8 +20,12 @@ from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.randomness import mindspore_draws
+from equivalence.randomness.layers import RandomLayer
+from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
 from equivalence.sides.layers import Layer, Sink, Site, below
+from equivalence.sides.mindspore_pullback import Pullback, flatten
 from equivalence.sides.mindspore_settings import settings
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.sides.weights import CONSTANT, Partners, Slot, comparable
@@ -29,12 +33,6 @@ from equivalence.targets import build
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
-
-RANDOM_LAYERS = (
-    *(nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.RReLU),
-    *(mint.nn.Dropout, mint.nn.Dropout2d),
-)
-"""Classes of cells that draw random numbers while training."""
 
 
 class Function(nn.Cell):
@@ -46,47 +44,6 @@ class Function(nn.Cell):
 
     def construct(self, *inputs):
         return self.call(*inputs)
-
-
-class Pullback(nn.Cell):
-    """A cell from (inputs..., cotangents...) to (outputs, gradients).
-
-    It differentiates a scalar: the sum of output times cotangent. The derivative of that scalar
-    with respect to an output is exactly the output's cotangent.
-
-    network: the cell to differentiate.
-    inputs: the number of its inputs.
-    positions: the positions of the inputs whose gradients are wanted.
-    weights: the parameters whose gradients are wanted.
-    """
-
-    def __init__(self, network: nn.Cell, inputs: int, positions: tuple[int, ...], weights: tuple):
-        super().__init__(auto_prefix=False)
-        self.network = network
-        self.inputs = inputs
-        self.gradients = ms.value_and_grad(
-            self.project,
-            grad_position=positions or None,
-            weights=ms.ParameterTuple(weights) if weights else None,
-            has_aux=True,
-        )
-
-    def project(self, *arguments):
-        """(the scalar, the outputs)."""
-        outputs = self.network(*arguments[: self.inputs])
-        cotangents = arguments[self.inputs :]
-        total = ops.zeros((), ms.float32)
-        position = 0
-        for output in flatten(outputs):
-            if output.dtype in (ms.float32, ms.float16, ms.float64):
-                # The judge reports an output that is missing or has a wrong shape.
-                if position < len(cotangents) and output.shape == cotangents[position].shape:
-                    total = total + (output * cotangents[position]).sum()
-                position = position + 1
-        return total, outputs
-
-    def construct(self, *arguments):
-        return self.gradients(*arguments)
 
 
 class MindSporeNetwork:
@@ -101,6 +58,7 @@ class MindSporeNetwork:
     know. Such a cell is compiled once and runs samples of several sizes. None: all are known.
     cell: the MindSpore cell.
     parameters: its parameters by path, also those without a gradient.
+    draws: what its runs draw, and what of it is pinned.
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
@@ -114,6 +72,7 @@ class MindSporeNetwork:
         declared: Sequence[tuple[int | None, ...]] | None = None,
     ):
         self.execution, self.declared = execution, declared
+        self.draws = MindSporeDraws()
         self._settle(place)
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
@@ -132,6 +91,7 @@ class MindSporeNetwork:
         network.execution = execution
         network.place, network.rehearsal = self.place, self.rehearsal
         network.whole = self  # keeps the parameters
+        network.draws = self.draws.of_part(path)
         network._take(self.cell_at(path))
         network._made = self._made
         return network
@@ -242,13 +202,25 @@ class MindSporeNetwork:
             reached[path] -= 1
             calls[path] -= 1
 
-    def random_layers(self) -> list[str]:
-        """Paths of the layers that draw random numbers while training; dropout of 0 is none."""
-        return [
-            name
-            for name, cell in self.cell.cells_and_names()
-            if isinstance(cell, RANDOM_LAYERS) and getattr(cell, "p", None) != 0
-        ]
+    def dropouts(self) -> list[str]:
+        """The paths of the cells of MindSpore that draw while training."""
+        return mindspore_draws.dropouts(self.cell)
+
+    def random_layers(
+        self,
+        sample: Sample,
+        partners: Mapping[str, str],
+        phase: str,
+        outputs: Mapping[int, tuple[int, ...]],
+    ) -> list[RandomLayer]:
+        """Every draw of random numbers in a PyNative run, in order; what is pinned is named, too.
+
+        The arguments are those of `run`.
+        """
+        notes = mindspore_draws.Notes(self.cell, self.draws.own(self.cell.cells_and_names()))
+        with self.draws.noting(notes):
+            self.run(sample, partners, phase, outputs)
+        return notes.layers
 
     def run(
         self,
@@ -272,13 +244,33 @@ class MindSporeNetwork:
         _pynative_executor.clear_res()
         try:
             self._load(sample, partners)
-            with self._arithmetic():
+            with self._arithmetic(), self.draws.running():
                 return self._run(sample, partners, phase, outputs)
         except BaseException:
             # An error under grad leaves the executor in the middle of a graph; indexing then fails
             # in every later case of the process.
             _pynative_executor.clear_res()
             raise
+
+    def call_before(
+        self,
+        sample: Sample,
+        partners: Partners,
+        phase: str,
+        outputs: Mapping[int, tuple[int, ...]],
+        both: bool,
+    ) -> None:
+        """Run with the values of another sample, so that what is kept of them shows in `run`.
+
+        The first arguments are those of `run`. both: whether to go forward in the other phase, too;
+        a compiled cell keeps the phase of its first call.
+        """
+        self.run(sample, partners, phase, outputs)
+        if both and self.execution == "pynative":
+            self.cell.set_train(phase != "train")
+            with self._arithmetic(), self.draws.running():
+                self.cell(*(ms.Tensor(values) for values in sample.inputs()))
+            self._set_phase(phase)
 
     def _load(self, sample: Sample, partners: Partners) -> None:
         # A cell without weights has no float32 values that could be cast.
@@ -353,8 +345,10 @@ class MindSporeNetwork:
 
     def _set_phase(self, phase: str) -> None:
         self._step.set_train(phase == "train")
-        for name in self.random_layers():
-            self.cell_at(name).set_train(False)
+        if self.draws.pins:
+            own = self.draws.own(self.cell.cells_and_names())
+            for path in (*mindspore_draws.dropouts(self.cell), *own):
+                self.cell_at(path).set_train(False)
 
     def _buffers(self, partners: Partners) -> Trace:
         untrained = {n: p for n, p in self.parameters.items() if not p.requires_grad}
@@ -379,16 +373,6 @@ def _empty(parameters: list[ms.Parameter]) -> None:
     """Free the values of parameters."""
     for parameter in parameters:
         parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
-
-
-def flatten(outputs: Any) -> tuple:
-    """The tensors of an output, depth first, as a flat tuple. Graph mode compiles this, too."""
-    if isinstance(outputs, (tuple, list)):
-        leaves = ()
-        for item in outputs:
-            leaves = leaves + flatten(item)
-        return leaves
-    return (outputs,)
 
 
 def _array(tensor: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ from equivalence.errors import DeclarationError
 from equivalence.host.devices import Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample, moved
 from equivalence.sides.mindspore_network import (
     MindSporeNetwork,
@@ -39,6 +40,7 @@ class MindSporeTraining(MindSporeNetwork):
         steps: int,
     ):
         self.execution, self.steps = execution, steps
+        self.draws = MindSporeDraws()
         self.noted: Collection[int] = (1, steps)
         self._built = target, arguments
         self._release: list[weakref.finalize] = []

@@ -15,6 +15,9 @@ from equivalence.errors import DeclarationError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.randomness import torch_draws
+from equivalence.randomness.layers import RandomLayer
+from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample, moved
 from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.sides.layers import Layer, Sink, Site, below
@@ -58,6 +61,7 @@ class TorchNetwork:
     device: the torch device of the module.
     module: the PyTorch module.
     constants: its buffers that are not drawn.
+    draws: what its runs draw, and what of it is pinned.
     """
 
     settles = True
@@ -71,6 +75,7 @@ class TorchNetwork:
 
     def __init__(self, target: str, arguments: Mapping[str, Any], place: Place = CPU):
         self.place, self.device = place, beside(place)
+        self.draws = TorchDraws()
         with on(self.device), SkipInitialisation():
             network = build(target, arguments)
         self.module = network if isinstance(network, nn.Module) else Function(network)
@@ -82,6 +87,7 @@ class TorchNetwork:
         network.place, network.device = self.place, self.device
         network.module = self.module.get_submodule(path)
         network.constants = self.constants.below(path)
+        network.draws = self.draws.of_part(path)
         for module in network.module.modules():
             if hasattr(module, "inplace"):
                 module.inplace = False  # its input may be a leaf here
@@ -158,14 +164,12 @@ class TorchNetwork:
             for handle in handles:
                 handle.remove()
 
-    def random_layers(self) -> list[str]:
-        """Paths of the layers that draw random numbers while training; dropout of 0 is none."""
-        return [
-            name
-            for name, module in self.module.named_modules()
-            if isinstance(module, nn.modules.dropout._DropoutNd | nn.RReLU)
-            and getattr(module, "p", None) != 0
-        ]
+    def random_layers(self, sample: Sample, phase: str) -> list[RandomLayer]:
+        """Every draw of random numbers in a run, in order; what is pinned is named here, too."""
+        notes = torch_draws.Notes(self.module, self.draws.own(self.module.named_modules()))
+        with self.draws.noting(notes):
+            self.run(sample, phase, "float64")
+        return notes.layers
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         """Load the sample's weights, and run forward and backward in `dtype`.
@@ -177,7 +181,11 @@ class TorchNetwork:
         inputs = self._inputs(sample, dtype)
         for i in sample.differentiable:
             inputs[i].requires_grad_()
-        with self._computing(sample, dtype), watch or contextlib.nullcontext():
+        with (
+            self._computing(sample, dtype),
+            self.draws.running(),
+            watch or contextlib.nullcontext(),
+        ):
             outputs = flatten(self.module(*inputs))
             gradients = self._gradients(sample, inputs, outputs)
         # Copies, because an output may be a weight, and the next run loads other values into it.
@@ -233,7 +241,7 @@ class TorchNetwork:
     def _forward(self, sample: Sample, phase: str, watch: Watch) -> None:
         self._load(sample, phase, "float64")
         inputs = self._inputs(sample, "float64")
-        with self._computing(sample, "float64"), torch.no_grad(), watch:
+        with self._computing(sample, "float64"), torch.no_grad(), self.draws.running(), watch:
             self.module(*inputs)
 
     @contextlib.contextmanager
@@ -253,8 +261,9 @@ class TorchNetwork:
 
     def _load(self, sample: Sample, phase: str, dtype: str) -> None:
         self.module.to(self.device, getattr(torch, dtype)).train(phase == "train")
-        for name in self.random_layers():
-            self.module.get_submodule(name).eval()
+        if self.draws.pins:
+            for path in self.draws.own(self.module.named_modules()):
+                self.module.get_submodule(path).eval()
         torch.default_generator.manual_seed(0)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(0)
@@ -308,7 +317,7 @@ class TorchTraining(TorchNetwork):
 
     def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
         self.place, self.device = place, beside(place)
-        self.steps = steps
+        self.draws, self.steps = TorchDraws(), steps
         # In later steps the weights differ and other kinks matter: flips there are part of the
         # training's sensitivity.
         self.settles = steps == 1
@@ -333,7 +342,12 @@ class TorchTraining(TorchNetwork):
         self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
         trace: Trace = {}
-        with _storing(sample), self._computing(sample, dtype), watch or contextlib.nullcontext():
+        with (
+            _storing(sample),
+            self._computing(sample, dtype),
+            self.draws.running(),
+            watch or contextlib.nullcontext(),
+        ):
             for step in range(1, self.steps + 1):
                 loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
                 trace[tensors.loss(step)] = _array(loss)

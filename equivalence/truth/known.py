@@ -12,6 +12,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.sketch import WHOLE_SIZE, Sketch
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
+from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
 from equivalence.sides.weights import Slot
 
@@ -22,7 +23,7 @@ class Reference:
 
     sample: the sample, moved off kinks.
     slots: the shape and kind of each weight, by its name.
-    random_layers: the paths of the layers that draw random numbers.
+    random_layers: every draw of random numbers in a run, in order.
     expected: the truth of every tensor.
     finer: the truth with more exact sensitivities; None until a candidate's error is close to the
         budget.
@@ -35,7 +36,7 @@ class Reference:
 
     sample: Sample
     slots: dict[str, Slot]
-    random_layers: list[str]
+    random_layers: list[RandomLayer]
     expected: Truth
     finer: Truth | None = None
     far: tuple[Flip, ...] | None = None

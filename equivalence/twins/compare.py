@@ -4,11 +4,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import DeclarationError, blaming
+from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.verdict import Judgement
+from equivalence.record import candidates
 from equivalence.sides import weights
-from equivalence.twins import excuses, kept
+from equivalence.twins import excuses, kept, pinned, second_call
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 
@@ -36,20 +37,26 @@ def compare_size(
     """
     drawn = Drawn(case, seed)
     reference = kept.reference(case, seed)
+    fresh = candidate is None
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
-    _demand_pinned(case, reference.random_layers, candidate.random_layers())
+    pinned.demand(case, reference.random_layers, candidate.dropouts())
     twin = case.twin
     partners = weights.pair(reference.slots, candidate.slots(), twin.rename, twin.constants)
     if partners.alone:
         reference = reference.without(partners.alone)
     environment.spare_collections()
+    if fresh:
+        second_call.prepare(drawn, reference, candidate, partners)
     with blaming("candidate", case.name):
         raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)
     trace = reference.expected.replace_undecided(raw)
     judgement = drawn.judge(reference.expected, trace)
     comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
-    return _demand_coarse(excuses.apply(comparison, drawn, flips), case)
+    comparison = _demand_coarse(excuses.apply(comparison, drawn, flips), case)
+    if fresh and flips and not candidates.active(case):
+        comparison = second_call.explain(comparison, drawn)
+    return pinned.judge(comparison, case)
 
 
 def _demand_coarse(comparison: Comparison, case: TwinCase) -> Comparison:
@@ -65,16 +72,3 @@ def _too_exact(case: TwinCase, judgement: Judgement) -> str:
         f"no tensor is farther than {judgement.needed:.3g} roundings to {case.twin.computes} from "
         "the truth: the candidate does not compute in it"
     )
-
-
-def _demand_pinned(case: TwinCase, reference: list[str], candidate: list[str]) -> None:
-    """Raise DeclarationError if layers draw random numbers in training without a declaration.
-
-    reference, candidate: the paths of the random layers of each side.
-    """
-    if case.phase == "train" and case.twin.random_layers is None and (reference or candidate):
-        raise DeclarationError(
-            f"{case.name}: layers draw random numbers while training (reference: "
-            f"{', '.join(reference) or 'none'}; candidate: {', '.join(candidate) or 'none'}); "
-            "declare random_layers='eval' or leave out the train phase"
-        )

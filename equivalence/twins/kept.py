@@ -10,7 +10,7 @@ from equivalence.host import devices
 from equivalence.judge.truth import Flip, Truth
 from equivalence.record import candidates, truths
 from equivalence.truth.known import Reference, sketch_large
-from equivalence.twins import sides, units
+from equivalence.twins import pinned, sides, units
 from equivalence.twins.drawn import Drawn
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def reference(case: TwinCase, seed: int) -> Reference:
     small = case.alone or case.size is not None
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
-    parts = (twin.reference, twin.inputs, seed, drawn.unit_roundoff, library, beside)
+    parts = (twin.reference, twin.inputs, twin.random_layers, seed)
+    parts += (drawn.unit_roundoff, library, beside)
     key = (small, *case.shared, *parts)
     for other, side in _references:
         if other == key:
@@ -76,8 +77,8 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         else:
             expect = sketch_large(sample) if keep else compute.whole
             expected = compute.compute(measurement, expect)
-    network = measurement.network
-    side = Reference(sample, network.slots(), network.random_layers(), expected)
+        network = measurement.network
+        side = Reference(sample, network.slots(), pinned.of_reference(measurement, case), expected)
     if keep:
         finer(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)

@@ -33,9 +33,11 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
 
     place = devices.place(case.device)
     if case.twin.steps:
-        return TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
-    network = TorchNetwork(case.twin.reference, case.arguments, place)
-    network.rounds_constants = not case.alone  # what it makes of nothing is its result
+        network = TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
+    else:
+        network = TorchNetwork(case.twin.reference, case.arguments, place)
+        network.rounds_constants = not case.alone  # what it makes of nothing is its result
+    network.draws.pinned = case.twin.pinned
     return network
 
 
@@ -46,12 +48,15 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
 
     place = devices.place(case.device).running(case.computed)
     if case.twin.steps:
-        return MindSporeTraining(
+        network = MindSporeTraining(
             case.twin.candidate, case.arguments, case.execution, place, case.twin.steps
         )
-    return MindSporeNetwork(
-        case.twin.candidate, case.arguments, case.execution, place, _declared_shapes(case)
-    )
+    else:
+        network = MindSporeNetwork(
+            case.twin.candidate, case.arguments, case.execution, place, _declared_shapes(case)
+        )
+    network.draws.pinned = case.twin.pinned
+    return network
 
 
 def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:

@@ -20,6 +20,7 @@ FAMILIES = (
     "losses",
     "dynamic",
     "tables",
+    "random_layers",
     "data",
 )
 

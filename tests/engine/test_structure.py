@@ -19,7 +19,7 @@ LEVELS = (
     ("errors", "words", "files", "seeds", "torchvision_schemas"),
     ("declare", "findings", "targets"),
     ("judge", "host"),
-    ("kinds", "sample"),
+    ("kinds", "sample", "randomness"),
     ("sides",),
     ("truth",),
     ("record", "pipelines", "initials", "distributed", "convert"),

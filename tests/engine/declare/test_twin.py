@@ -53,7 +53,10 @@ def twin(**changes):
         ({"inputs": []}, "has no inputs"),
         ({"inputs": normal(2, 3)}, "inputs is one draw; write a list"),
         ({"configs": {"width": 3}}, "configs is one configuration; write a list"),
-        ({"random_layers": "off"}, "random_layers can only be 'eval'"),
+        (
+            {"random_layers": "off"},
+            "random_layers can only be 'eval', or a list of paths and classes",
+        ),
         ({"differs": "eps", "raises": "ValueError"}, "cannot both differ and raise"),
         (
             {"inputs": [normal("BATCH", "height")]},

@@ -13,6 +13,7 @@ from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
 from equivalence.host import environment
 from equivalence.judge.expected import Expected
 from equivalence.judge.truth import Flip, Truth, Undecided
+from equivalence.randomness.layers import dropout
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.report import text as report
 from equivalence.sample import Sample, resolve_inputs
@@ -23,6 +24,8 @@ from tests.engine.parts import small
 from tests.engine.parts.recording import affine, judged, recorded, sized
 
 MS = "tests.engine.parts.networks_ms:"
+
+DROP = dropout("drop", 0.1, 12)
 
 
 @pytest.fixture
@@ -204,7 +207,7 @@ def test_everything_that_a_reference_knows_is_read_back():
     taken = np.array([3.0])
     expected.undecided = {"output.0": Undecided(np.array([0]), -taken, taken, taken, ())}
     slots = {"conv.weight": Slot((6, 4), "parameter"), "conv.bias": Slot((6,), "parameter")}
-    known = Reference(drawn, slots, ["drop"], expected)
+    known = Reference(drawn, slots, [DROP], expected)
     arrays, rest = codec.encode(known)
     content = store.encode_file("s", {"k": (arrays, rest | {"declared": []})})
     arrays, rest = store.decode_file(None, content, "s")["k"]
@@ -214,7 +217,7 @@ def test_everything_that_a_reference_knows_is_read_back():
     for name, slot in slots.items():
         assert np.array_equal(fresh.weight(name, slot.shape), drawn.weight(name, slot.shape))
     assert np.array_equal(fresh.inputs()[0], drawn.inputs()[0])
-    assert (read.slots, read.random_layers) == (slots, ["drop"])
+    assert (read.slots, read.random_layers) == (slots, [DROP])
     assert list(read.slots) == list(slots)
     assert read.expected.near == expected.near
     (here,) = read.expected.undecided.values()

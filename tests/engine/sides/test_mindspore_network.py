@@ -8,6 +8,7 @@ from equivalence.declare.draws import integers, normal
 from equivalence.errors import WeightError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
+from equivalence.randomness.layers import dropout
 from equivalence.sides import weights
 from equivalence.sides.mindspore_network import MindSporeNetwork, flatten
 from equivalence.sides.weights import Partners, Slot
@@ -203,16 +204,26 @@ def test_a_trace_shares_no_storage_with_the_cell():
 
 def test_dropout_is_named_and_pinned_while_training():
     dropping = network("Dropping")
-    assert dropping.random_layers() == ["dropout"]
+    assert dropping.dropouts() == ["dropout"]
+    dropping.draws.pinned = ()
     recorded = run(dropping, sample(normal(50, 4)), {0: (50, 3)})
     assert recorded["output.0"].all()
     assert dropping.cell.training
     assert not dropping.cell.dropout.training
 
 
-def test_dropout_of_mint_is_named_and_dropout_of_nothing_is_not():
-    assert network("Dropping", kind=ms.mint.nn.Dropout).random_layers() == ["dropout"]
-    assert network("Dropping", p=0.0).random_layers() == []
+@pytest.mark.parametrize("kind", [ms.nn.Dropout, ms.mint.nn.Dropout])
+def test_each_draw_is_noted(kind):
+    dropping = network("Dropping", kind=kind)
+    drawn = sample(normal(50, 4))
+    names = {name: name for name in dropping.slots()}
+    assert dropping.dropouts() == ["dropout"]
+    noted = dropping.random_layers(drawn, names, "train", {0: (50, 3)})
+    assert noted == [dropout("dropout", 0.5, 150)]
+
+
+def test_dropout_of_nothing_is_not_named():
+    assert network("Dropping", p=0.0).dropouts() == []
 
 
 @EXECUTIONS

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from equivalence.declare.draws import half, integers, normal
+from equivalence.randomness.layers import dropout
 from equivalence.sides.torch_network import TorchNetwork, flatten
 from equivalence.sides.weights import Slot
 from tests.engine.parts.small import PT, sample
@@ -201,16 +202,20 @@ def test_a_trace_outlives_the_next_run():
 
 
 def test_dropout_is_named_and_pinned_while_training():
+    dropping, drawn = network("Dropping"), sample(normal(50, 4))
+    assert dropping.random_layers(drawn, "train") == [dropout("dropout", 0.5, 150)]
+    assert dropping.random_layers(drawn, "eval") == []
+    assert not dropping.run(drawn, "train", "float32")["output.0"].all()
     dropping = network("Dropping")
-    assert dropping.random_layers() == ["dropout"]
-    recorded = dropping.run(sample(normal(50, 4)), "train", "float32")
-    assert recorded["output.0"].all()
-    assert dropping.module.training
-    assert not dropping.module.dropout.training
+    dropping.draws.pinned = ()
+    assert dropping.run(drawn, "train", "float32")["output.0"].all()
+    assert not dropping.draws.drew
+    assert dropping.module.dropout.training
 
 
 def test_dropout_of_nothing_is_not_named():
-    assert TorchNetwork(PT + "Dropping", {"p": 0.0}).random_layers() == []
+    dropping = TorchNetwork(PT + "Dropping", {"p": 0.0})
+    assert dropping.random_layers(sample(normal(50, 4)), "train") == []
 
 
 def seen(built, drawn):

@@ -346,7 +346,7 @@ def test_random_layers_must_be_pinned_only_for_training():
 
 def test_random_layers_of_one_side_alone_must_be_pinned_too():
     one_side = case(PT + "Dropping", MS + "Dense", normal(5, 4))
-    with pytest.raises(DeclarationError, match="reference: dropout; candidate: none"):
+    with pytest.raises(DeclarationError, match=r"reference: dropout \(dropout\); candidate: none"):
         check(one_side, seed=0)
 
 

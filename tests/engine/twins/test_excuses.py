@@ -257,17 +257,23 @@ DOORS = {
         "twins/sizes.py": 1,  # of all sizes together: their verdicts as they are
         "initials/compare.py": 1,
     },
-    "makes a TensorVerdict": {"judge/verdict.py": 8, "initials/compare.py": 1},
+    "makes a TensorVerdict": {
+        "judge/verdict.py": 8,
+        "initials/compare.py": 1,
+        "twins/pinned.py": 2,  # of each random layer, which is no tensor
+    },
     "replaces a judgement": {
         "twins/excuses.py": 4,
         "twins/accumulation.py": 1,
         "twins/compare.py": 1,  # refuses a candidate that is too exact
+        "twins/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "replaces what a judgement holds": {
         "twins/excuses.py": 1,  # sets an example aside
         "twins/accumulation.py": 2,  # allows a tensor more than the budget
         "twins/compare.py": 1,  # refuses a candidate that is too exact
         "twins/sizes.py": 1,  # a tensor's name with its size
+        "twins/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {
         "truth/compute.py": 4,
@@ -280,6 +286,7 @@ DOORS = {
         "truth/flips.py": 1,
         "twins/compare.py": 1,
         "twins/kernels.py": 1,  # of the candidate's run with accurate kernels
+        "twins/second_call.py": 1,  # only to explain a difference that stays
         "diagnosis/stages.py": 1,
     },
 }

@@ -1,0 +1,58 @@
+"""Calls a candidate with other values before it is judged, so that what it keeps of them shows.
+
+Weights that are cached, a counter, a cache that is not emptied, a constant that is compiled in: the
+first call of such a network is right, every later one is wrong. What is judged is therefore a later
+call. It costs one run of the candidate, and none of the reference.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from equivalence.declare.twin import PHASES
+from equivalence.errors import blaming
+from equivalence.judge.precision import BUDGET
+from equivalence.judge.verdict import judge
+from equivalence.truth.known import Reference
+from equivalence.twins import sides
+from equivalence.twins.comparison import Comparison
+from equivalence.twins.drawn import Drawn
+
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+
+KEEPS = (
+    "the first call of the candidate is right; this one, after a call with other values, is not: "
+    "the candidate keeps state from one call to the next"
+)
+
+
+def prepare(
+    drawn: Drawn, reference: Reference, candidate: "MindSporeNetwork", partners: dict[str, str]
+) -> None:
+    """Let a new candidate run with another draw of the inputs and weights.
+
+    Single operators have nothing to keep, and a training step is called again and again anyway.
+    """
+    case = drawn.case
+    if case.alone or case.twin.steps:
+        return
+    sample = drawn.sample()
+    for _ in range(reference.sample.redraw + 1):
+        sample.draw_again()
+    both = set(case.twin.phases) == set(PHASES)
+    with blaming("candidate", case.name):
+        candidate.call_before(sample, partners, case.phase, reference.expected.pulled_back, both)
+
+
+def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
+    """The comparison with a note, if the same candidate is right in its first call."""
+    case, known = drawn.case, comparison.reference
+    if case.alone or case.twin.steps or comparison.judgement.equal or comparison.note:
+        return comparison
+    with blaming("candidate", case.name):
+        first = sides.build_candidate(case)
+        outputs = known.expected.pulled_back
+        raw = first.run(known.sample, comparison.partners, case.phase, outputs)
+    trace = known.expected.replace_undecided(raw)
+    right = judge(known.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
+    return replace(comparison, note=KEEPS) if right.equal else comparison

@@ -1,0 +1,58 @@
+"""A candidate that keeps state between its calls is red, and is said to keep it."""
+
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.host.isolation import isolated
+from equivalence.twins import kept, second_call
+from equivalence.twins.check import check
+from tests.engine.parts.small import case
+
+REFERENCE = "pt_reference.random_layers:Residual"
+WRONG = "tests.defects.random_candidates:"
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    kept.forget()
+    with isolated():
+        yield
+    kept.forget()
+
+
+def residual(candidate: str, **options):
+    return case(
+        REFERENCE, candidate, normal(4, 3, 8), phase="eval", random_layers=("DropPath",), **options
+    )
+
+
+@pytest.mark.parametrize("name", ["CachedWeight", "Counting", "GrowingCache", "FirstScale"])
+def test_state_between_calls_is_seen_and_said(name, monkeypatch):
+    outcome = check(residual(WRONG + name), 0)
+    assert not outcome.passed
+    assert outcome.note == second_call.KEEPS
+    monkeypatch.setattr(second_call, "prepare", lambda *_: None)
+    assert check(residual(WRONG + name), 0).passed
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_candidate_without_state_passes(execution):
+    outcome = check(residual("ms_models.random_layers:Residual", execution=execution), 0)
+    assert outcome.passed
+    assert outcome.note is None
+
+
+def test_what_is_wrong_in_every_call_keeps_no_state():
+    outcome = check(residual("ms_models.random_layers:Residual", config={"p": 0.2}), 0)
+    assert outcome.passed
+    wrong = "tests.engine.twins.test_second_call:doubled"
+    outcome = check(residual(wrong), 0)
+    assert not outcome.passed
+    assert outcome.note is None
+
+
+def doubled():
+    """Wrong whatever was called before."""
+    from tests.engine.parts.doubled import Doubled
+
+    return Doubled()
