@@ -46,6 +46,8 @@ KINDS = {
     "gradient:input[": "gradient of an input",
     "gradient:": "gradient of a parameter",
     "buffer:": "buffer",
+    "loss[": "loss",
+    "update[": "update",
 }
 
 Record = dict[str, Any]
@@ -306,7 +308,24 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--operators", action="store_true", help="the nightly examples of operators, not twins"
     )
+    parser.add_argument(
+        "--catalogue", action="store_true", help="right networks at users' sizes, not twins"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.catalogue:
+        from benchmarks.catalogue import declared as catalogue
+
+        folder = ROOT / "reports/catalogue"
+        folder.mkdir(parents=True, exist_ok=True)
+        of_catalogue = [
+            case
+            for twin in catalogue()
+            if chosen.only in twin.name
+            for case in twins.cases(twin, "cpu")
+        ]
+        if not of_catalogue:
+            parser.error(f"no twin of the catalogue has {chosen.only!r} in its name")
+        return study(of_catalogue, chosen.seeds, chosen.jobs, folder)
     if chosen.operators:
         from tests.twins.operators import operators
 

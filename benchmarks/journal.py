@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).parents[1]
-MODELS = ("ms_models", "pt_reference", "tests/twins", "tests/twins/operators")
+MODELS = (
+    *("ms_models", "pt_reference", "tests/twins", "tests/twins/operators"),
+    *("benchmarks/catalogue", "benchmarks/catalogue/pt", "benchmarks/catalogue/ms"),
+)
 
 
 @functools.cache

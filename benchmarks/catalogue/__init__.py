@@ -1,0 +1,12 @@
+"""Right networks at the sizes of users: none may be red. Each file has a tuple `TWINS`.
+
+Networks that both sides write by hand are in `pt/` and `ms/`, in files of the same names.
+"""
+
+from equivalence.declare.twin import Twin
+from tests.collecting import collect
+
+
+def declared() -> tuple[Twin, ...]:
+    """Every twin of the catalogue, file by file. Raises DeclarationError where one would be lost."""
+    return collect(__name__, Twin, apart=("pt", "ms"))
