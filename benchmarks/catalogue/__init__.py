@@ -8,5 +8,5 @@ from tests.collecting import collect
 
 
 def declared() -> tuple[Twin, ...]:
-    """Every twin of the catalogue, file by file. Raises DeclarationError where one would be lost."""
+    """Every twin of the catalogue, file by file. Raises DeclarationError if one would be lost."""
     return collect(__name__, Twin, apart=("pt", "ms"))
