@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).parents[1]
 MODELS = (
     *("ms_models", "pt_reference", "tests/twins", "tests/twins/operators"),
-    *("benchmarks/catalogue", "benchmarks/catalogue/pt", "benchmarks/catalogue/ms"),
+    "benchmarks/catalogue",
+    *(f"benchmarks/catalogue/{folder}" for folder in ("ms", "port", "pt")),
 )
 
 

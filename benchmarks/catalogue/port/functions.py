@@ -1,5 +1,7 @@
 """Rules for functions: each takes the arguments of PyTorch's function or method of its name."""
 
+# ruff: noqa: ARG001 (the signatures are PyTorch's)
+
 from mindspore import ops
 
 from benchmarks.catalogue.port.windows import (  # noqa: F401 (found by their names)
@@ -45,10 +47,13 @@ def flatten(x, start_dim=0):
 
 
 def layer_norm(x, normalized_shape, weight, bias, eps):
-    return ops.layer_norm(x, normalized_shape, weight, bias, eps)
+    """Over the last axis, as in torchvision; `ops.layer_norm` has no kernel on the CPU."""
+    return ops.LayerNorm(begin_norm_axis=-1, begin_params_axis=-1, epsilon=eps)(x, weight, bias)[0]
 
 
-def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+def max_pool2d(
+    x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
     return ops.max_pool2d(x, kernel_size, stride, padding, dilation, False, ceil_mode)
 
 
@@ -76,7 +81,7 @@ def size(x, dim=None):
     return x.shape if dim is None else x.shape[dim]
 
 
-def softmax(x, dim):
+def softmax(x, dim, _stacklevel=3, dtype=None):
     return ops.softmax(x, dim)
 
 

@@ -8,6 +8,7 @@ the tree of the network, so that weights pair by the standard renames.
 import hashlib
 import importlib.util
 import operator
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -59,9 +60,11 @@ class Group(nn.Cell):
 class Ported(Group):
     """A network that calls its layers by aliases, such as `layer1_0_conv1` for `layer1.0.conv1`."""
 
-    def __init__(self, network: torch.nn.Module):
+    def __init__(self, network: torch.nn.Module, constants: dict[str, torch.Tensor]):
         super().__init__()
         fill(self, network)
+        for name, values in constants.items():
+            object.__setattr__(self, identifier(name), ms.Tensor(values.detach().numpy()))
         for path, module in network.named_modules():
             if path and type(module).__name__ in CELLS:
                 alias(self, path)
@@ -102,13 +105,11 @@ def alias(cell: nn.Cell, path: str) -> None:
 
 def identifier(path: str) -> str:
     """The alias of a path."""
-    return "at_" + path.replace(".", "_")
+    return "at_" + re.sub(r"\W", "_", path)
 
 
-def source(network: torch.nn.Module) -> str:
+def source(graph: fx.Graph, network: torch.nn.Module) -> str:
     """The source of the cell. Raises DeclarationError where there is no rule."""
-    traced = fx.symbolic_trace(network)
-    graph = traced.graph
     for node in list(graph.nodes):
         if node.op == "call_function" and node.target.__name__ in ASSERTIONS:
             graph.erase_node(node)
@@ -128,6 +129,9 @@ def line(node: fx.Node, network: torch.nn.Module) -> str:
 def expression(node: fx.Node, network: torch.nn.Module) -> str:
     """The source of what a node computes. Raises DeclarationError where there is no rule."""
     if node.op == "get_attr":
+        owner, _, name = node.target.rpartition(".")
+        if type(network.get_submodule(owner)).__name__ in CELLS:  # a Linear: of the same name
+            return f"self.{identifier(owner)}.{name}"
         return f"self.{identifier(node.target)}"
     if node.op == "call_function" and node.target in OPERATORS:
         first, second = node.args
@@ -138,7 +142,9 @@ def expression(node: fx.Node, network: torch.nn.Module) -> str:
     if node.op == "call_module":
         kind = type(network.get_submodule(node.target)).__name__
         if kind not in CELLS:
-            raise DeclarationError(f"{node.target} is a {kind}, for which port/cells.py has no rule")
+            raise DeclarationError(
+                f"{node.target} is a {kind}, for which port/cells.py has no rule"
+            )
         if kind == "MultiheadAttention":
             arguments = [each for each in arguments if each != "average_attn_weights=True"]
         return f"self.{identifier(node.target)}({', '.join(arguments)})"
@@ -174,7 +180,11 @@ def port(network: torch.nn.Module) -> nn.Cell:
 
     Raises DeclarationError where a layer or a function has no rule.
     """
-    text = source(network)
+    traced = fx.symbolic_trace(network)
+    # Tensors that the network computes from its buffers alone.
+    constants = {n: t for n, t in traced.named_buffers() if n.startswith("_tensor_constant")}
+    constants |= {n: t for n, t in vars(traced).items() if n.startswith("_tensor_constant")}
+    text = source(traced.graph, network)
     name = "ported_" + hashlib.sha256(text.encode()).hexdigest()[:16]
     if name not in sys.modules:
         path = Path(_folder.name, f"{name}.py")
@@ -182,7 +192,7 @@ def port(network: torch.nn.Module) -> nn.Cell:
         spec = importlib.util.spec_from_file_location(name, path)
         sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name].Network(network)
+    return sys.modules[name].Network(network, constants)
 
 
 def torchvision(name: str, **options: Any) -> nn.Cell:

@@ -1,13 +1,22 @@
 """The functions of torchvision's Swin transformers, which `torch.fx` does not look into."""
 
+# ruff: noqa: ARG001 (the signatures are PyTorch's)
+
 import math
 
-from mindspore import mint, ops
+from mindspore import ops
+
+
+def pad(x, right, below):
+    """batch, height, width, channels with zeros to the right and below."""
+    if right + below == 0:
+        return x
+    return ops.pad(x, (0, 0, 0, right, 0, below))
 
 
 def _patch_merging_pad(x):
     height, width = x.shape[-3:-1]
-    x = mint.nn.functional.pad(x, (0, 0, 0, width % 2, 0, height % 2))
+    x = pad(x, width % 2, height % 2)
     x = (x[..., 0::2, 0::2, :], x[..., 1::2, 0::2, :], x[..., 0::2, 1::2, :], x[..., 1::2, 1::2, :])
     return ops.cat(x, -1)
 
@@ -34,6 +43,12 @@ def join(x, window_size, shape):
     rows, columns = height // window_size[0], width // window_size[1]
     x = x.reshape(batch, rows, columns, window_size[0], window_size[1], channels)
     return ops.permute(x, (0, 1, 3, 2, 4, 5)).reshape(shape)
+
+
+def roll(x, down, along):
+    """The cyclic shift up and to the left; `roll` has no kernel on the CPU."""
+    x = ops.cat((x[:, down:], x[:, :down]), 1)
+    return ops.cat((x[:, :, along:], x[:, :, :along]), 2)
 
 
 def apart(height, width, window_size, shift_size):
@@ -67,12 +82,12 @@ def shifted_window_attention(
     batch, height, width, channels = x.shape
     right = (window_size[1] - width % window_size[1]) % window_size[1]
     below = (window_size[0] - height % window_size[0]) % window_size[0]
-    x = mint.nn.functional.pad(x, (0, 0, 0, right, 0, below))
+    x = pad(x, right, below)
     padded = (batch, height + below, width + right, channels)
     down = 0 if window_size[0] >= padded[1] else shift_size[0]
     along = 0 if window_size[1] >= padded[2] else shift_size[1]
     if down + along > 0:
-        x = mint.roll(x, (-down, -along), (1, 2))
+        x = roll(x, down, along)
     x = split(x, window_size)
     windows, tokens, _ = x.shape
 
@@ -99,7 +114,7 @@ def shifted_window_attention(
     mixed = mixed.swapaxes(1, 2).reshape(windows, tokens, channels)
     x = join(ops.dense(mixed, proj_weight, proj_bias), window_size, padded)
     if down + along > 0:
-        x = mint.roll(x, (down, along), (1, 2))
+        x = roll(x, padded[1] - down, padded[2] - along)
     return x[:, :height, :width, :]
 
 
