@@ -22,6 +22,7 @@ from torch import fx
 
 from benchmarks.catalogue.port import functions
 from benchmarks.catalogue.port.cells import CELLS
+from benchmarks.catalogue.pt import vision
 from equivalence.errors import DeclarationError
 
 OPERATORS: dict[Callable[..., Any], str] = {
@@ -197,8 +198,4 @@ def port(network: torch.nn.Module) -> nn.Cell:
 
 def torchvision(name: str, **options: Any) -> nn.Cell:
     """The port of a network of torchvision."""
-    from benchmarks.catalogue.pt.vision import network
-    from equivalence.sides.torch_network import SkipInitialisation
-
-    with SkipInitialisation():
-        return port(network(name, **options))
+    return port(vision.network(name, **options))

@@ -6,11 +6,11 @@ from unittest import mock
 import torchvision
 from torch import nn
 
+FILLS = ("kaiming_normal_", "kaiming_uniform_", "normal_", "trunc_normal_", "uniform_")
+"""What fills new weights, left out since the sample sets all of them; some take a minute."""
+
 
 def network(name: str, **options: Any) -> nn.Module:
-    """A network of torchvision by its name, without trained weights.
-
-    What fills new weights is left out where it takes minutes: the sample sets all weights.
-    """
-    with mock.patch.object(nn.init, "trunc_normal_"):
+    """A network of torchvision by its name, without values of its weights."""
+    with mock.patch.multiple(nn.init, **dict.fromkeys(FILLS, lambda *_, **__: None)):
         return torchvision.models.get_model(name, weights=None, **options)
