@@ -47,8 +47,11 @@ def join(x, window_size, shape):
 
 def roll(x, down, along):
     """The cyclic shift up and to the left; `roll` has no kernel on the CPU."""
-    x = ops.cat((x[:, down:], x[:, :down]), 1)
-    return ops.cat((x[:, :, along:], x[:, :, :along]), 2)
+    if 0 < down < x.shape[1]:
+        x = ops.cat((x[:, down:], x[:, :down]), 1)
+    if 0 < along < x.shape[2]:
+        x = ops.cat((x[:, :, along:], x[:, :, :along]), 2)
+    return x
 
 
 def apart(height, width, window_size, shift_size):
