@@ -4,7 +4,7 @@ DEVICE ?= cpu
 # One worker per card; a host with more cards says so.
 JOBS ?= $(if $(filter cpu,$(DEVICE)),2,1)
 MODE ?=
-SEEDS ?= 200
+SEEDS ?=
 SEED ?= 0
 CANDIDATE ?= reports/candidate
 SHARD ?=
@@ -80,8 +80,8 @@ findings: install ## the known discrepancies between the frameworks: which of th
 accept: install ## keep the errors of the last gate as those that later runs are compared with
 	$(BIN)/python -m equivalence accept --device $(DEVICE)
 
-study: install ## run the gate on the CPU with SEEDS base seeds; how far right networks are off
-	$(BIN)/python benchmarks/false_alarms.py --seeds $(SEEDS) --jobs $(JOBS) $(ARGS)
+study: install ## right networks on the CPU with SEEDS base seeds: how far they are off
+	$(BIN)/python benchmarks/false_alarms.py $(if $(SEEDS),--seeds $(SEEDS)) --jobs $(JOBS) $(ARGS)
 
 bench: install ## the step time of both sides on DEVICE; what the suite costs beside them
 	$(BIN)/python benchmarks/step_times.py --device $(DEVICE) $(ARGS)

@@ -1,5 +1,5 @@
-"""How often the gate cries wolf: every gate case on the CPU over many base seeds; or, asked for,
-the nightly examples of every operator.
+"""How often the suite cries wolf: every gate case on the CPU over many base seeds; or, asked for,
+the nightly examples of every operator, or the catalogue of right networks at users' sizes.
 
 An alarm is a case that is to be equal and is not, or that cannot be judged; a known difference
 that is not seen; a side that does not raise what it must; a process that dies. The errors of the
@@ -23,19 +23,23 @@ from equivalence.host import environment  # noqa: E402
 
 environment.prepare()  # in every worker too: each imports this module first
 
-from benchmarks import workers  # noqa: E402
+from benchmarks import entries, workers  # noqa: E402
 from benchmarks.distribution import Tally, draw  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
 from benchmarks.searched import Searched  # noqa: E402
-from equivalence.declare import twin as twins  # noqa: E402
-from equivalence.declare.twin import DTYPES, TwinCase  # noqa: E402
+from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases  # noqa: E402
 from equivalence.judge.precision import BUDGET  # noqa: E402
+
+REPORTS = ROOT / "reports"
 
 BLOCK = 25
 """Seeds of one unit of work, for which a candidate is compiled once."""
 
 FEW_SEEDS = 2
 """Of operators, which are not compiled: an interrupted study has whole nightly runs."""
+
+SLOW, SEEDS_OF_SLOW = 10.0, 3
+"""A sample of the catalogue that takes more seconds than this is measured with so few seeds."""
 
 EVERY = 30.0
 """Seconds between lines of progress."""
@@ -46,6 +50,8 @@ KINDS = {
     "gradient:input[": "gradient of an input",
     "gradient:": "gradient of a parameter",
     "buffer:": "buffer",
+    "loss[": "loss",
+    "update[": "update",
 }
 
 Record = dict[str, Any]
@@ -81,7 +87,8 @@ def outcomes(
                     # Taken out: a candidate that raises is not used again.
                     compared = compare(case, seed, candidates.pop(case.name, None))
                     candidates[case.name] = compared.candidate
-                    outcome = Outcome(case, seed, compared.judgement, compared.flips)
+                    judged = (compared.judgement, compared.flips)
+                    outcome = Outcome(case, seed, *judged, excused=compared.excused)
             except Exception as error:
                 outcome = error
             yield where, case, outcome
@@ -105,6 +112,9 @@ def measure(
                 continue
             record["comparisons"] += 1
             record["flipped"] += bool(outcome.flips)
+            record["ill_posed"] += bool(outcome.judgement and outcome.judgement.ill_posed)
+            for name in outcome.excuses:
+                record["excuses"][name] = record["excuses"].get(name, 0) + 1
             if outcome.judgement is None:
                 record["raised"] += 1
             elif case.twin.differs:
@@ -123,19 +133,24 @@ def measure(
 def blank(of_sample: Sequence[TwinCase], seeds: Sequence[int]) -> Record:
     """The record of a unit of which nothing is known.
 
-    `comparisons` counts all, of which `flipped` are equal after branch flips, `raised` raised as
-    declared and `differences` are of declared ones; `faintest` is the smallest error of those,
-    and where.
+    `entry` is the twin or the operator. `comparisons` counts all, of which `flipped` are equal
+    after branch flips, `raised` raised as declared, `ill_posed` are so, and `differences` are of
+    declared ones; `faintest` is the smallest error of those, and where. `excuses` counts the
+    comparisons in which each excuse acted.
     """
+    first = of_sample[0]
     return {
-        "sample": of_sample[0].sample_name,
+        "sample": first.sample_name,
+        "entry": first.twin.name if isinstance(first, TwinCase) else first.sample_name,
         "seeds": list(seeds),
         "seconds": 0.0,
         "comparisons": 0,
         "flipped": 0,
         "raised": 0,
+        "ill_posed": 0,
         "differences": 0,
         "faintest": None,
+        "excuses": {},
         "tallies": {},
         "alarms": [],
     }
@@ -185,24 +200,24 @@ def plan(
 
 
 def study(
-    of_gate: Sequence[TwinCase | Searched], seeds: int, jobs: int, folder: Path, block: int = BLOCK
+    of_gate: Sequence[TwinCase | Searched],
+    seeds: int,
+    jobs: int,
+    folder: Path,
+    block: int = BLOCK,
+    of_slow: int | None = None,
 ) -> int:
-    """Measure what the journal in `folder` lacks and report; the process's exit code."""
-    journal = Journal(folder / "false_alarms.jsonl")
-    left = plan(of_gate, seeds, journal.records, block)
-    told, code = time.monotonic(), 0
-    print(f"{len(journal.records)} units of work in {journal.path}, {len(left)} to do", flush=True)
+    """Measure what the journal in `folder` lacks and report; the process's exit code.
+
+    of_slow: the seeds of samples that take more than `SLOW` seconds, where they get fewer.
+    """
+    journal, code = Journal(folder / "false_alarms.jsonl"), 0
     try:
-        for unit, answer in workers.run(measure, left.copy(), jobs):
-            if isinstance(answer, workers.Lost):
-                answer = blank(*unit) | {"alarms": [[answer.at, answer.cause]]}
-            journal.append(answer)
-            left.remove(unit)
-            for where, cause in answer["alarms"]:
-                print(f"ALARM {where}: {cause}", flush=True)
-            if time.monotonic() - told >= EVERY:
-                told = time.monotonic()
-                print(progress(journal.records, left, jobs), flush=True)
+        if of_slow is not None:
+            work(journal, plan(of_gate, min(of_slow, seeds), journal.records, block), jobs)
+            slow = {name for name, seconds in paces(journal.records).items() if seconds > SLOW}
+            of_gate = [case for case in of_gate if case.sample_name not in slow]
+        work(journal, plan(of_gate, seeds, journal.records, block), jobs)
     except KeyboardInterrupt:
         code = 130
         print(f"interrupted; {journal.path} keeps what was finished, run again to go on")
@@ -212,12 +227,33 @@ def study(
     return code or int(not clean)
 
 
+def work(journal: Journal, left: list[Unit], jobs: int) -> None:
+    """Measure these units and keep their records."""
+    print(f"{len(journal.records)} units of work in {journal.path}, {len(left)} to do", flush=True)
+    told = time.monotonic()
+    for unit, answer in workers.run(measure, left.copy(), jobs):
+        if isinstance(answer, workers.Lost):
+            answer = blank(*unit) | {"alarms": [[answer.at, answer.cause]]}
+        journal.append(answer)
+        left.remove(unit)
+        for where, cause in answer["alarms"]:
+            print(f"ALARM {where}: {cause}", flush=True)
+        if time.monotonic() - told >= EVERY:
+            told = time.monotonic()
+            print(progress(journal.records, left, jobs), flush=True)
+
+
+def paces(records: Sequence[Record]) -> dict[str, float]:
+    """Name of a sample -> the mean seconds of one seed."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        found.setdefault(record["sample"], []).append(record["seconds"] / len(record["seeds"]))
+    return {sample: sum(seconds) / len(seconds) for sample, seconds in found.items()}
+
+
 def progress(records: Sequence[Record], left: Sequence[Unit], jobs: int) -> str:
     """One line: how far, how bad, how long still. Samples not seen yet count as the mean one."""
-    paces: dict[str, list[float]] = {}
-    for record in records:
-        paces.setdefault(record["sample"], []).append(record["seconds"] / len(record["seeds"]))
-    pace = {sample: sum(seconds) / len(seconds) for sample, seconds in paces.items()}
+    pace = paces(records)
     mean = sum(pace.values()) / len(pace)
     seconds = sum(pace.get(of[0].sample_name, mean) * len(seeds) for of, seeds in left) / jobs
     done = sum(len(record["seeds"]) for record in records)
@@ -259,6 +295,10 @@ def report(records: Sequence[Record], figure: Path) -> bool:
     alarms = [alarm for record in records for alarm in record["alarms"]]
     for where, cause in alarms:
         print(f"ALARM {where}: {cause}")
+    for line in entries.table(records):
+        print(line)
+    acted = ", ".join(f"{name} {count:,}" for name, count in entries.excuses(records).items())
+    print(f"excuses that acted: {acted or 'none'}")
     if not compared:
         print("nothing was compared")
         return False
@@ -300,11 +340,19 @@ def main(arguments: Sequence[str]) -> int:
     from tests.twins import declared
 
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=positive, default=200, help="base seeds 0 to SEEDS - 1")
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        help="base seeds 0 to SEEDS - 1; default: 200, and 20 of the catalogue",
+    )
     parser.add_argument("--jobs", type=positive, default=2, help="processes")
     parser.add_argument("--only", default="", metavar="SUBSTRING", help="those with it in the name")
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--operators", action="store_true", help="the nightly examples of operators, not twins"
+    )
+    instead.add_argument(
+        "--catalogue", action="store_true", help="right networks at users' sizes, not twins"
     )
     chosen = parser.parse_args(arguments)
     if chosen.operators:
@@ -313,19 +361,25 @@ def main(arguments: Sequence[str]) -> int:
         names = [each.name for each in operators() if chosen.only in each.name]
         if not names:
             parser.error(f"no operator has {chosen.only!r} in its name")
-        folder = ROOT / "reports/operators"
-        folder.mkdir(parents=True, exist_ok=True)
         searched = list(map(Searched, names))
-        return study(searched, chosen.seeds, chosen.jobs, folder, FEW_SEEDS)
-    of_gate = [
-        case
-        for twin in declared()
-        if twin.level == "gate" and chosen.only in twin.name
-        for case in twins.cases(twin, "cpu")
-    ]
+        return study(searched, chosen.seeds or 200, chosen.jobs, REPORTS / "operators", FEW_SEEDS)
+    if chosen.catalogue:
+        from benchmarks.catalogue import declared as catalogue
+
+        found = chosen_cases(catalogue(), chosen.only)
+        if not found:
+            parser.error(f"no twin of the catalogue has {chosen.only!r} in its name")
+        folder = REPORTS / "catalogue"
+        return study(found, chosen.seeds or 20, chosen.jobs, folder, of_slow=SEEDS_OF_SLOW)
+    of_gate = chosen_cases([twin for twin in declared() if twin.level == "gate"], chosen.only)
     if not of_gate:
         parser.error(f"no gate twin has {chosen.only!r} in its name")
-    return study(of_gate, chosen.seeds, chosen.jobs, ROOT / "reports")
+    return study(of_gate, chosen.seeds or 200, chosen.jobs, REPORTS)
+
+
+def chosen_cases(every: Sequence[Twin], only: str) -> list[TwinCase]:
+    """The cases on the CPU of those twins that have `only` in the name."""
+    return [case for twin in every if only in twin.name for case in cases(twin, "cpu")]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).parents[1]
-MODELS = ("ms_models", "pt_reference", "tests/twins", "tests/twins/operators")
+MODELS = (
+    *("ms_models", "pt_reference", "tests/twins", "tests/twins/operators"),
+    "benchmarks/catalogue",
+    *(f"benchmarks/catalogue/{folder}" for folder in ("ms", "port", "pt")),
+)
 
 
 @functools.cache

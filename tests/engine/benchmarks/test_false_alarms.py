@@ -1,13 +1,14 @@
 """The study of false alarms: it measures what the gate does, sees every alarm, and resumes."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import false_alarms, workers
+from benchmarks import catalogue, entries, false_alarms, workers
 from benchmarks.distribution import Tally
-from benchmarks.false_alarms import measure, outcomes, plan, study, why
+from benchmarks.false_alarms import blank, kind, measure, outcomes, plan, study, why
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
@@ -15,6 +16,7 @@ from equivalence.twins import compare, kept, sides
 from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
 from tests.engine.parts.small import MS, PT
+from tests.twins import declared
 
 EXECUTIONS = ("pynative", "graph")
 
@@ -160,6 +162,72 @@ def test_the_errors_tallied_are_those_of_the_verdicts():
     assert where == f"output.0 of {of()[0].name} --seed 5"
 
 
+# The tables at the end.
+
+
+def record(entry, sample, **fields):
+    """The record of two seeds of a sample."""
+    empty = blank(of(name=entry), [0, 1])
+    return empty | {"sample": sample, "comparisons": 2, "seconds": 3.0} | fields
+
+
+def test_every_twin_has_a_line_with_what_became_of_its_cases():
+    tally = Tally()
+    tally.add(4.2, "there")
+    records = [
+        record("one", "a", excuses={"inaccurate_kernel": 2, "underflow": 1}),
+        record("one", "b", alarms=[["x", "y"], ["x", "y"]], ill_posed=1, excuses={"underflow": 1}),
+        record("other", "c", tallies={"output, float32": tally.to_json()}),
+    ]
+    heading, one, other = (line.split() for line in entries.table(records))
+    assert heading == ["twin", "seeds", "cases", "red", "ill-posed", "kernel", "worst", "seconds"]
+    assert one == ["one", "2", "4", "1", "1", "2", "0.0", "3.0"]
+    assert other == ["other", "2", "2", "0", "0", "0", "4.2", "1.5"]
+    assert entries.excuses(records) == {"inaccurate_kernel": 2, "underflow": 2}
+
+
+def test_a_record_names_its_twin_and_counts_excuses_and_the_ill_posed():
+    known = measure(of("TransposedWeight", name="known", differs="transposed"), [0])
+    assert (known["entry"], known["excuses"]) == ("known", {"declared_difference": 1})
+    assert measure(of("doubling", reference=PT + "logarithm"), [0])["ill_posed"] == 0
+    assert len(measure(of("TransposedWeight"), [0])["alarms"]) == 1
+
+
+def test_an_ill_posed_case_is_counted_apart_from_the_red_ones(monkeypatch):
+    def judged(*arguments):
+        return replace(judge(*arguments), ill_posed="cannot tell")
+
+    judge = compare.judge
+    monkeypatch.setattr(compare, "judge", judged)
+    found = measure(of(), [0])
+    assert (found["ill_posed"], [cause for _, cause in found["alarms"]]) == (1, ["cannot tell"])
+
+
+@pytest.mark.parametrize(("slow", "seeds"), [(1e9, 5), (0.0, 2)])
+def test_a_slow_sample_is_measured_with_few_seeds(slow, seeds, tmp_path, monkeypatch, capsys):
+    def at_once(task, units, jobs):  # noqa: ARG001
+        for unit in units:
+            yield unit, task(*unit)
+
+    monkeypatch.setattr(workers, "run", at_once)
+    monkeypatch.setattr(false_alarms, "SLOW", slow)
+    assert study(of(), 5, 1, tmp_path, of_slow=2) == 0
+    assert f"1 samples, {seeds} seeds each" in capsys.readouterr().out
+
+
+def test_a_training_has_losses_and_updates():
+    assert [kind(name) for name in ("loss[1]", "update[3]:fc.weight")] == ["loss", "update"]
+
+
+# The catalogue.
+
+
+def test_the_catalogue_has_twins_of_its_own_for_the_study():
+    every = catalogue.declared()
+    assert len(every) >= 60
+    assert {each.name for each in every}.isdisjoint(each.name for each in declared())
+
+
 # Units of work.
 
 
@@ -229,6 +297,7 @@ def test_a_study_that_compares_nothing_is_red(tmp_path, capsys, monkeypatch):
     [
         (["--only", "nosuchtwin"], "no gate twin has 'nosuchtwin' in its name"),
         (["--seeds", "0"], "invalid positive value: '0'"),
+        (["--catalogue", "--only", "none"], "no twin of the catalogue has 'none' in its name"),
         (["--jobs", "many"], "invalid positive value: 'many'"),
     ],
 )

@@ -1,0 +1,1 @@
+"""MindSpore cells of the catalogue. Nothing here imports torch."""

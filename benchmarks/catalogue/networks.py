@@ -1,0 +1,65 @@
+"""Transformers, a U-Net, a detection head and a GAN."""
+
+from equivalence.declare.draws import Draw, integers, normal
+from equivalence.declare.twin import Twin
+
+PT, MS = "benchmarks.catalogue.pt.networks:", "benchmarks.catalogue.ms.networks:"
+
+
+def network(
+    name: str, attribute: str, inputs: list[Draw], phases: tuple[str, ...], **arguments
+) -> Twin:
+    """A network that both sides write by hand."""
+    return Twin(
+        name,
+        reference=PT + attribute,
+        candidate=MS + attribute,
+        inputs=inputs,
+        configs=(arguments,),
+        phases=phases,
+        executions=("pynative",),
+    )
+
+
+def gan(steps: int) -> Twin:
+    """Steps in which both networks of a GAN are updated."""
+    return Twin(
+        f"gan_{steps}",
+        reference=PT + "GanStep",
+        candidate=MS + "GanStep",
+        inputs=[normal(8, 3, 16, 16).constant(), normal(8, 32, 1, 1).constant()],
+        phases=("train",),
+        executions=("pynative",),
+        steps=steps,
+    )
+
+
+# 16 x 12 anchors of stride 8, and 8 x 6 of stride 16.
+ANCHORS = 16 * 12 + 8 * 6
+
+TWINS = (
+    network(
+        "encoder_12", "encoder", [normal(2, 64, 256)], ("train",), layers=12, width=256, heads=8
+    ),
+    network(
+        "decoder_8",
+        "LanguageModel",
+        [integers(2, 64, high=1000)],
+        ("train",),
+        layers=8,
+        width=256,
+        heads=8,
+        vocabulary=1000,
+    ),
+    network("unet", "UNet", [normal(2, 3, 96, 64)], ("train", "eval"), classes=5),
+    network(
+        "detection_head",
+        "DetectionLoss",
+        [normal(2, 64, 16, 12), normal(2, 128, 8, 6), integers(2, ANCHORS, high=20)],
+        ("train",),
+        channels=64,
+        classes=20,
+    ),
+    gan(1),
+    gan(3),
+)
