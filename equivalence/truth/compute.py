@@ -53,6 +53,10 @@ neighbouring samples; a larger error stands."""
 CANCELLED_ROUNDINGS = 4.0
 """Roundings. Terms cancel in a tensor that moves by more than this when every result is rounded."""
 
+NOISE = 2.0**-40
+"""Share of a tensor's norm. Faint elements below it may be all rounding of the float64 run, such as
+the gradient of the keys' bias within that of an attention's packed bias."""
+
 FAR_SPREADS = 40.0
 """Spreads. An activation that is farther than this from its kink takes no other branch. Most
 activations move by a few spreads; one in many millions moves by twenty or more, since one spread
@@ -95,15 +99,16 @@ def refine(measurement: Measurement, expected: Truth, alone: bool = False) -> Tr
         floating = {n: tensor for n, tensor in finer.items() if tensor.truth.dtype.kind == "f"}
         rounded = _round_results(measurement, expected, floating)
         for name, tensor in floating.items():
-            one_rounding = tensor.rounding(measurement.unit_roundoff)
-            if rounded[name].spread > CANCELLED_ROUNDINGS * one_rounding:
-                tensor.widen_by_rounding(rounded[name])
+            for part, moved in zip(tensor.parts, rounded[name].parts, strict=True):
+                one_rounding = part.rounding(measurement.unit_roundoff)
+                if moved.spread > CANCELLED_ROUNDINGS * one_rounding:
+                    part.widen_by_rounding(moved)
     return finer
 
 
 def whole(truth: Trace) -> Truth:
     """Every tensor of the trace as it is, with a sensitivity of zero."""
-    return Truth({name: Expected(values, str(values.dtype)) for name, values in truth.items()})
+    return Truth({name: Expected.whole(values) for name, values in truth.items()})
 
 
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
@@ -165,8 +170,8 @@ def jumped(measurement: Measurement, expected: Truth, verdicts: Sequence[TensorV
     elements = sum(tensor.size for tensor in expected.values())
     _probe(measurement, moved, range(probes(elements)), BUDGET)
     for verdict in verdicts:
-        tensor, jump = expected[verdict.name], moved[verdict.name].spread
-        unit = tensor.rounding(measurement.unit_roundoff)
+        part, jump = verdict.part(expected[verdict.name]), verdict.part(moved[verdict.name]).spread
+        unit = part.rounding(measurement.unit_roundoff)
         if jump <= JUMP_FACTOR * BUDGET * unit or verdict.error * unit > JUMP_FACTOR * jump:
             return False  # also where unit is 0, since no perturbation moves the tensor
     return True
@@ -300,8 +305,8 @@ def _measure_own(
 ) -> None:
     """Set the errors of the reference's own run in `expected`, as measured against `truths`."""
     for name, values in own.items():
-        tensor = expected[name]
-        tensor.own_error, tensor.own_worst = truths[name].errors(values, unit_roundoff)
+        for part, by in zip(expected[name].parts, truths[name].parts, strict=True):
+            part.own_error, part.own_worst = by.part_errors(values, unit_roundoff)
 
 
 def _over_budget(expected: Truth, budget: float) -> dict[str, Expected]:
@@ -316,24 +321,40 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     variation of its channel: its perturbation moves nothing, but the rounding of the sum does, and
     the gradient of the bias is zero but for rounding. In such a tensor the reference's own run
     needs more than half of the budget. Where a gradient cancels to zero, the reference's own run
-    counts as one more run that rounds its results.
+    counts as one more run that rounds its results. It does so for faint elements, too.
     """
     suspects = _over_budget(expected, BUDGET / 2)
     suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
-    if not suspects:
+    faints = [name for name, tensor in expected.items() if tensor.faint and _lost(tensor)]
+    if not suspects and not faints:
         return
-    rounded = _round_results(measurement, expected, suspects)
+    measured = {name: expected[name] for name in (*suspects, *faints)}
+    rounded = _round_results(measurement, expected, measured)
+    for name in faints:
+        faint, moved = expected[name].faint, rounded[name].faint
+        moved.widen(own[name])
+        faint.widen_by_rounding(moved)
+        faint.own_error, faint.own_worst = faint.part_errors(own[name], measurement.unit_roundoff)
     for name, tensor in suspects.items():
         moved = rounded[name]
         # With a spread of 0 nothing cancels: the reference is wrong, or takes another branch.
         size = float(np.linalg.norm(tensor.truth))
         tensor.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
         if tensor.cancelled:
+            tensor.faint = None  # all of it is noise
             moved.widen(own[name])
         elif tensor.own_needed > CLOSE * BUDGET:
             continue  # a formula that loses digits is not excused
         tensor.widen_by_rounding(moved)
-        tensor.own_error, tensor.own_worst = tensor.errors(own[name], measurement.unit_roundoff)
+        tensor.own_error, tensor.own_worst = tensor.part_errors(
+            own[name], measurement.unit_roundoff
+        )
+
+
+def _lost(tensor: Expected) -> bool:
+    """Whether the rounding of results may be most of the faint elements of a tensor."""
+    size, noise = np.linalg.norm(tensor.faint.truth), NOISE * np.linalg.norm(tensor.truth)
+    return tensor.faint.own_needed > BUDGET / 2 or 0.0 < size <= noise
 
 
 def _round_results(
