@@ -82,9 +82,14 @@ class Expected:
         """The distance of a run's values, of shape `shape`, from the truth."""
         return distance(self.view(values), self.truth)
 
+    @property
+    def scale(self) -> float:
+        """The Euclidean norm of the truth; elements that are not finite count as zero."""
+        return distance(self.truth, self.truth).scale
+
     def rounding(self, unit_roundoff: float) -> float:
-        """The size of one rounding of the whole tensor by the Euclidean norm, in its own unit."""
-        return one_rounding(self.spread, float(np.linalg.norm(self.truth)), unit_roundoff)
+        """The size of one rounding of this part by the Euclidean norm, in its own unit."""
+        return one_rounding(self.spread, self.scale, unit_roundoff)
 
     @property
     def own_needed(self) -> float:

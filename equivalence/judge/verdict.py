@@ -24,6 +24,7 @@ from equivalence.judge.expected import Expected, Faint, one_rounding
 from equivalence.judge.norms import Distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
+from equivalence.judge.truth import nothing_to_compare
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,10 @@ def _zeros_pass(verdict: TensorVerdict) -> str:
 
 
 def _ill_posed(expected: Mapping[str, Expected], budget: float) -> str | None:
-    """Why the reference's own run makes the case ill-posed; None if it is within the budget."""
+    """Why the truth or the reference's own run makes the case ill-posed; None if neither does."""
+    nothing = nothing_to_compare(expected)
+    if nothing:
+        return nothing
     worst = max(expected, key=lambda name: expected[name].own_needed)
     needed = expected[worst].own_needed
     if needed <= budget:

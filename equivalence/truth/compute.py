@@ -11,7 +11,7 @@ from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import Flip, Truth
+from equivalence.judge.truth import Flip, Truth, nothing_to_compare
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.sample import Neighbour, Sample
 from equivalence.seeds import seed_of
@@ -116,11 +116,11 @@ def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
 
     This moves the sample off the kinks of the network: first by shifts of its biases; then, if
     activations stay near a kink, by drawing it anew. Activations that are near in the last draw
-    are kept as `near`. Raises IllPosedError if the truth itself is NaN.
+    are kept as `near`. Raises IllPosedError if the truth holds nothing to compare.
     """
     network = measurement.network
     expected = (_compute_settled if network.settles else _compute_unsettled)(measurement, expect)
-    _demand_numbers(expected, measurement.sample)
+    _demand_finite(expected, measurement.sample)
     if isinstance(network, TorchTraining) and network.steps == 1:
         expected = _without_undecided(measurement, expected)
     return _measure(measurement, expected)
@@ -215,7 +215,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         watch = KinkWatch()
         truth = measurement.run(watch=watch)
         expected = expect(truth)
-        _demand_numbers(expected, sample)  # before any further draw
+        _demand_finite(expected, sample)  # before any further draw
         comparison = KinkWatch(watch)
         for each in perturbed:
             _widen(expected, measurement.run(each, comparison))
@@ -260,11 +260,11 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     return truth
 
 
-def _demand_numbers(expected: Truth, sample: Sample) -> None:
-    """Raise IllPosedError if the truth has a NaN."""
-    for name, tensor in expected.items():
-        if tensor.truth.dtype.kind == "f" and np.isnan(tensor.truth).any():
-            raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
+def _demand_finite(expected: Truth, sample: Sample) -> None:
+    """Raise IllPosedError if the truth holds nothing to compare."""
+    why = nothing_to_compare(expected)
+    if why:
+        raise IllPosedError(f"{sample.name}: {why}")
 
 
 def _probe(
@@ -338,8 +338,7 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     for name, tensor in suspects.items():
         moved = rounded[name]
         # With a spread of 0 nothing cancels: the reference is wrong, or takes another branch.
-        size = float(np.linalg.norm(tensor.truth))
-        tensor.cancelled = name.startswith("gradient:") and size <= moved.spread > 0.0
+        tensor.cancelled = name.startswith("gradient:") and tensor.scale <= moved.spread > 0.0
         if tensor.cancelled:
             tensor.faint = None  # all of it is noise
             moved.widen(own[name])
@@ -353,8 +352,9 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
 
 def _lost(tensor: Expected) -> bool:
     """Whether the rounding of results may be most of the faint elements of a tensor."""
-    size, noise = np.linalg.norm(tensor.faint.truth), NOISE * np.linalg.norm(tensor.truth)
-    return tensor.faint.own_needed > BUDGET / 2 or 0.0 < size <= noise
+    if tensor.faint.own_needed > BUDGET / 2:
+        return True
+    return 0.0 < tensor.faint.scale <= NOISE * tensor.scale
 
 
 def _round_results(
