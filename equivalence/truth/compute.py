@@ -53,10 +53,6 @@ neighbouring samples; a larger error stands."""
 CANCELLED_ROUNDINGS = 4.0
 """Roundings. Terms cancel in a tensor that moves by more than this when every result is rounded."""
 
-NOISE = 2.0**-40
-"""Share of a tensor's norm. Faint elements below it may be all rounding of the float64 run, such as
-the gradient of the keys' bias within that of an attention's packed bias."""
-
 FAR_SPREADS = 40.0
 """Spreads. An activation that is farther than this from its kink takes no other branch. Most
 activations move by a few spreads; one in many millions moves by twenty or more, since one spread
@@ -325,7 +321,7 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     """
     suspects = _over_budget(expected, BUDGET / 2)
     suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
-    faints = [name for name, tensor in expected.items() if tensor.faint and _lost(tensor)]
+    faints = _over_budget({n: each.faint for n, each in expected.items() if each.faint}, BUDGET / 2)
     if not suspects and not faints:
         return
     measured = {name: expected[name] for name in (*suspects, *faints)}
@@ -348,13 +344,6 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
         tensor.own_error, tensor.own_worst = tensor.part_errors(
             own[name], measurement.unit_roundoff
         )
-
-
-def _lost(tensor: Expected) -> bool:
-    """Whether the rounding of results may be most of the faint elements of a tensor."""
-    if tensor.faint.own_needed > BUDGET / 2:
-        return True
-    return 0.0 < tensor.faint.scale <= NOISE * tensor.scale
 
 
 def _round_results(
