@@ -63,14 +63,43 @@ def _ties(rng, shape, largest, step):
 
 
 def _nonfinite(rng, shape):
-    """Each element is NaN, plus or minus infinity with probability one half, else N(0, 1)."""
+    """Each element is NaN, plus or minus infinity with probability one half, else N(0, 1).
+
+    The first three elements are one of each.
+    """
     special = rng.choice((np.nan, np.inf, -np.inf), shape)
-    return np.where(rng.integers(0, 2, shape), special, rng.standard_normal(shape))
+    values = np.where(rng.integers(0, 2, shape), special, rng.standard_normal(shape))
+    return _starting(values, np.nan, np.inf, -np.inf)
+
+
+def _infinite(rng, shape):
+    """Each element is infinite with probability one half, else N(0, 1); the first is -infinity."""
+    special = rng.choice((np.inf, -np.inf), shape)
+    values = np.where(rng.integers(0, 2, shape), special, rng.standard_normal(shape))
+    return _starting(values, -np.inf, np.inf)
 
 
 def _gaps(rng, shape):
-    """Each element is NaN with probability one quarter, else N(0, 1)."""
-    return np.where(rng.integers(0, 4, shape), rng.standard_normal(shape), np.nan)
+    """Each element is NaN with probability one quarter, else N(0, 1); the first of several is."""
+    values = np.where(rng.integers(0, 4, shape), rng.standard_normal(shape), np.nan)
+    return _starting(values, np.nan) if values.size > 1 else values
+
+
+def _masked(rng, shape):
+    """Each element is -infinity with probability one half, else N(0, 1).
+
+    All of the first row along the last axis is, and nothing of the second.
+    """
+    values = np.where(rng.integers(0, 2, shape), -np.inf, rng.standard_normal(shape))
+    rows = values.reshape(-1, shape[-1])
+    rows[:1], rows[1:2] = -np.inf, rng.standard_normal(shape[-1])
+    return values
+
+
+def _starting(values, *first):
+    """The same array with other first elements."""
+    values.reshape(-1)[: len(first)] = first[: values.size]
+    return values
 
 
 def _distinct(rng, shape):
@@ -124,6 +153,8 @@ KINDS = {
     "ties": _ties,
     "distinct": _distinct,
     "nonfinite": _nonfinite,
+    "infinite": _infinite,
+    "masked": _masked,
     "gaps": _gaps,
     "whole": _whole,
     "half": _half,

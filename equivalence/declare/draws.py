@@ -131,7 +131,7 @@ class Draw:
         )
         wide = self.kind != "uniform" or self.options["low"] < self.options["high"]
         demand(wide, f"inputs has {self}, in which low is high; part them")
-        least = {"definite": 2, "triangular": 2, "distribution": 1}.get(self.kind, 0)
+        least = {"definite": 2, "triangular": 2, "distribution": 1, "masked": 1}.get(self.kind, 0)
         demand(len(shape) >= least, f"inputs has {self}, which needs {least} axes or more")
         square = least < 2 or shape[-1] == shape[-2]
         demand(square, f"inputs has {self}, of the shape {shape}; the last two sizes must be equal")
@@ -292,18 +292,36 @@ def nonfinite(*shape: int | str) -> Draw:
     """NaN and infinities of either sign between values of N(0, 1), without a gradient.
 
     >>> from equivalence import nonfinite
-    >>> np.isfinite(nonfinite(6).array(np.random.default_rng(0), (6,))).tolist()
-    [True, True, True, False, False, False]
+    >>> np.isfinite(nonfinite(6).array(np.random.default_rng(0), (6,)))[:3].tolist()
+    [False, False, False]
     """
     return Draw("nonfinite", shape, differentiable=False)
 
 
+def infinite(*shape: int | str) -> Draw:
+    """Infinities of either sign between values of N(0, 1), without a gradient.
+
+    >>> infinite(6).array(np.random.default_rng(0), (6,))[:2]
+    array([-inf,  inf])
+    """
+    return Draw("infinite", shape, differentiable=False)
+
+
+def masked(*shape: int | str) -> Draw:
+    """Masked scores, without a gradient: half are -infinity, and so is the whole first row.
+
+    >>> masked(2, 3).array(np.random.default_rng(0), (2, 3))[0]
+    array([-inf, -inf, -inf])
+    """
+    return Draw("masked", shape, differentiable=False)
+
+
 def gaps(*shape: int | str) -> Draw:
-    """N(0, 1) with missing values: about one element in four is NaN.
+    """N(0, 1) with missing values: about one element in four is NaN, and the first of several.
 
     >>> from equivalence import gaps
     >>> np.isnan(gaps(6).array(np.random.default_rng(0), (6,))).tolist()
-    [False, False, False, False, False, True]
+    [True, False, False, False, False, True]
     """
     return Draw("gaps", shape)
 
@@ -331,9 +349,7 @@ def whole(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
 
 
 def half(*shape: int | str, low: int = -8, high: int = 8) -> Draw:
-    """Whole numbers in [low, high) as float16 on both sides, without a gradient.
-
-    They stay float16 in every case, to test how dtypes are promoted.
+    """Whole numbers in [low, high) as float16 in every case, to test how dtypes are promoted.
 
     >>> from equivalence import half
     >>> half(3).array(np.random.default_rng(0), (3,))

@@ -5,6 +5,7 @@ call with the draws of its inputs: `softmax(normal(2, 3), dim=1)`.
 """
 
 import ast
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,6 +127,11 @@ LIMITS = _Limits(
         "large": lambda example: any(draw.kind == "logits" for draw in example.inputs),
         "whole": lambda example: any(draw.kind == "whole" for draw in example.inputs),
         "booleans": lambda example: any(draw.kind == "booleans" for draw in example.inputs),
+        "nan": lambda example: any(draw.kind in ("gaps", "nonfinite") for draw in example.inputs),
+        "masked": lambda example: any(draw.kind == "masked" for draw in example.inputs),
+        "infinite": lambda example: any(
+            draw.kind in ("infinite", "nonfinite") for draw in example.inputs
+        ),
         "graph": lambda _: False,
     }
 )
@@ -139,6 +145,9 @@ ties: an input has equal values.
 large: an input has values far from one.
 whole: an input has integers.
 booleans: an input has booleans.
+nan: an input has NaN.
+infinite: an input has infinities.
+masked: an input has a row of minus infinities.
 graph: the call cannot be compiled; this depends on no example.
 
 Operators may add their own limits.
@@ -158,6 +167,8 @@ class Operator:
     name: an identifier; None: the last part of the torch name.
     packed: whether all inputs are passed as one list.
     dtypes: the dtypes of the floating inputs.
+    always: examples that every exploration in PyNative mode compares besides those that it draws:
+    special values, which chance might leave out.
 
     Raises DeclarationError where a parameter is wrong.
 
@@ -176,11 +187,19 @@ class Operator:
         name: str | None = None,
         packed: bool = False,
         dtypes: Sequence[str] = DTYPES,
+        always: Sequence[Example] = (),
     ):
         self.torch, self.space, self.counterparts = torch, space, counterparts
         self.name = str(torch).rpartition(".")[2].lower() if name is None else name
-        self.packed, self.dtypes = packed, dtypes
+        self.packed, self.dtypes, self.always = packed, dtypes, always
         self._demand()
+
+    def meeting(self, *always: Example) -> "Operator":
+        """The same operator, which always compares these examples, too."""
+        more = copy.copy(self)
+        more.always = (*self.always, *always)
+        more._demand()
+        return more
 
     def _demand(self) -> None:
         demand = Demand("operator", self, self.name)
@@ -190,6 +209,8 @@ class Operator:
         demand(callable(self.space), f"space is {shown(self.space)}; write one, such as unary()")
         demand.flag("packed")
         demand.among("dtypes", DTYPES)
+        odd = [each for each in demand.listed("always") if not isinstance(each, Example)]
+        demand(not odd, f"always has {shown(odd and odd[0])}; write Example((infinite(9),))")
         demand(bool(self.counterparts), "has no counterpart, so nothing would be compared")
         odd = [each for each in self.counterparts if not isinstance(each, Counterpart)]
         demand(not odd, f"counterparts has {shown(odd and odd[0])}; write to('ops.softmax')")

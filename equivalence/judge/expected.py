@@ -5,9 +5,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from equivalence.judge.norms import Distance, distance
+from equivalence.judge.norms import CHUNK, Distance, distance
 from equivalence.judge.precision import BUDGET, UNDERFLOW
 from equivalence.judge.sketch import Sketch
+
+FAINT = 2.0**-8
+"""Share of a tensor's peak. Norms of a tensor see little of the elements below it."""
+
+NOISE = 2.0**-48
+"""Share of a tensor's peak. Elements below it, but for zeros, may be all rounding of the float64
+run, such as the gradient of the keys' bias within that of an attention's packed bias."""
 
 
 @dataclass
@@ -26,6 +33,8 @@ class Expected:
         the truth and all figures are the sketch's.
     unrounded: the same tensor with the sensitivity to inputs and weights alone; None where the
         sensitivity does not include the rounding of results.
+    faint: its elements far below the peak, which are judged once more by themselves; None where
+        there are none, and for a sketch. It follows when `replace` gives another truth.
     """
 
     truth: np.ndarray
@@ -37,6 +46,21 @@ class Expected:
     cancelled: bool = False
     sketch: Sketch | None = None
     unrounded: "Expected | None" = field(default=None, compare=False, repr=False)
+    faint: "Faint | None" = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.faint is not None:
+            self.faint = self.faint.of(self.truth)
+
+    @classmethod
+    def whole(cls, values: np.ndarray) -> "Expected":
+        """The truth of a tensor that is kept whole, with its faint part; nothing moves it yet."""
+        return cls(values, str(values.dtype), faint=_faint(values))
+
+    @property
+    def parts(self) -> "tuple[Expected, ...]":
+        """What is judged by norms of its own: all elements, and the faint ones."""
+        return (self, self.faint) if self.faint else (self,)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,23 +75,32 @@ class Expected:
     @property
     def unprobed(self) -> "Expected":
         """The same truth with a sensitivity of zero."""
-        return replace(self, spread=0.0, spread_peak=0.0)
+        faint = self.faint and self.faint.unprobed
+        return replace(self, spread=0.0, spread_peak=0.0, faint=faint)
 
     def view(self, values: np.ndarray) -> np.ndarray:
-        """The part of a run's values that is compared with the truth: their sketch, or all."""
+        """What is compared of a run's values: their sketch, the faint ones, or all."""
         return self.sketch.of(values) if self.sketch else values
 
     def distance(self, values: np.ndarray) -> Distance:
         """The distance of a run's values, of shape `shape`, from the truth."""
         return distance(self.view(values), self.truth)
 
+    @property
+    def scale(self) -> float:
+        """The Euclidean norm of the truth; elements that are not finite count as zero."""
+        return distance(self.truth, self.truth).scale
+
     def rounding(self, unit_roundoff: float) -> float:
-        """The size of one rounding of the whole tensor by the Euclidean norm, in its own unit."""
-        return one_rounding(self.spread, float(np.linalg.norm(self.truth)), unit_roundoff)
+        """The size of one rounding of this part by the Euclidean norm, in its own unit."""
+        return one_rounding(self.spread, self.scale, unit_roundoff)
 
     @property
     def own_needed(self) -> float:
-        """The smallest budget within which the reference's own run passes, in roundings."""
+        """The smallest budget within which the reference's own run passes, in roundings.
+
+        This is of all elements together; the faint ones have their own.
+        """
         return max(self.own_error, self.own_worst)
 
     def share(self, size: Distance, unit_roundoff: float) -> float:
@@ -87,25 +120,33 @@ class Expected:
 
     def widen(self, values: np.ndarray) -> None:
         """Raise the sensitivity to the distance of a perturbed run's values, if that is larger."""
-        change = self.distance(values)
-        self.spread = max(self.spread, change.norm)
-        self.spread_peak = max(self.spread_peak, change.largest)
+        for part in self.parts:
+            change = part.distance(values)
+            part.spread = max(part.spread, change.norm)
+            part.spread_peak = max(part.spread_peak, change.largest)
 
     def widen_by_rounding(self, rounded: "Expected") -> None:
         """Raise the sensitivity to that of `rounded`, whose runs round every result.
 
         The first call keeps the former sensitivity as `unrounded`.
         """
-        self.unrounded = self.unrounded or replace(self)
+        self.unrounded = self.unrounded or replace(self, faint=None)
         self.spread = max(self.spread, rounded.spread)
         self.spread_peak = max(self.spread_peak, rounded.spread_peak)
 
     def errors(self, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
         """The errors of a run's values by the Euclidean and the maximum norm, in roundings.
 
-        Both are infinite for another shape, for a NaN or an infinity on one side alone, and for
-        integers or booleans that differ.
+        Each is the larger one of all elements and of the faint ones. Both are infinite for another
+        shape, for a NaN or an infinity on one side alone, and for integers or booleans that differ.
         """
+        error, worst = zip(
+            *(part.part_errors(values, unit_roundoff) for part in self.parts), strict=True
+        )
+        return max(error), max(worst)
+
+    def part_errors(self, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
+        """As `errors`, of this part alone."""
         if values.shape != self.shape:
             return math.inf, math.inf
         if self.truth.dtype.kind != "f":
@@ -129,6 +170,54 @@ class Expected:
             roundings(error.norm, self.spread, error.scale, unit_roundoff, underflow),
             roundings(error.largest, self.spread_peak, error.peak, unit_roundoff, underflow),
         )
+
+
+@dataclass
+class Faint(Expected):
+    """The elements of a tensor that are far below its peak: an `Expected` of these alone.
+
+    at: their flat indices, (n,).
+    whole_shape: the shape of the whole tensor.
+    """
+
+    at: np.ndarray = field(default=None, compare=False, repr=False)
+    whole_shape: tuple[int, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole tensor."""
+        return self.whole_shape
+
+    def of(self, truth: np.ndarray) -> "Faint | None":
+        """The same elements of another truth; None if it has another shape."""
+        if truth.shape != self.whole_shape:
+            return None
+        return replace(self, truth=self.view(truth))
+
+    def view(self, values: np.ndarray) -> np.ndarray:
+        """These elements of a run's values."""
+        return values.reshape(-1)[self.at]
+
+
+@np.errstate(invalid="ignore")
+def _faint(truth: np.ndarray) -> Faint | None:
+    """The elements below FAINT times the peak of a tensor, without noise; None if it has none."""
+    if truth.dtype.kind != "f" or truth.size < 2:
+        return None
+    flat = truth.reshape(-1)
+    peak = max(float(flat.max()), -float(flat.min()))
+    if not math.isfinite(peak):
+        finite = np.abs(flat[np.isfinite(flat)])
+        peak = float(finite.max(initial=0.0))
+    if peak == 0.0:
+        return None
+    found = []
+    for start in range(0, flat.size, CHUNK):
+        chunk = np.abs(flat[start : start + CHUNK])
+        faint = (chunk < FAINT * peak) & ((chunk >= NOISE * peak) | (chunk == 0.0))
+        found.append(np.flatnonzero(faint) + start)
+    at = np.concatenate(found)
+    return Faint(flat[at], str(truth.dtype), at=at, whole_shape=truth.shape) if at.size else None
 
 
 def roundings(

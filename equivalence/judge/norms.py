@@ -18,12 +18,14 @@ once more in float64."""
 class Distance:
     """How far `a` is from `b`. Elements that are not finite on either side count as zero.
 
+    NaN and infinities are values: NaN agrees with NaN, an infinity with one of the same sign.
+
     norm: the Euclidean norm of a - b.
     largest: the greatest magnitude in a - b.
     at: the flat index of that element; -1 for empty arrays.
     scale: the Euclidean norm of b.
     peak: the greatest magnitude in b.
-    mismatched: the number of elements that are not finite and not equal on both sides.
+    mismatched: the number of elements that are not finite and do not agree.
     first_mismatch: the flat index of the first of these; -1 if there is none.
     """
 
@@ -89,5 +91,5 @@ def _finite_pair(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Both in float64, with zeros where either is not finite; and the indices of mismatches."""
     one, two = one.astype(np.float64), two.astype(np.float64)
     finite = np.isfinite(one) & np.isfinite(two)
-    agree = finite | (one == two)
+    agree = finite | (one == two) | (np.isnan(one) & np.isnan(two))
     return np.where(finite, one, 0.0), np.where(finite, two, 0.0), np.flatnonzero(~agree)

@@ -1,12 +1,13 @@
 """The truth of a whole case, and the elements whose value rounding decides."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
 from equivalence.judge.expected import Expected
+from equivalence.judge.norms import CHUNK
 from equivalence.judge.tensors import Trace, buffer
 
 
@@ -73,6 +74,31 @@ class Undecided:
         allowed = np.clip(elements, self.low, self.high)
         copy[self.at] = self.truth + (elements - allowed)
         return copy.reshape(values.shape)
+
+
+def nothing_to_compare(expected: Mapping[str, Expected]) -> str | None:
+    """Why a trace compares nothing: its floating tensors, or all outputs, hold no number.
+
+    None if it compares something. A tensor of NaN alone equals any other; beside it, some tensor
+    must have a number.
+    """
+    floating = {n: t.truth for n, t in expected.items() if t.truth.dtype.kind == "f" and t.size}
+    if floating and not any(_any(np.isfinite, values) for values in floating.values()):
+        return f"the truth has no finite number, in {', '.join(floating)}: it compares nothing"
+    outputs = [name for name in expected if name.startswith("output.")]
+    if not outputs or any(n not in floating or _any(_is_number, floating[n]) for n in outputs):
+        return None
+    return f"the truth is NaN everywhere in {', '.join(outputs)}: it compares nothing"
+
+
+def _is_number(values: np.ndarray) -> np.ndarray:
+    return ~np.isnan(values)
+
+
+def _any(test: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> bool:
+    """Whether some element passes a test; stops at the first chunk that has one."""
+    flat = values.reshape(-1)
+    return any(test(flat[at : at + CHUNK]).any() for at in range(0, flat.size, CHUNK))
 
 
 class Truth(dict[str, Expected]):

@@ -15,15 +15,16 @@ Both must stay within the budget.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from equivalence.judge import excuses
-from equivalence.judge.expected import Expected
+from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
+from equivalence.judge.truth import nothing_to_compare
 
 HALF = 0.5
 """An error relative to the truth. A run that is off by so much is no result, however it rounds."""
@@ -46,6 +47,8 @@ class TensorVerdict:
     got: the candidate's value of that element.
     want: the truth's value of that element.
     sketched: whether only the sketch of the tensor is compared.
+    faint: whether the figures are those of its elements far below the peak, since these differ
+        more than the tensor as a whole.
     excuses: the names of the excuses without which the tensor would differ.
     problem: what no norm can say: a missing tensor, another shape or dtype, a NaN. Both errors
         are then infinite. None without a problem.
@@ -63,6 +66,7 @@ class TensorVerdict:
     got: float = math.nan
     want: float = math.nan
     sketched: bool = False
+    faint: bool = False
     excuses: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -70,6 +74,10 @@ class TensorVerdict:
     def needed(self) -> float:
         """The smallest budget within which the tensor passes, in roundings."""
         return max(self.error, self.worst)
+
+    def part(self, tensor: Expected) -> Expected:
+        """The part of a tensor that has these figures."""
+        return tensor.faint if self.faint else tensor
 
     @property
     def equal(self) -> bool:
@@ -165,7 +173,10 @@ def judge(
     ]
     nonzero = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
     blind = [v for v in nonzero if v.reach >= 1.0]
-    ill_posed = None if problems else _reference_lost(expected, unit_roundoff, budget, replaceable)
+    ill_posed = None
+    if not problems:
+        ill_posed = nothing_to_compare(expected)
+        ill_posed = ill_posed or _reference_lost(expected, unit_roundoff, budget, replaceable)
     if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(nonzero)):
         ill_posed = _zeros_pass(blind[0])
     names = tuple(verdict.name for verdict in blind)
@@ -252,24 +263,47 @@ def _tensor(
             problem=f"{distance.mismatched} of {truth.size} elements are not finite where the "
             f"truth is, or differ in kind; first at {index}: {got[index]} for {truth[index]:.9g}",
         )
-    error, worst = tensor.in_roundings(distance, unit_roundoff)
-    shown = truth.size and not tensor.sketch
-    index = _unravel(distance.at, truth.shape) if shown else ()
+    reach = budget * tensor.share(distance, unit_roundoff)
+    distances = [distance, *(part.distance(got) for part in tensor.parts[1:])]
+    verdicts = [
+        _part(name, part, got, distance, unit_roundoff, budget, reach)
+        for part, distance in zip(tensor.parts, distances, strict=True)
+    ]
+    names = dict.fromkeys(name for verdict in verdicts for name in verdict.excuses)
+    return replace(max(verdicts, key=lambda verdict: verdict.needed), excuses=tuple(names))
+
+
+def _part(
+    name: str,
+    part: Expected,
+    got: np.ndarray,
+    distance: Distance,
+    unit_roundoff: float,
+    budget: float,
+    reach: float,
+) -> TensorVerdict:
+    """The verdict by the norms of one part of a tensor. reach: that of the whole tensor."""
+    error, worst = part.in_roundings(distance, unit_roundoff)
+    shown = part.truth.size and not part.sketch
+    faint = isinstance(part, Faint)
+    at = int(part.at[distance.at]) if faint else distance.at
+    index = _unravel(at, part.shape) if shown else ()
     floor = unit_roundoff * distance.scale
     return TensorVerdict(
         name,
         budget,
         error=error,
         worst=worst,
-        conditioning=tensor.spread / floor if floor else math.nan,
-        own_error=tensor.own_needed,
+        conditioning=part.spread / floor if floor else math.nan,
+        own_error=part.own_needed,
         relative=distance.norm / distance.scale if distance.scale else math.nan,
-        reach=budget * tensor.share(distance, unit_roundoff),
+        reach=reach,
         index=index,
         got=float(got[index]) if shown else math.nan,
-        want=float(truth[index]) if shown else math.nan,
-        sketched=tensor.sketch is not None,
-        excuses=_excuses(distance, tensor, unit_roundoff, budget, max(error, worst)),
+        want=float(part.truth.reshape(-1)[distance.at]) if shown else math.nan,
+        sketched=part.sketch is not None,
+        faint=faint,
+        excuses=_excuses(distance, part, unit_roundoff, budget, max(error, worst)),
     )
 
 

@@ -123,13 +123,14 @@ def explore(
         root / MEMORY / f"{exploration.name}.txt" if exploration.count == NIGHTLY_EXAMPLES else None
     )
 
-    def compare(example: Example) -> None:
+    def compare(example: Example, drawn: bool = True) -> None:
         spelled = example.spelled(exploration.operator.name)
-        if result.failure is None and (spelled in tried or result.drawn == exploration.count):
+        enough = drawn and result.drawn == exploration.count
+        if result.failure is None and (spelled in tried or enough):
             return
         tried.add(spelled)
         begin(spelled)
-        result.drawn += 1
+        result.drawn += drawn
         try:
             outcome = check(exploration.case(example), seed)
         except IllPosedError:
@@ -148,6 +149,14 @@ def explore(
     try:
         for example in _recall(exploration, memory):
             compare(example)
+        for example in _always(exploration):
+            compared = len(result.outcomes)
+            compare(example, drawn=False)
+            if len(result.outcomes) == compared:
+                raise DeclarationError(
+                    f"{exploration.name}: {example.spelled(exploration.operator.name)} is always "
+                    "to be compared, and it is ill-posed; give it other values"
+                )
         if exploration.execution == "graph":
             for example in _draw_largest(exploration, seed):
                 if len(result.outcomes) < COMPILED_EXAMPLES[exploration.count]:
@@ -184,6 +193,12 @@ def _recall(exploration: Exploration, memory: Path | None) -> list[Example]:
     except (FileNotFoundError, DeclarationError):
         return []
     return [example for example in failing if not _ruled_out(exploration, example)]
+
+
+def _always(exploration: Exploration) -> list[Example]:
+    """The examples that are compared besides those that are drawn, within the limits."""
+    examples = exploration.operator.always if exploration.execution == "pynative" else ()
+    return [example for example in examples if not _ruled_out(exploration, example)]
 
 
 def _ruled_out(exploration: Exploration, example: Example) -> bool:
@@ -275,11 +290,8 @@ def beyond_limit(exploration: Exploration, limit: str, seed: int) -> list[Exampl
     without = dict(exploration.counterpart.without)
     del without[limit]
     freed = replace(exploration, counterpart=replace(exploration.counterpart, without=without))
-    return [
-        example
-        for example in draw_examples(freed, seed, 10 * NIGHTLY_EXAMPLES)
-        if LIMITS[limit](example)
-    ]
+    examples = [*_always(freed), *draw_examples(freed, seed, 10 * NIGHTLY_EXAMPLES)]
+    return [example for example in examples if LIMITS[limit](example)]
 
 
 def pairs_without(

@@ -91,6 +91,8 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
         columns = "  ".join(f"{number(figure):>12}" for figure in figures)
         lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:12.1e}")
         where = f"at {verdict.index}: candidate {verdict.got:.9g}, truth {verdict.want:.9g}"
+        if verdict.faint:
+            where = f"of its elements below peak/256, {where}"
         lines.append(f"  {'':{width}}  {'(sketch)' if verdict.sketched else where}")
     return lines
 
@@ -212,7 +214,8 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
         "candidate": verdict.got,
         "truth": verdict.want,
         "problem": verdict.problem,
-    } | ({"sketched": True} if verdict.sketched else {})
+    }
+    fields |= {key: True for key in ("sketched", "faint") if getattr(verdict, key)}
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in fields.items()

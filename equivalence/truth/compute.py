@@ -11,7 +11,7 @@ from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import Flip, Truth
+from equivalence.judge.truth import Flip, Truth, nothing_to_compare
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.sample import Neighbour, Sample
 from equivalence.seeds import seed_of
@@ -96,15 +96,16 @@ def refine(measurement: Measurement, expected: Truth, alone: bool = False) -> Tr
         floating = {n: tensor for n, tensor in finer.items() if tensor.truth.dtype.kind == "f"}
         rounded = _round_results(measurement, expected, floating)
         for name, tensor in floating.items():
-            one_rounding = tensor.rounding(measurement.unit_roundoff)
-            if trains or rounded[name].spread > CANCELLED_ROUNDINGS * one_rounding:
-                tensor.widen_by_rounding(rounded[name])
+            for part, moved in zip(tensor.parts, rounded[name].parts, strict=True):
+                one_rounding = part.rounding(measurement.unit_roundoff)
+                if trains or moved.spread > CANCELLED_ROUNDINGS * one_rounding:
+                    part.widen_by_rounding(moved)
     return finer
 
 
 def whole(truth: Trace) -> Truth:
     """Every tensor of the trace as it is, with a sensitivity of zero."""
-    return Truth({name: Expected(values, str(values.dtype)) for name, values in truth.items()})
+    return Truth({name: Expected.whole(values) for name, values in truth.items()})
 
 
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
@@ -112,11 +113,11 @@ def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
 
     This moves the sample off the kinks of the network: first by shifts of its biases; then, if
     activations stay near a kink, by drawing it anew. Activations that are near in the last draw
-    are kept as `near`. Raises IllPosedError if the truth itself is NaN.
+    are kept as `near`. Raises IllPosedError if the truth holds nothing to compare.
     """
     network = measurement.network
     expected = (_compute_settled if network.settles else _compute_unsettled)(measurement, expect)
-    _demand_numbers(expected, measurement.sample)
+    _demand_finite(expected, measurement.sample)
     if isinstance(network, TorchTraining) and network.steps == 1:
         expected = _without_undecided(measurement, expected)
     return _measure(measurement, expected)
@@ -164,8 +165,7 @@ def _mark_zero_updates(expected: Truth) -> None:
     """
     for name, tensor in expected.items():
         if name.startswith("update["):
-            size = float(np.linalg.norm(tensor.truth))
-            tensor.cancelled = size <= ZERO_SHARE * tensor.spread > 0.0
+            tensor.cancelled = tensor.scale <= ZERO_SHARE * tensor.spread > 0.0
 
 
 def jumped(measurement: Measurement, expected: Truth, verdicts: Sequence[TensorVerdict]) -> bool:
@@ -179,8 +179,8 @@ def jumped(measurement: Measurement, expected: Truth, verdicts: Sequence[TensorV
     elements = sum(tensor.size for tensor in expected.values())
     _probe(measurement, moved, range(probes(elements)), BUDGET)
     for verdict in verdicts:
-        tensor, jump = expected[verdict.name], moved[verdict.name].spread
-        unit = tensor.rounding(measurement.unit_roundoff)
+        part, jump = verdict.part(expected[verdict.name]), verdict.part(moved[verdict.name]).spread
+        unit = part.rounding(measurement.unit_roundoff)
         if jump <= JUMP_FACTOR * BUDGET * unit or verdict.error * unit > JUMP_FACTOR * jump:
             return False  # also where unit is 0, since no perturbation moves the tensor
     return True
@@ -224,7 +224,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         watch = KinkWatch()
         truth = measurement.run(watch=watch)
         expected = expect(truth)
-        _demand_numbers(expected, sample)  # before any further draw
+        _demand_finite(expected, sample)  # before any further draw
         comparison = KinkWatch(watch)
         for each in perturbed:
             _widen(expected, measurement.run(each, comparison))
@@ -269,11 +269,11 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     return truth
 
 
-def _demand_numbers(expected: Truth, sample: Sample) -> None:
-    """Raise IllPosedError if the truth has a NaN."""
-    for name, tensor in expected.items():
-        if tensor.truth.dtype.kind == "f" and np.isnan(tensor.truth).any():
-            raise IllPosedError(f"{sample.name}: the truth itself is NaN in {name}")
+def _demand_finite(expected: Truth, sample: Sample) -> None:
+    """Raise IllPosedError if the truth holds nothing to compare."""
+    why = nothing_to_compare(expected)
+    if why:
+        raise IllPosedError(f"{sample.name}: {why}")
 
 
 def _probe(
@@ -314,8 +314,8 @@ def _measure_own(
 ) -> None:
     """Set the errors of the reference's own run in `expected`, as measured against `truths`."""
     for name, values in own.items():
-        tensor = expected[name]
-        tensor.own_error, tensor.own_worst = truths[name].errors(values, unit_roundoff)
+        for part, by in zip(expected[name].parts, truths[name].parts, strict=True):
+            part.own_error, part.own_worst = by.part_errors(values, unit_roundoff)
 
 
 def _over_budget(expected: Truth, budget: float) -> dict[str, Expected]:
@@ -330,25 +330,34 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     variation of its channel: its perturbation moves nothing, but the rounding of the sum does, and
     the gradient of the bias is zero but for rounding. In such a tensor the reference's own run
     needs more than half of the budget. Where a gradient cancels to zero, the reference's own run
-    counts as one more run that rounds its results.
+    counts as one more run that rounds its results. It does so for faint elements, too.
     """
     suspects = _over_budget(expected, BUDGET / 2)
     suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
-    if not suspects:
+    faints = _over_budget({n: each.faint for n, each in expected.items() if each.faint}, BUDGET / 2)
+    if not suspects and not faints:
         return
-    rounded = _round_results(measurement, expected, suspects)
+    measured = {name: expected[name] for name in (*suspects, *faints)}
+    rounded = _round_results(measurement, expected, measured)
+    for name in faints:
+        faint, moved = expected[name].faint, rounded[name].faint
+        moved.widen(own[name])
+        faint.widen_by_rounding(moved)
+        faint.own_error, faint.own_worst = faint.part_errors(own[name], measurement.unit_roundoff)
     trains = isinstance(measurement.network, TorchTraining)
     for name, tensor in suspects.items():
         moved = rounded[name]
         # With a spread of 0 nothing cancels: the reference is wrong, or takes another branch.
-        size = float(np.linalg.norm(tensor.truth))
-        tensor.cancelled = tensors.jumps(name) and size <= moved.spread > 0.0
+        tensor.cancelled = tensors.jumps(name) and tensor.scale <= moved.spread > 0.0
         if tensor.cancelled:
+            tensor.faint = None  # all of it is noise
             moved.widen(own[name])
         elif tensor.own_needed > CLOSE * BUDGET and not trains:
             continue  # a formula that loses digits is not excused
         tensor.widen_by_rounding(moved)
-        tensor.own_error, tensor.own_worst = tensor.errors(own[name], measurement.unit_roundoff)
+        tensor.own_error, tensor.own_worst = tensor.part_errors(
+            own[name], measurement.unit_roundoff
+        )
 
 
 def _round_results(

@@ -30,6 +30,9 @@ from equivalence.twins.drawn import Drawn
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement
 
+Key = tuple[str, int]
+"""A tensor's name, and the number of the part of it that differs."""
+
 NEIGHBOURS = 16
 """Neighbouring samples at most; fewer where the first ones are clear."""
 
@@ -69,21 +72,25 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     within = {v.name: limit(v, terms) for v in judgement.differing if v.needed <= limit(v, terms)}
     if not within:
         return None
-    expected = {name: made.reference.expected[name] for name in within}
-    first = {name: _error(each, made.trace[name]) for name, each in expected.items()}
-    shares: dict[str, list[tuple[float, float]]] = {name: [] for name in within}
+    expected = {
+        (name, number): part
+        for name in within
+        for number, part in enumerate(made.reference.expected[name].parts)
+        if max(part.part_errors(made.trace[name], drawn.unit_roundoff)) > BUDGET
+    }
+    first = {key: _error(part, made.trace[key[0]]) for key, part in expected.items()}
+    shares: dict[Key, list[tuple[float, float]]] = {key: [] for key in expected}
     for errors in _errors(made, drawn, measurement, expected):
-        for name, error in errors.items():
-            share = _share(first[name], error)
+        for key, error in errors.items():
+            share = _share(first[key], error)
             if share is not None:
-                shares[name].append(share)
+                shares[key].append(share)
         if all(_clear(each) for each in shares.values()):
             break
-    explained = {
-        name: within[name]
-        for name, each in shares.items()
-        if len(each) >= FEW and _repeated(each) <= REPEATED
+    repeated = {
+        name for (name, _), each in shares.items() if len(each) < FEW or _repeated(each) > REPEATED
     }
+    explained = {name: within[name] for name in within if name not in repeated}
     return replace(made, judgement=_allow(judgement, explained)) if explained else None
 
 
@@ -122,8 +129,8 @@ def _allow(judgement: Judgement, limits: dict[str, float]) -> Judgement:
 
 
 def _errors(
-    made: Comparison, drawn: Drawn, measurement: "Measurement", expected: dict[str, Expected]
-) -> Iterator[dict[str, np.ndarray]]:
+    made: Comparison, drawn: Drawn, measurement: "Measurement", expected: dict[Key, Expected]
+) -> Iterator[dict[Key, np.ndarray]]:
     """The candidate's error in each tensor, at one neighbouring sample after the other.
 
     A neighbour that leaves the domain of either side is left out.
@@ -141,8 +148,8 @@ def _errors(
         except SideError:
             continue
         yield {
-            name: _error(replace(each, truth=each.view(truth[name])), run[name])
-            for name, each in expected.items()
+            (name, number): _error(replace(part, truth=part.view(truth[name])), run[name])
+            for (name, number), part in expected.items()
         }
 
 

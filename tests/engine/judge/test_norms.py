@@ -20,7 +20,7 @@ def naive(a, b):
     """The definition, in float64 and without any care for memory."""
     a, b = a.astype(np.float64).reshape(-1), b.astype(np.float64).reshape(-1)
     kept = np.isfinite(a) & np.isfinite(b)
-    wrong = np.flatnonzero(~kept & (a != b))
+    wrong = np.flatnonzero(~kept & (a != b) & ~(np.isnan(a) & np.isnan(b)))
     delta, two = np.where(kept, a, 0.0) - np.where(kept, b, 0.0), np.where(kept, b, 0.0)
     return Distance(
         norm=float(np.sqrt(np.sum(delta**2))),

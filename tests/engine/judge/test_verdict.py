@@ -50,10 +50,43 @@ def test_what_the_truth_has_infinite_must_be_infinite_of_the_same_sign():
     assert not verdict(truth, single([1.0 + 1e-4, np.inf, -np.inf])).equal
 
 
-def test_a_truth_that_is_nan_equals_nothing():
+def test_what_the_truth_has_nan_must_be_nan():
     truth = np.array([1.0, np.nan])
-    (found,) = verdict(truth, single(truth)).differing
-    assert found.problem.endswith("first at (1,): nan for nan")
+    assert verdict(truth, single(truth)).equal
+    (found,) = verdict(truth, single([1.0, 0.0])).differing
+    assert found.problem.endswith("first at (1,): 0.0 for nan")
+    (found,) = verdict(truth, single([1.0, np.inf])).differing
+    assert found.problem.endswith("first at (1,): inf for nan")
+    (found,) = verdict(truth, single([np.nan, np.nan])).differing
+    assert found.problem.endswith("first at (0,): nan for 1")
+    assert not verdict(truth, single([1.001, np.nan])).equal
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_a_truth_without_a_finite_number_compares_nothing(odd):
+    truth = np.full(3, odd)
+    found = verdict(truth, single(truth))
+    assert not found.equal
+    assert found.ill_posed.startswith("the truth has no finite number, in output.0: it compares")
+
+
+def outputs(*truths):
+    trace = {f"output.{i}": np.asarray(truth) for i, truth in enumerate(truths)}
+    trace["gradient:weight"] = np.array([1.0, 2.0])
+    expected = {
+        n: Expected(v, "float32" if v.dtype.kind == "f" else "int64") for n, v in trace.items()
+    }
+    return judge(
+        expected, {n: single(v) if v.dtype.kind == "f" else v for n, v in trace.items()}, U
+    )
+
+
+def test_outputs_that_are_all_nan_compare_nothing():
+    nothing = outputs([np.nan, np.nan])
+    assert nothing.ill_posed == "the truth is NaN everywhere in output.0: it compares nothing"
+    assert outputs([np.nan, np.nan], [np.nan, 1.0]).equal
+    assert outputs([np.nan, np.nan], [1, 2]).equal
+    assert outputs([np.inf, np.inf]).equal
 
 
 @given(st.data(), whole_numbers(min_size=1))

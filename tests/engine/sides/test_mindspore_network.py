@@ -216,7 +216,7 @@ def test_dropout_is_named_and_pinned_while_training():
 def test_each_draw_is_noted(kind):
     dropping = network("Dropping", kind=kind)
     drawn = sample(normal(50, 4))
-    names = {name: name for name in dropping.slots()}
+    names = Partners({name: name for name in dropping.slots()})
     assert dropping.dropouts() == ["dropout"]
     noted = dropping.random_layers(drawn, names, "train", {0: (50, 3)})
     assert noted == [dropout("dropout", 0.5, 150)]

@@ -124,7 +124,7 @@ def unsettled(monkeypatch):
     """The first draw is kept as it is, and near reaches so far that some activations are."""
     monkeypatch.setattr(TorchNetwork, "settle", lambda *_: None)
     monkeypatch.setattr(truth, "MAX_DRAWS", 1)
-    monkeypatch.setattr(kinks, "SAFE", 100.0)
+    monkeypatch.setattr(kinks, "SAFE", 50.0)
 
 
 def flipping(monkeypatch, candidate, compared, seed, count=1):
@@ -143,7 +143,9 @@ def flipping(monkeypatch, candidate, compared, seed, count=1):
         nudge = nudges.setdefault(flip.place, np.zeros(shape, np.float32))
         if flip.operator == "relu":
             nudge[flip.index] = (
-                -2.0 * flip.value if flip in chosen else np.copysign(1e-6, flip.value)
+                -flip.value - np.copysign(1e-6, flip.value)
+                if flip in chosen
+                else np.copysign(1e-6, flip.value)
             )
         else:
             winner = flip.other if flip in chosen else flip.taken

@@ -152,9 +152,22 @@ def test_a_buffer_that_does_not_move_has_no_error_and_its_own_sensitivity():
     assert known.spread > 0.0
 
 
-def test_a_truth_that_is_nan_is_refused_by_name():
-    with pytest.raises(IllPosedError, match=r"small: the truth itself is NaN in output\.0"):
-        truth.compute(Measurement(network("logarithm"), sample(normal(5, 4)), "train", U))
+def test_a_truth_that_is_nan_in_some_places_is_measured_in_the_others():
+    drawn = sample(normal(5, 4))
+    known = truth.compute(Measurement(network("logarithm"), drawn, "train", U))
+    negative = drawn.inputs()[0] < 0
+    output = known["output.0"]
+    assert 0 < negative.sum() < negative.size
+    assert np.isnan(output.truth).tolist() == negative.tolist()
+    assert 0.0 < output.spread < 1e-5
+    assert output.own_needed < 8.0
+    assert output.rounding(U) > 0.0
+
+
+def test_a_truth_that_is_nan_everywhere_is_refused_by_name():
+    negative = sample(uniform(5, 4, low=-2.0, high=-1.0))
+    with pytest.raises(IllPosedError, match=r"small: the truth is NaN everywhere in output\.0"):
+        truth.compute(Measurement(network("logarithm"), negative, "train", U))
 
 
 def test_a_sample_that_is_settled_has_no_flips_and_costs_no_run_for_them(monkeypatch):

@@ -12,6 +12,7 @@ from torch import nn
 from equivalence.declare.draws import normal
 from equivalence.judge.norms import distance
 from equivalence.judge.precision import BUDGET
+from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
@@ -43,6 +44,7 @@ class Bent(nn.Module):
 def bent(operator):
     network = object.__new__(TorchNetwork)
     network.module = Bent(operator)
+    network.draws = TorchDraws()
     network.constants = Constants(lambda: network.module, network.module)
     return network
 
@@ -295,6 +297,7 @@ def test_a_flip_must_be_whole_also_where_the_budget_would_let_the_rest_pass(shar
     known = truth.compute(Measurement(network, drawn, "train", U))
     for name in (n for n in known if n.startswith("gradient:")):
         apart = distance(flipped[name], true[name])  # the flip is 20 roundings of every tensor
+        known[name].faint = None
         known[name].spread, known[name].spread_peak = apart.norm / 20, apart.largest / 20
     recorded = between(true, flipped, share)
     made = explain(Measurement(network, drawn, "train", U), known, near, recorded, BUDGET)
@@ -310,6 +313,7 @@ def test_a_flip_too_small_to_be_told_is_left_out_of_an_explanation(monkeypatch):
     for name in (n for n in known if n.startswith("gradient:")):
         # The second flip is 5 roundings of every tensor, of which the candidate shows 0.6.
         second = {n: flipped[n] - recorded[n] for n in flipped}[name]
+        known[name].faint = None
         known[name].spread = np.linalg.norm(second) / 5
         known[name].spread_peak = np.abs(second).max() / 5
         recorded[name] = recorded[name] + 0.6 * second

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from equivalence.declare.draws import normal
+from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import Function, TorchNetwork, TorchTraining
 from equivalence.truth.products import PRODUCT_OPERATORS, multiplies
@@ -15,6 +16,7 @@ from tests.engine.parts.small import sample
 def network(module):
     made = object.__new__(TorchNetwork)
     made.module = module if isinstance(module, nn.Module) else Function(module)
+    made.draws = TorchDraws()
     made.constants = Constants(lambda: made.module, made.module)
     return made
 

@@ -5,10 +5,12 @@ One module per family; each has a tuple `OPERATORS`.
 
 from equivalence.declare.operator import Operator
 from tests.collecting import collect
+from tests.twins.operators.special import ALWAYS
 
 LONGEST_FIRST = ("elementwise", "comparisons", "promotion", "activations", "reductions")
 
 
 def operators() -> tuple[Operator, ...]:
     """Every operator, family by family. Raises DeclarationError where one would be lost."""
-    return collect(__name__, Operator, LONGEST_FIRST)
+    collected = collect(__name__, Operator, LONGEST_FIRST)
+    return tuple(each.meeting(*ALWAYS.get(each.name, ())) for each in collected)

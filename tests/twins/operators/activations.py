@@ -52,10 +52,12 @@ SQUARED_SHOWN = {
 AT_SIX = {"ties": "at six the gradient is one"}
 AT_ZERO = {"ties": "at zero the gradient is between the two"}
 AT_THREE = {"ties": "at three the gradient is 1.5, at minus three -0.5"}
+AT_INFINITY = {"infinite": "minus infinity becomes 0"}
 AT_BOUNDS = {"ties": "at a bound the gradient is one half"}
 BELOW_ZERO = {"below_zero": "the gradient below zero is wrong"}
 NOT_A_NUMBER = {"float32": "off by up to 6e-6", "large": "NaN above 44"}
 INFINITE = {"large": "infinite below -88", **COARSER}
+SWALLOWS = {"nan": "NaN becomes a number"}
 SLOPE = {"the slope is 0.2 unless told": "leaky_relu(normal(3))"}
 TAIL = {"bell": "the tail below -3 is off"}
 
@@ -87,11 +89,16 @@ def in_halves(draw, without):
 
 
 OPERATORS = (
-    Operator(f"{F}.relu", unary(), *functional("relu"), to("nn.ReLU")),
+    Operator(
+        f"{F}.relu",
+        unary(),
+        *functional("relu", without=SWALLOWS),
+        to("nn.ReLU", without=SWALLOWS),
+    ),
     Operator(
         f"{F}.relu6",
         unary(normal, WIDE, LARGE),
-        *counterparts("ops.relu6", "nn.ReLU6", without=AT_SIX),
+        *counterparts("ops.relu6", "nn.ReLU6", without=AT_SIX | SWALLOWS),
     ),
     Operator(
         f"{F}.leaky_relu",
@@ -164,7 +171,7 @@ OPERATORS = (
     Operator(
         f"{F}.hardtanh",
         unary(normal, HALVES, LARGE, min_val=[-1.0, -2.5], max_val=[1.0, 2.0]),
-        *counterparts("ops.hardtanh", "nn.Hardtanh", without=AT_BOUNDS),
+        *counterparts("ops.hardtanh", "nn.Hardtanh", without=AT_BOUNDS | SWALLOWS),
     ),
     Operator(
         f"{F}.hardsigmoid",
@@ -175,20 +182,20 @@ OPERATORS = (
     Operator(
         f"{F}.hardswish",
         unary(normal, WIDE, LARGE),
-        *functional("hardswish", without=AT_THREE),
-        to("nn.HSwish", without=AT_THREE),
+        *functional("hardswish", without=AT_THREE | AT_INFINITY),
+        to("nn.HSwish", without=AT_THREE | AT_INFINITY),
     ),
     Operator(
         f"{F}.hardshrink",
         unary(normal, HALVES, LARGE, lambd=[0.5, 1.0]),
-        *functional("hardshrink"),
-        to("nn.HShrink"),
+        *functional("hardshrink", without=SWALLOWS),
+        to("nn.HShrink", without=SWALLOWS),
     ),
     Operator(
         f"{F}.softshrink",
         unary(normal, HALVES, LARGE, lambd=[0.5, 1.0]),
-        *functional("softshrink"),
-        to("nn.SoftShrink"),
+        *functional("softshrink", without=SWALLOWS),
+        to("nn.SoftShrink", without=SWALLOWS),
     ),
     Operator(
         f"{F}.tanhshrink",
@@ -198,7 +205,7 @@ OPERATORS = (
     Operator(
         f"{F}.softplus",
         unary(normal, ties, SATURATED, FAR, near(-0.346), beta=[1, 0.5], threshold=[20, 5]),
-        to("ops.softplus", without=COARSER),
+        to("ops.softplus", without={"nan": "NaN becomes infinite", **COARSER}),
     ),
     Operator(
         f"{F}.softsign",
@@ -222,8 +229,8 @@ OPERATORS = (
     Operator(
         f"{F}.threshold",
         unary(HALVES, *REAL, threshold=[0.5, 1, -1], value=[0.0, 20.0, -2]),
-        to("ops.threshold", threshold="thr"),
-        to("nn.Threshold"),
+        to("ops.threshold", without=SWALLOWS, threshold="thr"),
+        to("nn.Threshold", without=SWALLOWS),
     ),
     Operator(f"{F}.prelu", with_slopes, *functional("prelu", without={"empty": "refused"})),
     Operator(

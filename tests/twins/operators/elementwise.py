@@ -105,6 +105,9 @@ COARSE_SUM = {
 TO_NOTHING = {"vanishing": "unwritten gradients of what is broadcast to nothing"}
 TURNED = {"widened_below_one": "the gradient gets another shape", **TO_NOTHING}
 TO_SINGLE = {"half_scalar_by_float": "is float32"}
+SWALLOWS = {"nan": "NaN beside a number becomes the number"}
+BY_INFINITY = {"infinite": "a number by an infinity is NaN"}
+LIKE_INFINITIES = {"infinite": "two like infinities give NaN"}
 NO_EMPTY = {"empty": "crashes, at times, where shapes differ"}
 
 NUMBERS = (*REAL, whole)
@@ -218,16 +221,16 @@ ARITHMETIC = (
     Operator(
         "torch.floor_divide",
         operand(CONSTANT, CONSTANT_DIVISORS, [2, -3, 0.5]),
-        to("ops.floor_divide"),
-        to("mint.floor_divide", without={"number": "no kernel divides by a number"}),
+        to("ops.floor_divide", without=BY_INFINITY),
+        to("mint.floor_divide", without={"number": "no kernel divides by a number", **BY_INFINITY}),
     ),
     Operator(
         "torch.fmod",
         operand(NUMBERS, DIVISORS, [2, -3, 0.5]),
-        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE}),
+        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE, **BY_INFINITY}),
         to(
             "mint.fmod",
-            without={"graph": "no kernel takes a number", **TO_NOTHING, **TO_SINGLE},
+            without={"graph": "no kernel takes a number", **TO_NOTHING, **TO_SINGLE, **BY_INFINITY},
         ),
     ),
     Operator(
@@ -235,7 +238,7 @@ ARITHMETIC = (
         operand(NUMBERS, DIVISORS, [2, -3, 0.5]),
         *same(
             "remainder",
-            without={"large_half": "the quotient is rounded", **TO_NOTHING},
+            without={"large_half": "the quotient is rounded", **TO_NOTHING, **BY_INFINITY},
             differs={
                 "a quotient above 2048 is rounded in half precision": (
                     "remainder[float16](ties(40, largest=16000), other=3)"
@@ -292,12 +295,12 @@ ARITHMETIC = (
     Operator(
         "torch.logaddexp",
         alike(SATURATED, FAR),
-        to("ops.logaddexp", without=NO_EMPTY | COARSE, differs=COARSE_SUM),
+        to("ops.logaddexp", without=NO_EMPTY | COARSE | LIKE_INFINITIES, differs=COARSE_SUM),
     ),
     Operator(
         "torch.logaddexp2",
         alike(normal, ties, SATURATED),
-        to("ops.logaddexp2", without=NO_EMPTY),
+        to("ops.logaddexp2", without=NO_EMPTY | LIKE_INFINITIES),
     ),
     Operator(
         "torch.copysign",
@@ -321,7 +324,7 @@ BOUNDS = (
     Operator(
         "torch.clamp",
         unary(HALVES, whole, *REAL, min=[None, -1, 0.5], max=[1, 2.5]),
-        *same("clamp"),
+        *same("clamp", without={"nan": "NaN becomes a bound"}),
     ),
     Operator(
         "torch.clamp",
@@ -329,8 +332,8 @@ BOUNDS = (
         *same("clamp", without={"widened": "bounds with more elements are refused", **NO_EMPTY}),
         name="clamp_by_tensors",
     ),
-    Operator("torch.minimum", alike(*NUMBERS), *same("minimum", without=NO_EMPTY)),
-    Operator("torch.maximum", alike(*NUMBERS), *same("maximum", without=NO_EMPTY)),
+    Operator("torch.minimum", alike(*NUMBERS), *same("minimum", without=NO_EMPTY | SWALLOWS)),
+    Operator("torch.maximum", alike(*NUMBERS), *same("maximum", without=NO_EMPTY | SWALLOWS)),
     Operator("torch.fmax", alike(*NUMBERS, draws.gaps), to("ops.fmax", without=NO_EMPTY)),
     Operator(
         "torch.where", together((booleans,), NUMBERS, MIXED), *same("where", without=TO_NOTHING)

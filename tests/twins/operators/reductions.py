@@ -94,6 +94,13 @@ BIASED = {"correction": (1, 0)}
 
 EMPTY = {"empty": "unwritten results; the gradient is refused now and then"}
 INDEX = {"everything": "gives an index, too"}
+OVERLOOKS = {"nan": "NaN is overlooked where numbers stand beside it"}
+NO_SUM = {"nan": "one NaN spoils all rows", "infinite": "one infinity spoils all rows"}
+NO_LOG = {
+    "nan": "minus infinity for NaN",
+    "infinite": "minus infinity for NaN",
+    "masked": "minus infinity for NaN",
+}
 EQUAL = {
     "ties": "the gradient is NaN where all values are equal",
     "scalar": "the gradient has another shape",
@@ -104,7 +111,12 @@ GRADIENT = {"gradient": "has no kernel"}
 BYTES = {"numbers": "bytes of numbers are read as booleans", "empty": "any of nothing is true"}
 UNSHIFTED = {"wide": "the maximum of all rows is subtracted from each"}
 
-PEAKED = {"peaked_half": "the gradient of what is nearly one is rounded away"}
+PEAKED = {
+    "peaked_half": "the gradient of what is nearly one is rounded away",
+    "nan": "unwritten, it seems, where a row has NaN: now and then 0",
+    "infinite": "unwritten, it seems, where a row has infinities: now and then 0",
+    "masked": "unwritten, it seems, where all of a row is masked: now and then 0",
+}
 PEAKED_SHOWN = {
     "the sum in the gradient is rounded in float16": "softmax[float16](normal(5, scale=8.0), dim=0)"
 }
@@ -167,8 +179,8 @@ OPERATORS = (
         Operator(
             f"torch.{name}",
             reduced(ties, *NUMBERS, several=False, least=1),
-            to(f"ops.{name}", without=INDEX, **KEEPDIMS),
-            to(f"mint.{name}"),
+            to(f"ops.{name}", without=INDEX | OVERLOOKS, **KEEPDIMS),
+            to(f"mint.{name}", without=OVERLOOKS),
         )
         for name in ("max", "min")
     ),
@@ -176,16 +188,25 @@ OPERATORS = (
         Operator(
             f"torch.{name}",
             reduced(*NUMBERS, least=1),
-            to(f"ops.{name}", **KEEPDIMS),
-            to(f"mint.{name}"),
+            to(f"ops.{name}", without=OVERLOOKS, **KEEPDIMS),
+            to(f"mint.{name}", without=OVERLOOKS),
         )
         for name in ("amax", "amin")
     ),
-    Operator("torch.argmax", reduced(*NUMBERS, several=False, least=1), to("ops.argmax")),
+    Operator(
+        "torch.argmax",
+        reduced(*NUMBERS, several=False, least=1),
+        to("ops.argmax", without=OVERLOOKS),
+    ),
     Operator(
         "torch.argmin",
         reduced(*NUMBERS, several=False, least=1),
-        to("ops.argmin", integers="int32", without={"scalar": "gives int64"}, **KEEPDIMS),
+        to(
+            "ops.argmin",
+            integers="int32",
+            without={"scalar": "gives int64", **OVERLOOKS},
+            **KEEPDIMS,
+        ),
     ),
     Operator(
         "torch.aminmax",
@@ -240,8 +261,11 @@ OPERATORS = (
     Operator(
         "torch.logsumexp",
         reduced(SATURATED, FURTHER, everything=False, least=1),
-        to("ops.logsumexp"),
-        to("nn.ReduceLogSumExp", without=UNSHIFTED, **KEEP_DIMS),
+        to(
+            "ops.logsumexp",
+            without={"masked": "NaN for minus infinity", "infinite": "NaN for an infinity"},
+        ),
+        to("nn.ReduceLogSumExp", without=UNSHIFTED | NO_SUM, **KEEP_DIMS),
     ),
     Operator(
         "torch.cumsum", along(*NUMBERS), to("ops.cumsum", without={"empty": "refused"}, **AXIS)
@@ -278,8 +302,8 @@ OPERATORS = (
     Operator(
         "torch.log_softmax",
         along(*EXPONENTS),
-        to("ops.log_softmax", without=COARSER, **AXIS),
-        to("nn.LogSoftmax", without=COARSER, **AXIS),
+        to("ops.log_softmax", without=COARSER | NO_LOG, **AXIS),
+        to("nn.LogSoftmax", without=COARSER | NO_LOG, **AXIS),
     ),
     Operator(
         "torch.nn.functional.softmin",
