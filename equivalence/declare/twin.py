@@ -47,6 +47,8 @@ class Twin:
     rename: candidate name -> reference name, beyond the standard renames. Each is a whole name or a
     run of its parts: "down_sample_layer" -> "downsample".
     differs: the cause of a known difference, in words; the candidate must then exceed the budget.
+    settings: settings that may differ, each with the reason: {"bn1.eps": "why"}. "BatchNorm2d.eps"
+    stands for all layers of a class, "*.eps" for all layers. Each must differ in fact.
     raises: the name of the exception that both sides must raise.
     random_layers: "eval" runs dropout and other random layers in evaluation mode.
     steps: None compares one forward and backward pass; a number compares a training, see below.
@@ -82,6 +84,7 @@ class Twin:
     level: str = "gate"
     rename: Mapping[str, str] = field(default_factory=dict)
     differs: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     raises: str | None = None
     random_layers: str | None = None
     steps: int | None = None
@@ -96,6 +99,7 @@ class Twin:
         demand_inputs(demand)
         demand.paths("rename")
         demand.text("differs")
+        demand.words("settings")
         demand(
             self.raises is None or _is_exception(self.raises),
             f"raises {shown(self.raises)} is no exception's name, such as 'ValueError'",

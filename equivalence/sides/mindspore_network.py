@@ -188,11 +188,7 @@ class MindSporeNetwork:
         partners: path of a weight -> the reference's name; the layers have the reference's names.
         """
         return [
-            Layer(
-                path,
-                str(settings(cell)["kind"]),
-                frozenset(map(partners.get, below(path, partners))),
-            )
+            Layer.of(path, settings(cell), frozenset(map(partners.get, below(path, partners))))
             for path, cell in self.cell.cells_and_names()
         ]
 

@@ -17,6 +17,7 @@ from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sample import INTEGER_BUFFERS, Sample, moved
+from equivalence.sides import torch_steps
 from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.sides.layers import Layer, Sink, Site, below
 from equivalence.sides.torch_settings import settings
@@ -107,7 +108,7 @@ class TorchNetwork:
         """All modules, a parent before its children."""
         names = [n for n in self.slots() if n.rpartition(".")[2] not in INTEGER_BUFFERS]
         return [
-            Layer(path, str(settings(module)["kind"]), below(path, names))
+            Layer.of(path, settings(module), below(path, names))
             for path, module in self.module.named_modules()
         ]
 
@@ -312,14 +313,14 @@ class TorchTraining(TorchNetwork):
     def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
         self.place, self.device = place, beside(place)
         self.steps = steps
-        # In later steps the weights differ and other kinks matter: flips there are part of the
-        # training's sensitivity.
+        # In later steps other kinks matter: flips there are part of the training's sensitivity.
         self.settles = steps == 1
         self.noted: Collection[int] = (1, steps)
         self._built = target, arguments
-        self._renew()
+        self.renew()
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Build the step anew, without the state of a run."""
         target, arguments = self._built
         with _on(self.device), SkipInitialisation():
             self.step = build(target, arguments)
@@ -344,7 +345,8 @@ class TorchTraining(TorchNetwork):
                         values = moved(_numpy(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
         trace |= self._buffers()
-        self._renew()  # the state of the optimizer must not reach another run
+        self.moved = torch_steps.progress(self.step, self.steps)
+        self.renew()  # the state of the optimizer must not reach another run
         return trace
 
 

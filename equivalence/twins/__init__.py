@@ -9,6 +9,7 @@ compare: runs and judges one size of a case.
 excuses: judges a comparison that is not equal once more.
 sizes: compares all sizes of a case in one verdict.
 raising: demands that both sides raise.
+settings: compares the settings of both sides, without a run.
 check: checks one case; begin to read here.
 
 The frameworks are imported late.

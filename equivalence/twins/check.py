@@ -35,6 +35,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
         made_with=made_with,
         products=getattr(comparison.candidate, "products", None),
         excused=comparison.excused,
+        settings=comparison.settings,
     )
 
 

@@ -9,7 +9,7 @@ from equivalence.host import environment
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.sides import weights
-from equivalence.twins import excuses, kept
+from equivalence.twins import excuses, kept, settings
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 
@@ -41,12 +41,15 @@ def compare_size(
         candidate = kept.candidate(case, seed, candidate)
     _demand_pinned(case, reference.random_layers, candidate.random_layers())
     partners = weights.pair(reference.slots, candidate.slots(), case.twin.rename)
+    configured = settings.compare(case, reference, candidate, partners)
     environment.spare_collections()
     with blaming("candidate", case.name):
         raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)
     trace = reference.expected.replace_undecided(raw)
     judgement = judge(reference.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
-    comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
+    comparison = Comparison(
+        reference, candidate, partners, trace, raw, judgement, settings=configured
+    )
     return _demand_coarse(excuses.apply(comparison, drawn, flips), case)
 
 

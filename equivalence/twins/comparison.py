@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement
@@ -24,6 +25,7 @@ class Comparison:
     judgement: the verdict.
     flips: the other branches that explain the candidate, as in `Outcome`.
     note: a possible explanation that this host cannot try, as in `Outcome`.
+    settings: the comparison of the settings, as in `Outcome`.
     excused: the names of the excuses that have changed the verdict so far.
     """
 
@@ -36,3 +38,4 @@ class Comparison:
     flips: tuple[Flip, ...] = ()
     note: str | None = None
     excused: tuple[str, ...] = ()
+    settings: Settings | None = None

@@ -78,6 +78,7 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
             expected = compute.compute(measurement, expect)
     network = measurement.network
     side = Reference(sample, network.slots(), network.random_layers(), expected)
+    side.layers = sides.reference_layers(case, network)
     if keep:
         finer(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)

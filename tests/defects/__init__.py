@@ -18,6 +18,7 @@ FAMILIES = (
     "operators",
     "losses",
     "dynamic",
+    "settings",
     "data",
 )
 
