@@ -9,7 +9,8 @@ from equivalence.judge.settings import Settings, judge_settings
 from equivalence.record import truths
 from equivalence.sides.layers import Layer, compare_settings
 from equivalence.truth.known import Reference
-from equivalence.twins import sides
+from equivalence.twins import kept, sides
+from equivalence.twins.drawn import Drawn
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -45,3 +46,19 @@ def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
     if reference.layers is None and environment.installed("torch") and not truths.required():
         reference.layers = sides.reference_layers(case, sides.build_reference(case))
     return reference.layers
+
+
+def hidden(case: TwinCase, seed: int) -> list[str]:
+    """The settings that the samples of a case do not show, in words. Raises TorchMissingError."""
+    lines: list[dict[str, str]] = []
+    tried = 0
+    with truths.using(None):  # a record does not hold whole tensors
+        for one in case.sizes:
+            known = kept.reference(one, seed)
+            measurement = Drawn(one, seed).measurement(known.sample)
+            from equivalence.truth import hidden as search  # torch is there
+
+            found, tried = search.hidden(measurement, known.expected)
+            lines.append({each.path: str(each) for each in found})
+    shown = [line for path, line in lines[0].items() if all(path in other for other in lines)]
+    return [f"settings that the sample does not show: {len(shown)} of {tried}", *shown]
