@@ -40,6 +40,10 @@ COSINE = 2.0**-22
 """Distance within which two rates are the same, too, relative to the largest rate of a schedule:
 a few roundings of float32, by which a cosine near its end is off."""
 
+BELOW_ALL = -1e4
+"""A padding from here down stands for minus infinity in a max pooling, as far as half precision
+goes."""
+
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
 """Kinds that only hold layers; which of them does is no difference."""
 
@@ -374,7 +378,10 @@ def folded(parts: Sequence[Mapping[str, object]]) -> dict[str, object] | None:
         return None
     if any(map(any, sides)) or len(sides) != len(pad.get("padding", ())):
         return None
-    config = {**layer, "padding": pad["padding"], "padding_value": float(pad["value"])}
+    value = float(pad["value"])
+    if "MaxPool" in kind and value <= BELOW_ALL:
+        value = -math.inf
+    config = {**layer, "padding": pad["padding"], "padding_value": value}
     if "AvgPool" in kind:
         config["count_include_pad"] = True
     return config

@@ -165,6 +165,11 @@ def test_a_constant_padding_is_folded_into_the_layer_behind_it():
     }
 
 
+def test_a_number_far_below_all_stands_for_minus_infinity_in_a_max_pooling():
+    assert folded([{**PAD, "value": -6e4}, POOL])["padding_value"] == -math.inf
+    assert folded([{**PAD, "value": -100.0}, POOL])["padding_value"] == -100.0
+
+
 def test_folded_zeros_count_in_an_average():
     assert folded([PAD, {**POOL, "kind": "AvgPool2d"}])["count_include_pad"] is True
 
