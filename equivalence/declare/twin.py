@@ -47,6 +47,8 @@ class Twin:
     rename: candidate name -> reference name, beyond the standard renames. Each is a whole name or a
     run of its parts: "down_sample_layer" -> "downsample".
     differs: the cause of a known difference, in words; the candidate must then exceed the budget.
+    settings: settings that may differ, each with the reason: {"bn1.eps": "why"}. "BatchNorm2d.eps"
+    stands for all layers of a class, "*.eps" for all layers. Each must differ in fact.
     raises: the name of the exception that both sides must raise.
     random_layers: "eval" pins dropout, in layers and in functions: everything is kept. Paths or
     classes pin random layers of the model's own as well, which then run in evaluation mode. What is
@@ -86,6 +88,7 @@ class Twin:
     level: str = "gate"
     rename: Mapping[str, str] = field(default_factory=dict)
     differs: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
     raises: str | None = None
     random_layers: str | Sequence[str] | None = None
     steps: int | None = None
@@ -102,6 +105,7 @@ class Twin:
         demand.paths("rename")
         demand.names("constants")
         demand.text("differs")
+        demand.words("settings")
         demand(
             self.raises is None or _is_exception(self.raises),
             f"raises {shown(self.raises)} is no exception's name, such as 'ValueError'",

@@ -16,8 +16,8 @@ from equivalence.diagnosis.in_situ import ELSEWHERE, InSitu
 from equivalence.diagnosis.search import Search
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
-from equivalence.sides import mindspore_settings, torch_settings, weights
-from equivalence.sides import settings as configuration
+from equivalence.sides import weights
+from equivalence.sides.settings import differences
 from equivalence.words import listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
@@ -57,9 +57,8 @@ def _own_code(search: Search, path: str, local: Local) -> list[str]:
 
 
 def _configuration(search: Search, path: str) -> list[str]:
-    reference = torch_settings.settings(search.reference.module.get_submodule(path))
-    candidate = mindspore_settings.settings(search.candidate.cell_at(search.pairs[path]))
-    return configuration.differences(reference, candidate)
+    sides = search.theirs[path], search.ours[search.pairs[path]]
+    return list(map(str, differences(*(layer.settings for layer in sides))))
 
 
 def _mapped_weights(search: Search, path: str) -> list[str]:

@@ -1,9 +1,12 @@
 """Where a candidate first goes wrong: the layers to blame, and the error of every layer."""
 
+from dataclasses import replace
+
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import network, sizes, stages, text
-from equivalence.diagnosis.found import Diagnosis
+from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.twins.compare import compare_size
 
 
 def tell(case: TwinCase, seed: int, every: bool) -> tuple[list[str], list[str]]:
@@ -15,11 +18,27 @@ def tell(case: TwinCase, seed: int, every: bool) -> tuple[list[str], list[str]]:
 def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     """Find the layers of `case` that are wrong by themselves, or the stage of a training step.
 
+    Where all tensors are right, the layers are named whose settings differ.
+
     every: measure every layer by itself, not only those on the way to a culprit.
     Raises EquivalenceError where `check` does.
     """
     if case.twin.steps:
-        return stages.diagnose(case, seed, every)
-    if len(case.sizes) > 1:
-        return sizes.diagnose(case, seed, every)
-    return network.diagnose(Search(case, seed), every)
+        diagnosis = stages.diagnose(case, seed, every)
+    elif len(case.sizes) > 1:
+        diagnosis = sizes.diagnose(case, seed, every)
+    else:
+        diagnosis = network.diagnose(Search(case, seed), every)
+    if diagnosis.culprits:
+        return diagnosis
+    return replace(diagnosis, culprits=_by_settings(case, seed))
+
+
+def _by_settings(case: TwinCase, seed: int) -> list[LayerError]:
+    """The layers with another setting, where no tensor differs."""
+    settings = compare_size(case.sizes[0], seed, flips=False).settings
+    layers: dict[str, LayerError] = {}
+    for each in settings.differing if settings else ():
+        layer = LayerError(each.layer, each.layer, (each.kind, each.kind))
+        layers.setdefault(each.layer, layer).causes.append(str(each))
+    return list(layers.values())

@@ -8,6 +8,7 @@ norms: the distance between two arrays.
 precision: the unit roundoffs, and the one budget.
 verdict: the comparison of a trace with the truth.
 kernels: a kernel of MindSpore that is to blame for an error.
+settings: the comparison of settings, which needs no run.
 outcome: the result of a case, as reports read it.
 excuses: the table of every way in which a difference may end other than red.
 """

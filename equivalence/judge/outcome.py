@@ -5,6 +5,7 @@ from typing import Any
 
 from equivalence.judge import excuses
 from equivalence.judge.kernels import Kernel
+from equivalence.judge.settings import Settings
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement
 
@@ -26,6 +27,8 @@ class Outcome:
     products: the number of convolutions and matrix products that a rehearsal rounded; None: no
     rehearsal.
     excused: the names of excuses that changed the verdict, besides those of `judgement`.
+    settings: the comparison of both sides' settings; None where a side is read from a record, and
+    where a case has none.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
     >>> wrong = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
@@ -47,19 +50,21 @@ class Outcome:
     products: int | None = None
     excused: tuple[str, ...] = ()
     kernels: tuple[Kernel, ...] = ()
+    settings: Settings | None = None
 
     @property
     def passed(self) -> bool:
         """Whether the sides are equal, or differ where the declaration says so.
 
-        A declared difference also passes where a coarse mode cannot show it.
+        Settings count as tensors do. A declared difference covers all settings; it also passes
+        where a coarse mode cannot show it.
         """
         if self.judgement is None:
             return True
         if self.case.twin.differs:
             shown = bool(self.judgement.differing) or self.judgement.coarse
             return self.judgement.ill_posed is None and shown
-        return self.judgement.equal
+        return self.judgement.equal and not (self.settings and self.settings.differing)
 
     @property
     def excuses(self) -> tuple[str, ...]:
@@ -70,6 +75,8 @@ class Outcome:
         if self.case.twin.differs and self.passed:
             shown = bool(self.judgement.differing)
             names.add((excuses.DECLARED_DIFFERENCE if shown else excuses.COARSE_MODE).name)
+        elif self.settings and self.settings.declared:
+            names.add(excuses.DECLARED_SETTING.name)
         if self.case.limits:
             names.add(excuses.LIMIT.name)
         return tuple(each.name for each in excuses.EXCUSES if each.name in names)

@@ -12,6 +12,7 @@ from typing import NoReturn
 import pytest
 
 from equivalence import files, kinds
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
@@ -23,6 +24,7 @@ from equivalence.plugin.devices import ROUNDED_PRODUCTS, repeat_options
 from equivalence.plugin.results import DIAGNOSES
 from equivalence.record import candidates, truths
 from equivalence.report import text as report
+from equivalence.twins import settings
 
 RUNNING = "running"
 """Folder beside the results, with a file for each operator that is being explored."""
@@ -54,9 +56,21 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             elif request.config.getoption("diagnose") and outcome.judgement is not None:
                 diagnosis = _diagnose(request.config, outcome, True)
                 request.node.stash[DIAGNOSIS] = [case.name, *diagnosis]
+            if request.config.getoption("hidden_settings") and isinstance(case, TwinCase):
+                shown = request.node.stash.get(DIAGNOSIS, [case.name])
+                request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]
 
     with isolated():
         yield run
+
+
+def _hidden_settings(outcome: Outcome) -> list[str]:
+    """The lines that say which settings the sample of a twin's case does not show."""
+    if outcome.judgement is None:
+        return ["both sides raise, so that no setting shows"]
+    if not environment.installed("torch"):
+        return ["what the sample does not show cannot be said without torch"]
+    return settings.hidden(outcome.case, outcome.seed)
 
 
 @pytest.fixture

@@ -26,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="feed each layer by itself in cases that pass, too, and write its errors down",
     )
     group.addoption(
+        "--hidden-settings",
+        action="store_true",
+        help="list, for each twin's case that passes, the settings that its sample does not show: "
+        "one run of the reference for each",
+    )
+    group.addoption(
         "--example",
         metavar="CALL",
         help="of an operator run just this example: 'softmax(normal(2, 3), dim=1)'",

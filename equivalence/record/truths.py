@@ -193,6 +193,11 @@ def active() -> Library | None:
     return _active
 
 
+def required() -> bool:
+    """Whether every reference must be read from a record, so that torch is not needed."""
+    return _active is not None and _active.mode == REQUIRE
+
+
 def writing() -> bool:
     """Whether references are being recorded."""
     return _active is not None and _active.mode == WRITE

@@ -8,6 +8,7 @@ from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
+from equivalence.judge.settings import Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.words import number
 
@@ -43,6 +44,8 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
             f"within {budget:.3g} {judgement.unit} (largest {number(judgement.needed)}).\n"
             f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
         )
+    if judgement.equal:
+        return "\n".join([_hidden(outcome), f"repeat: {repeat}"])
     lines = [
         f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than "
         f"{judgement.excuse} ({_kinds(judgement)})"
@@ -61,7 +64,31 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
         lines.append(f"excused so far: {', '.join(outcome.excuses)}")
     if outcome.note:
         lines.append(outcome.note)
+    lines += _settings(outcome)
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
+
+
+def _hidden(outcome: Outcome) -> str:
+    """The text of a case in which nothing but settings differs."""
+    judgement, settings = outcome.judgement, outcome.settings
+    one = len(settings.differing) == 1
+    lines = [
+        f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
+        f"{judgement.verdicts[0].budget:.3g} {judgement.unit}, but "
+        f"{_count(len(settings.differing), 'setting')} differ{'s' if one else ''}, which this "
+        "sample does not show",
+        *_settings(outcome, BLAME[0]),
+        f"if that is meant, declare it: settings={{{settings.differing[0].path!r}: 'why'}}",
+    ]
+    return "\n".join(lines)
+
+
+def _settings(outcome: Outcome, begin: str = "setting: ") -> list[str]:
+    """A line for each setting that differs and is not declared, at most SHOWN."""
+    differing = outcome.settings.differing if outcome.settings else ()
+    lines = [f"{begin}{each.layer or 'the network'} ({each.kind}): {each}" for each in differing]
+    more = len(lines) - SHOWN
+    return lines[:SHOWN] + ([f"... and {_count(more, 'more setting')}"] if more > 0 else [])
 
 
 def undiagnosed(outcome: Outcome) -> str:
@@ -126,6 +153,7 @@ def lines(outcome: Outcome) -> list[str]:
     undecided: the number of elements of updates whose value rounding decides.
     blind: the number of tensors in which zeros would pass.
     excuses: the names of the excuses that decided the verdict.
+    settings: how many were compared, in how many layers, and which differ.
     record: "used", "stale" or "written".
     """
     common = _common(outcome)
@@ -145,9 +173,20 @@ def lines(outcome: Outcome) -> list[str]:
         common["undecided"] = outcome.undecided
     if outcome.judgement.blind:
         common["blind"] = len(outcome.judgement.blind)
+    if outcome.settings:
+        common["settings"] = _compared(outcome.settings)
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
     return [json.dumps(common | _figures(verdict)) for verdict in outcome.judgement.verdicts]
+
+
+def _compared(settings: Settings) -> dict[str, Any]:
+    """The comparison of settings as a field of the results."""
+    fields: dict[str, Any] = {"layers": settings.layers, "compared": settings.compared}
+    for name in ("differing", "declared"):
+        if found := getattr(settings, name):
+            fields[name] = [f"{each.path}: {each}" for each in found]
+    return fields
 
 
 def set_aside(outcome: Outcome) -> str:
@@ -236,6 +275,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
     set_aside: Counter[str] = Counter()
+    settings: dict[str, dict[str, Any]] = {}
     largest: tuple[float, str] = (0.0, "")
     results = list(results)
     for result in results:
@@ -260,6 +300,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             kernels.setdefault(kernel, set()).add(result["case"])
         if "undecided" in result:
             undecided[result["case"]] = result["undecided"]
+        if "settings" in result:
+            settings[result["case"]] = result["settings"]
         if "blind" in result:
             blind[result["case"]] = result["blind"]
         if result["differs"]:
@@ -273,6 +315,10 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
         text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
+    if settings:
+        text += f"; {_count(sum(each['compared'] for each in settings.values()), 'setting')} of "
+        text += f"{_count(sum(each['layers'] for each in settings.values()), 'layer')} in "
+        text += _count(len(settings), "case")
     if flips:
         text += f"; {_count(len(flips), 'case')} equal after "
         text += _count(sum(flips.values()), "branch flip")

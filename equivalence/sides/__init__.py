@@ -7,6 +7,7 @@ mindspore_pullback: differentiates a MindSpore network.
 mindspore_training: MindSpore's training steps; PyTorch's are in `torch_network`.
 weights: pairs the weights of both sides by name.
 layers: pairs the layers of both sides.
+torch_steps, mindspore_steps: read the settings of training steps.
 torch_settings, mindspore_settings: read the configuration of a layer; `settings` compares two.
 kinks: finds where a PyTorch run is not differentiable.
 accurate: runs MindSpore with kernels that give what float64 gives.

@@ -1,13 +1,15 @@
 """Layers of both sides: the tensors inside them, and their pairs. Imports no framework."""
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from equivalence.judge.settings import Difference
+from equivalence.sides.settings import common, differences
 from equivalence.sides.weights import renamed
 
 
@@ -37,11 +39,18 @@ class Layer:
     path: its path; "" for the network.
     kind: PyTorch's class name for it.
     weights: the weights in and below it; both sides use the reference's names.
+    settings: its configuration in PyTorch's words, with its kind; see `settings.py`.
     """
 
     path: str
     kind: str
     weights: frozenset[str] = frozenset()
+    settings: Mapping[str, object] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, path: str, settings: Mapping[str, object], weights: frozenset[str]) -> "Layer":
+        """The layer at a path with these settings."""
+        return cls(path, str(settings["kind"]), weights, settings)
 
     @property
     def parent(self) -> str:
@@ -51,7 +60,8 @@ class Layer:
 
 def below(path: str, names: Iterable[str]) -> frozenset[str]:
     """The names below a path; all names are below "", the root."""
-    return frozenset(n for n in names if not path or n.startswith(f"{path}."))
+    inside = f"{path}." if path else ""
+    return frozenset(name for name in names if name.startswith(inside))
 
 
 def align(
@@ -113,6 +123,35 @@ def _groups(reference: list[Layer], candidate: list[Layer], pairs: Mapping[str, 
             if len(layers) == len(theirs[group])
         )
     )
+
+
+def compare_settings(
+    reference: Iterable[Layer], candidate: Iterable[Layer], rename: Mapping[str, str]
+) -> tuple[list[Difference], int, int]:
+    """The settings that differ between partners, the layers compared, and the settings compared.
+
+    Partners by path alone may be different layers, where one side has a layer that the other lacks:
+    those without a common weight are left out, and so are those of another kind among siblings of
+    another number.
+    """
+    theirs = {layer.path: layer for layer in reference}
+    ours = {layer.path: layer for layer in candidate}
+    pairs = align(theirs.values(), ours.values(), rename)
+    siblings = [Counter(layer.parent for layer in side.values()) for side in (theirs, ours)]
+    found, layers, compared = [], 0, 0
+    for path, partner in pairs.items():
+        one, two = theirs[path], ours[partner]
+        names = common(one.settings, two.settings)
+        alike = siblings[0][one.parent] == siblings[1][two.parent]
+        shared = one.weights & two.weights or not (one.weights or two.weights)
+        if not shared or (one.kind != two.kind and not alike):
+            continue
+        layers, compared = layers + bool(names), compared + len(names)
+        found += [
+            replace(each, layer=path, kind=one.kind)
+            for each in differences(one.settings, two.settings)
+        ]
+    return found, layers, compared
 
 
 def children(path: str, paths: Iterable[str]) -> list[str]:

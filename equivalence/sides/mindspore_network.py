@@ -155,7 +155,7 @@ class MindSporeNetwork:
         """
         drawn = {ours: name for ours, name in partners.items() if name not in partners.constants}
         return [
-            Layer(path, str(settings(cell)["kind"]), frozenset(map(drawn.get, below(path, drawn))))
+            Layer.of(path, settings(cell), frozenset(map(drawn.get, below(path, drawn))))
             for path, cell in self.cell.cells_and_names()
         ]
 

@@ -85,6 +85,7 @@ def settings(cell: nn.Cell) -> dict[str, object]:
             _adjust(cell, cls, config)
     else:
         config[configuration.OWN] = True
+        configuration.add_epsilon(cell, config)
     if own:
         # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):

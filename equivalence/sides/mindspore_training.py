@@ -29,6 +29,7 @@ class MindSporeTraining(MindSporeNetwork):
 
     steps: how many times the step is called.
     noted: the steps, from 1, after which the trace gets the updates of all weights.
+    step: the training step, a cell; `cell` is its network.
     """
 
     def __init__(
@@ -59,7 +60,8 @@ class MindSporeTraining(MindSporeNetwork):
                 "makes one update when called, with the trained cell as `network`"
             )
         self._take(network)
-        self._step, self._spent = step, False
+        self.step = self._step = step
+        self._spent = False
         self._release = [
             weakref.finalize(self, _empty, list(step.get_parameters())),
             weakref.finalize(self, _discard_graphs, step),

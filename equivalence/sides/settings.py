@@ -10,7 +10,13 @@ import inspect
 import math
 import operator
 import re
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from equivalence.judge.settings import Difference
+from equivalence.words import listed
 
 Sides = tuple[tuple[int, int], ...]
 """Padding of each spatial axis, in elements before and after: ((top, bottom), (left, right))."""
@@ -20,6 +26,29 @@ SAME = "same"
 
 OWN = "own"
 """A setting that marks a class of the model's own: its name is not the name of a kind of layer."""
+
+OPTIMIZER, STEP = "optimizer", "step"
+"""What a training has besides its network, as layers: its optimisers together, and its step."""
+
+RATES = 10_001
+"""Of a schedule so many steps are compared."""
+
+SINGLE = 1e-6
+"""Relative distance within which two numbers of an optimiser, kept in float32, are the same."""
+
+COSINE = 2.0**-22
+"""Distance within which two rates are the same, too, relative to the largest rate of a schedule:
+a few roundings of float32, by which a cosine near its end is off."""
+
+BELOW_ALL = -1e4
+"""A padding from here down stands for minus infinity in a max pooling, as far as half precision
+goes."""
+
+CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
+"""Kinds that only hold layers; which of them does is no difference."""
+
+EPSILONS = ("eps", "epsilon", "variance_epsilon")
+"""Attributes in which the layers of models keep their epsilon."""
 
 # Arguments of constructors that do not change what a layer computes.
 _IGNORED = ("device", "dtype", "inplace", "name", "data_format", "size_average", "reduce")
@@ -36,48 +65,109 @@ _RECURRENT = (
 )
 
 
-def differences(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
-    """One phrase for each setting that differs, such as `eps 1e-05 (reference) 0.0001 (candidate)`.
+def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
+    """The names of the settings that can be compared.
 
-    Where the kinds differ, only the kind is listed, since other settings then have other meanings.
-    Where the kinds differ and one of them is a class of the model's own, nothing is listed. A
-    setting that only one side has is left out, except frozen weights. Floats that agree to nine
-    digits are equal, since a conversion such as 1 - 0.9 is not exact.
+    Where the kinds differ, only the kind is compared, since other settings then have other
+    meanings. Where the kinds differ and one of them is a class of the model's own, only the epsilon
+    is compared, which has one meaning everywhere. Containers have no settings. A setting that only
+    one side has is left out, except frozen weights.
     """
-    if reference.get("kind") != candidate.get("kind"):
-        if OWN in reference or OWN in candidate:
-            return []
-        names = ["kind"]
-    else:
-        names = [name for name in reference if name in candidate and name != "frozen"]
-        names.append("frozen")
+    ours, theirs = reference.get("kind"), candidate.get("kind")
+    own = OWN in reference or OWN in candidate
+    if ours in CONTAINERS and theirs in CONTAINERS:
+        return []
+    if ours != theirs and not own:
+        return ["kind"]
+    shared = [name for name in reference if name in candidate and name not in (OWN, "frozen")]
+    if ours != theirs:
+        return [name for name in shared if name == "eps"]
+    if own:
+        shared.remove("kind")
+    frozen = "frozen" in reference or "frozen" in candidate
+    return [*shared, "frozen"] if frozen else shared
+
+
+def differences(
+    reference: Mapping[str, object], candidate: Mapping[str, object]
+) -> list[Difference]:
+    """The settings that differ, of those that can be compared (`common`).
+
+    Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact.
+    """
     constants = reference.get("constants", ())
     frozen = tuple(name for name in candidate.get("frozen", ()) if name not in constants)
-    candidate, missing = {**candidate, "frozen": frozen}, {"frozen": ()}
-    sides = [(n, *(side.get(n, missing.get(n)) for side in (reference, candidate))) for n in names]
+    candidate = {**candidate, "frozen": frozen} if "frozen" in candidate else candidate
+    found: list[Difference] = []
+    for name in common(reference, candidate):
+        missing = () if name == "frozen" else None
+        ours, theirs = (side.get(name, missing) for side in (reference, candidate))
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            found += _by_weight(name, ours, theirs)
+        elif not _same(ours, theirs):
+            found.append(Difference(name, _shown(ours), _shown(theirs)))
+    return found
+
+
+def _by_weight(
+    name: str, reference: Mapping[str, object], candidate: Mapping[str, object]
+) -> list[Difference]:
+    """The differences of a setting that each weight has for itself, those of equal values as one.
+
+    An array holds the values of steps 0, 1, ...; the first step that differs is told. A number
+    stands for all steps of the candidate, but only for the first step of the reference, whose
+    schedule may not be known. Single precision keeps six digits.
+    """
+    shared = [weight for weight in reference if weight in candidate]
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for weight in shared:
+        ours, theirs, step = reference[weight], candidate[weight], ""
+        if isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray):
+            first = _first_step(ours, theirs)
+            if first is None:
+                continue
+            ours, theirs = (x[first] if isinstance(x, np.ndarray) else x for x in (ours, theirs))
+            step = f"in step {first} (the first is 0)"
+        elif _same(ours, theirs, SINGLE):
+            continue
+        groups.setdefault((_shown(ours, 7), _shown(theirs, 7), step), []).append(weight)
     return [
-        f"{name} {_shown(ours)} (reference) {_shown(theirs)} (candidate)"
-        for name, ours, theirs in sides
-        if not _same(ours, theirs)
+        Difference(
+            name,
+            *values,
+            " ".join(filter(None, (step, len(of) < len(shared) and f"for {listed(of)}"))),
+        )
+        for (*values, step), of in groups.items()
     ]
 
 
-def _same(one: object, two: object) -> bool:
+def _first_step(reference: object, candidate: object) -> int | None:
+    """The first step in which rates differ by more than single precision; None where none does."""
+    if not isinstance(reference, np.ndarray):
+        candidate = candidate[:1]
+    count = min(np.size(x) for x in (reference, candidate) if isinstance(x, np.ndarray))
+    ours, theirs = (x[:count] if isinstance(x, np.ndarray) else x for x in (reference, candidate))
+    wrong = ~np.isclose(theirs, ours, rtol=SINGLE, atol=COSINE * np.max(np.abs(ours)))
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def _same(one: object, two: object, digits: float = 1e-9) -> bool:
     if isinstance(one, tuple) and isinstance(two, tuple):
-        return len(one) == len(two) and all(map(_same, one, two))
+        each = zip(one, two, strict=False)
+        return len(one) == len(two) and all(_same(*pair, digits) for pair in each)
     numbers = isinstance(one, int | float) and isinstance(two, int | float)
     if numbers and (isinstance(one, float) or isinstance(two, float)):
-        return math.isclose(one, two, rel_tol=1e-9)
+        return math.isclose(one, two, rel_tol=digits)
     return one == two
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, digits: int = 12) -> str:
     if isinstance(value, float):
-        return f"{value:.12g}"
+        return f"{value:.{digits}g}"
     if isinstance(value, tuple):
         if all(isinstance(item, str) for item in value):
             return ", ".join(value) or "none"
-        inside = ", ".join(map(_shown, value))
+        inside = ", ".join(_shown(item, digits) for item in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     return str(value)
 
@@ -141,6 +231,37 @@ def _plain(value: object) -> object:
         items = tuple(map(_plain, value))
         return _NOT_PLAIN if _NOT_PLAIN in items else items
     return _NOT_PLAIN
+
+
+def plain(told: Mapping[str, object]) -> dict[str, object]:
+    """Those of the settings that are plain values or arrays."""
+    values = {n: v if isinstance(v, np.ndarray) else _plain(v) for n, v in told.items()}
+    return {n: v for n, v in values.items() if v is not None and v is not _NOT_PLAIN}
+
+
+def own_values(step: object, base: Mapping[str, object]) -> dict[str, object]:
+    """The numbers and words that a training step keeps, also inside of its functions.
+
+    A function shows what it was made with: "clip.limit" is the limit of a `clip`.
+
+    base: the attributes that every layer has.
+    """
+    kept = {n: v for n, v in vars(step).items() if n not in base and not n.startswith("_")}
+    for name, value in list(kept.items()):
+        inside = dict(value.keywords) if isinstance(value, functools.partial) else {}
+        if isinstance(value, types.FunctionType):
+            cells = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+            inside = {free: cell.cell_contents for free, cell in cells}
+        kept |= {f"{name}.{free}": held for free, held in inside.items()}
+    return plain(kept)
+
+
+def add_epsilon(layer: object, config: dict[str, object]) -> None:
+    """Add the epsilon of a layer of the model's own, as "eps", whatever the attribute's name."""
+    for name in EPSILONS:
+        config.pop(name, None)
+        with contextlib.suppress(Exception):
+            config["eps"] = float(getattr(layer, name))
 
 
 def rename(config: dict[str, object], words: Mapping[str, str]) -> None:
@@ -260,7 +381,10 @@ def folded(parts: Sequence[Mapping[str, object]]) -> dict[str, object] | None:
         return None
     if any(map(any, sides)) or len(sides) != len(pad.get("padding", ())):
         return None
-    config = {**layer, "padding": pad["padding"], "padding_value": float(pad["value"])}
+    value = float(pad["value"])
+    if "MaxPool" in kind and value <= BELOW_ALL:
+        value = -math.inf
+    config = {**layer, "padding": pad["padding"], "padding_value": value}
     if "AvgPool" in kind:
         config["count_include_pad"] = True
     return config

@@ -19,6 +19,7 @@ from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample, moved
+from equivalence.sides import torch_steps
 from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
 from equivalence.sides.layers import Layer, Sink, Site, below
 from equivalence.sides.torch_constants import Constants
@@ -114,7 +115,7 @@ class TorchNetwork:
         drawn = self._trained() | self._untrained()
         names = [n for n in drawn if n.rpartition(".")[2] not in INTEGER_BUFFERS]
         return [
-            Layer(path, str(settings(module)["kind"]), below(path, names))
+            Layer.of(path, settings(module), below(path, names))
             for path, module in self.module.named_modules()
         ]
 
@@ -318,15 +319,15 @@ class TorchTraining(TorchNetwork):
     def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
         self.place, self.device = place, beside(place)
         self.draws, self.steps = TorchDraws(), steps
-        # In later steps the weights differ and other kinks matter: flips there are part of the
-        # training's sensitivity.
+        # In later steps other kinks matter: flips there are part of the training's sensitivity.
         self.settles = steps == 1
         self.noted: Collection[int] = (1, steps)
         self._built = target, arguments
-        self._renew()
+        self.renew()
         self.constants = Constants(lambda: build(target, arguments).network, self.module)
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Build the step anew, without the state of a run."""
         target, arguments = self._built
         with on(self.device), SkipInitialisation():
             self.step = build(target, arguments)
@@ -356,7 +357,8 @@ class TorchTraining(TorchNetwork):
                         values = moved(_numpy(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
         trace |= self._buffers()
-        self._renew()  # the state of the optimizer must not reach another run
+        self.moved = torch_steps.progress(self.step, self.steps)
+        self.renew()  # the state of the optimizer must not reach another run
         return trace
 
 

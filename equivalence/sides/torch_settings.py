@@ -31,6 +31,7 @@ def settings(module: nn.Module) -> dict[str, object]:
     config: dict[str, object] = {"kind": cls.__name__, **configuration.arguments(module, cls)}
     if not cls.__module__.startswith("torch."):
         config[configuration.OWN] = True
+        configuration.add_epsilon(module, config)
     with contextlib.suppress(Exception):
         _adjust(module, config)
     if own:

@@ -14,6 +14,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
+from equivalence.sides.layers import Layer
 from equivalence.sides.weights import Slot
 
 
@@ -30,6 +31,7 @@ class Reference:
     far: the activations that may have taken the other branch; None until only gradients differ.
     record: "used" for a reference from a record; "stale" for one that was run since its record is
         out of date; "written" for one that has just been recorded; None without records.
+    layers: its layers with their settings; None where it was read from a record.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
     """
@@ -41,6 +43,7 @@ class Reference:
     finer: Truth | None = None
     far: tuple[Flip, ...] | None = None
     record: str | None = None
+    layers: list[Layer] | None = None
     multiplies: bool | None = None
 
     def without(self, buffers: Iterable[str]) -> "Reference":

@@ -13,6 +13,7 @@ kernels: runs the candidate with accurate kernels.
 accumulation: tells the rounding of long sums from a mistake.
 sizes: compares all sizes of a case in one verdict.
 raising: demands that both sides raise.
+settings: compares the settings of both sides, without a run.
 check: checks one case; begin to read here.
 
 The frameworks are imported late.

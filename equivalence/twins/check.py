@@ -36,6 +36,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
         products=getattr(comparison.candidate, "products", None),
         excused=comparison.excused,
         kernels=comparison.kernels,
+        settings=comparison.settings,
     )
 
 

@@ -9,7 +9,7 @@ from equivalence.host import environment
 from equivalence.judge.verdict import Judgement
 from equivalence.record import candidates
 from equivalence.sides import weights
-from equivalence.twins import excuses, kept, pinned, second_call
+from equivalence.twins import excuses, kept, pinned, second_call, settings
 from equivalence.twins.comparison import Comparison
 from equivalence.twins.drawn import Drawn
 
@@ -45,6 +45,7 @@ def compare_size(
     partners = weights.pair(reference.slots, candidate.slots(), twin.rename, twin.constants)
     if partners.alone:
         reference = reference.without(partners.alone)
+    configured = settings.compare(case, reference, candidate, partners)
     environment.spare_collections()
     if fresh:
         second_call.prepare(drawn, reference, candidate, partners)
@@ -52,7 +53,9 @@ def compare_size(
         raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)
     trace = reference.expected.replace_undecided(raw)
     judgement = drawn.judge(reference.expected, trace)
-    comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
+    comparison = Comparison(
+        reference, candidate, partners, trace, raw, judgement, settings=configured
+    )
     comparison = _demand_coarse(excuses.apply(comparison, drawn, flips), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from equivalence.judge.kernels import Kernel
+from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement
@@ -25,6 +26,7 @@ class Comparison:
     judgement: the verdict.
     flips: the other branches that explain the candidate, as in `Outcome`.
     note: a possible explanation, as in `Outcome`.
+    settings: the comparison of the settings, as in `Outcome`.
     excused: the names of the excuses that have changed the verdict so far.
     kernels: the inaccurate kernels that explain the candidate, as in `Outcome`.
     """
@@ -39,3 +41,4 @@ class Comparison:
     note: str | None = None
     excused: tuple[str, ...] = ()
     kernels: tuple[Kernel, ...] = ()
+    settings: Settings | None = None

@@ -79,6 +79,7 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
             expected = compute.compute(measurement, expect)
         network = measurement.network
         side = Reference(sample, network.slots(), pinned.of_reference(measurement, case), expected)
+    side.layers = sides.reference_layers(case, network)
     if keep:
         finer(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)

@@ -1,5 +1,6 @@
 """Builds the two sides of a case, and draws their sample. Imports the frameworks late."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equivalence.declare.batches import Batches
@@ -8,6 +9,7 @@ from equivalence.errors import TorchMissingError
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.sample import Sample, resolve_inputs
+from equivalence.sides.layers import Layer
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -69,3 +71,29 @@ def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:
     unknown = dict.fromkeys(case.twin.sizes[0], (None,))  # a tuple, since `resolve` splices it in
     shapes = [draw.resolve({**case.config, **unknown}) for draw in case.twin.inputs]
     return [shape for shape in shapes if shape is not None]
+
+
+def reference_layers(case: TwinCase, network: "TorchNetwork") -> list[Layer]:
+    """The layers of a reference with their settings; those of a training after a run, if any."""
+    layers = network.layers()
+    if case.twin.steps:
+        from equivalence.sides import torch_steps
+
+        layers += torch_steps.layers(network.step, network.module, getattr(network, "moved", None))
+        network.renew()
+    return layers
+
+
+def candidate_layers(
+    case: TwinCase, network: "MindSporeNetwork", partners: Mapping[str, str]
+) -> list[Layer]:
+    """The layers of a candidate with their settings.
+
+    partners: candidate name -> reference name of every weight.
+    """
+    layers = network.layers(partners)
+    if case.twin.steps:
+        from equivalence.sides import mindspore_steps
+
+        layers += mindspore_steps.layers(network.step, network.parameters, partners)
+    return layers

@@ -7,7 +7,6 @@ from equivalence.declare.twin import TwinCase
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.record import truths
-from equivalence.truth.known import Reference
 from equivalence.twins.compare import compare_size
 from equivalence.twins.comparison import Comparison
 
@@ -58,7 +57,7 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
     origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
     coarse = first.judgement.coarse
     return Comparison(
-        Reference(side.sample, side.slots, side.random_layers, expected, record=origin),
+        replace(side, expected=expected, finer=None, far=None, record=origin),
         first.candidate,
         first.partners,
         trace,
@@ -71,4 +70,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         ),
         tuple(dict.fromkeys(excused)),
         tuple(kernels),
+        first.settings,
     )

@@ -21,6 +21,7 @@ FAMILIES = (
     "dynamic",
     "tables",
     "random_layers",
+    "settings",
     "data",
 )
 

@@ -14,7 +14,7 @@ from equivalence.targets import build
 from tests import pipelines as declared_pipelines
 from tests.defects import catalogue
 from tests.defects.defect import AXES, Defect
-from tests.defects.twins import TWINS
+from tests.defects.twins import HIDDEN, TWINS
 from tests.twins import declared
 
 DEFAULTS = {"phase": "train", "dtype": "float32", "execution": "pynative"}
@@ -22,7 +22,7 @@ DEFAULTS = {"phase": "train", "dtype": "float32", "execution": "pynative"}
 
 @functools.cache
 def _twins() -> dict[str, Twin | Pipeline]:
-    every = (*declared(), *TWINS, *declared_pipelines.declared())
+    every = (*declared(), *TWINS, *HIDDEN, *declared_pipelines.declared())
     return {twin.name: twin for twin in every}
 
 

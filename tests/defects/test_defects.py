@@ -15,6 +15,7 @@ from equivalence.diagnosis import diagnose as diagnosis
 from equivalence.errors import EquivalenceError
 from equivalence.host.devices import places
 from equivalence.judge.norms import distance
+from equivalence.judge.settings import Difference
 from equivalence.judge.tensors import Trace
 from equivalence.pipelines import compare as pipelines
 from equivalence.pipelines import diagnose as pipeline_diagnosis
@@ -75,7 +76,7 @@ def test_defect(defect, case, report, pytestconfig):
     row = Row(defect.name, _family(defect), defect.mistake, f"{case.sample_name}-{case.execution}")
     started = time.perf_counter()
     right = _right(case, seed)
-    if right is not None and not right.judgement.equal:
+    if right is not None and (not right.judgement.equal or _settings(right)):
         pytest.fail(f"{case.name} does not pass without the defect", pytrace=False)
     complaint = _examine(row, defect, with_defect(case, defect), right, seed)
     row.seconds = time.perf_counter() - started
@@ -115,6 +116,12 @@ def _examine(
     traces = wrong.judgement, wrong.trace, own, truth
     row.caught = rivals.refused(*traces)
     row.caught_in_outputs = rivals.refused(*traces, outputs_alone=not pipeline)
+    settings = _settings(wrong)
+    if wrong.judgement.equal and settings:
+        row.caught[rivals.OURS] = True
+        row.killed, row.tensor, row.error = "setting", settings[0].path, wrong.judgement.needed
+        row.culprit, row.named = _diagnosed(defect, case, seed)
+        return None
     if wrong.judgement.equal:
         row.error = wrong.judgement.needed
         return f"survives: all tensors are within {row.error:.3g} roundings of the truth"
@@ -125,6 +132,12 @@ def _examine(
     if not REHEARSED:
         row.culprit, row.named = _diagnosed(defect, case, seed)
     return None
+
+
+def _settings(made: Comparison | PipelineComparison) -> tuple[Difference, ...]:
+    """The settings that differ; a pipeline has none."""
+    settings = getattr(made, "settings", None)
+    return settings.differing if settings else ()
 
 
 _memory: dict[tuple, object] = {}

@@ -1,7 +1,8 @@
 """Twins that the gate does not have, for mistakes that none of its own can show."""
 
-from equivalence.declare.draws import normal
+from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, grid
+from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
 
@@ -48,6 +49,51 @@ TWINS = (
         reference="torch.nn:Flatten",
         candidate="mindspore.nn:Flatten",
         inputs=[normal(2, 5, 4, 3)],
+        phases=("train",),
+    ),
+)
+
+# Of these, settings do not show in any tensor.
+HIDDEN = (
+    Twin(
+        "norms_of_large_inputs",
+        reference="pt_reference.hidden:Norms",
+        candidate="ms_models.hidden:Norms",
+        inputs=[normal(5, 12)],
+        phases=("eval",),
+    ),
+    Twin(
+        "activations_above_zero",
+        reference="pt_reference.hidden:Activations",
+        candidate="ms_models.hidden:Activations",
+        inputs=[normal(5, 12), integers(5, high=12)],
+        phases=("eval",),
+    ),
+    Twin(
+        "fine_tuning",
+        reference="pt_reference.hidden:fine_tuning",
+        candidate="ms_models.hidden:fine_tuning",
+        configs=grid(learning_rate=2e-5, weight_decay=0.01),
+        inputs=gradients(),
+        steps=2,
+        phases=("train",),
+    ),
+    Twin(
+        "long_run",
+        reference="pt_reference.hidden:long_run",
+        candidate="ms_models.hidden:long_run",
+        configs=grid(learning_rate=0.01, warmup_steps=1000, total_steps=9000),
+        inputs=gradients(),
+        steps=2,
+        phases=("train",),
+    ),
+    Twin(
+        "dropping",
+        reference="pt_reference.hidden:dropping",
+        candidate="ms_models.hidden:dropping",
+        configs=grid(learning_rate=0.1, milestone=5000, total_steps=9000),
+        inputs=gradients(),
+        steps=2,
         phases=("train",),
     ),
 )

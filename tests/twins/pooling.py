@@ -21,6 +21,7 @@ TWINS = (
         configs=grid(kernel_size=3, stride=2, padding=1),
         inputs=[uniform(2, 5, 12, 9)],
         phases=("train",),
+        settings={"padding_value": "zeros are below all inputs, which are not negative"},
     ),
     Twin(
         "same_max_pool2d_by_two",
@@ -37,6 +38,7 @@ TWINS = (
         configs=grid(kernel_size=3, stride=2, padding=1),
         inputs=[normal(2, 5, 11, 9, shift=-2.0)],
         phases=("train",),
+        settings={"padding": "for odd sizes TensorFlow's rule pads a row on either side"},
     ),
     Twin(
         "avg_pool2d",

@@ -297,6 +297,13 @@ def test_cases_that_pass_are_diagnosed_on_request_only(project):
         assert "    (network)" in text
 
 
+def test_settings_that_a_sample_does_not_show_are_listed_on_request(project):
+    result = run(project, "-k", "right and pynative and cpu", "--hidden-settings")
+    result.assert_outcomes(passed=1, deselected=21)
+    name = id_of("right", "pynative")
+    result.stdout.fnmatch_lines([f"*{name}*", "settings that the sample does not show: 0 of 0"])
+
+
 def test_diagnoses_are_those_of_the_latest_run(project):
     run(project, "-k", "wrong and cpu")
     run(project, "-k", "right and cpu")

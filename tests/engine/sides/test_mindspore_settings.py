@@ -14,7 +14,7 @@ from equivalence.sides.torch_settings import settings as torch_settings
 
 
 def told(reference, candidate):
-    return differences(torch_settings(reference), settings(candidate))
+    return [str(x) for x in differences(torch_settings(reference), settings(candidate))]
 
 
 def conv(reference=(), **changed):

@@ -1,19 +1,26 @@
 """What is told of two configurations, and the conventions that need no framework."""
 
+import functools
 import math
 
+import numpy as np
 import pytest
 
+from equivalence.sides import settings as configuration
 from equivalence.sides.settings import (
     OWN,
     arguments,
     by_rule,
-    differences,
     folded,
     library_class,
     of_windows,
+    own_values,
     reversed_pairs,
 )
+
+
+def differences(reference, candidate):
+    return [str(each) for each in configuration.differences(reference, candidate)]
 
 
 def test_a_setting_that_differs_is_told_with_both_values_the_reference_first():
@@ -158,6 +165,11 @@ def test_a_constant_padding_is_folded_into_the_layer_behind_it():
     }
 
 
+def test_a_number_far_below_all_stands_for_minus_infinity_in_a_max_pooling():
+    assert folded([{**PAD, "value": -6e4}, POOL])["padding_value"] == -math.inf
+    assert folded([{**PAD, "value": -100.0}, POOL])["padding_value"] == -100.0
+
+
 def test_folded_zeros_count_in_an_average():
     assert folded([PAD, {**POOL, "kind": "AvgPool2d"}])["count_include_pad"] is True
 
@@ -209,6 +221,63 @@ def test_the_name_of_a_models_own_class_is_no_kind():
     assert differences(ours, theirs) == ["kind ReLU (reference) Activation (candidate)"]
     assert differences(ours, theirs | {OWN: True}) == []
     assert differences(ours | {OWN: True}, theirs) == []
+
+
+def test_of_a_models_own_class_the_epsilon_counts_whatever_its_name():
+    ours, theirs = {"kind": "RMSNorm", "eps": 1e-5}, {"kind": "Norm", "eps": 1e-6, OWN: True}
+    assert differences(ours, theirs) == ["eps 1e-05 (reference) 1e-06 (candidate)"]
+
+
+def test_which_container_holds_the_layers_is_no_difference():
+    assert differences({"kind": "Sequential"}, {"kind": "ModuleList"}) == []
+    assert differences({"kind": "Sequential"}, {"kind": "ReLU"}) != []
+
+
+# Settings that each weight has for itself.
+
+
+def by_weight(reference, candidate):
+    return differences({"kind": "o", "lr": reference}, {"kind": "o", "lr": candidate})
+
+
+def test_weights_of_equal_values_are_told_together():
+    ours = {"a": 0.1, "b": 0.1, "c": 0.0}
+    assert by_weight(ours, {"a": 0.1 + 1e-9, "b": 0.1, "c": 0.0}) == []
+    assert by_weight(ours, {"a": 0.2, "b": 0.2, "c": 0.0}) == [
+        "lr 0.1 (reference) 0.2 (candidate) for a, b"
+    ]
+    assert by_weight(ours, dict.fromkeys("abc", 0.5)) == [
+        "lr 0.1 (reference) 0.5 (candidate) for a, b",
+        "lr 0 (reference) 0.5 (candidate) for c",
+    ]
+    assert by_weight(ours, {"c": 0.5}) == ["lr 0 (reference) 0.5 (candidate)"]
+
+
+def test_of_a_schedule_the_first_step_that_differs_is_told():
+    rates = np.array([0.4, 0.3, 0.2, 0.1])
+    late = np.array([0.4, 0.3, 0.3])
+    assert by_weight({"a": rates}, {"a": rates[:2]}) == []
+    assert by_weight({"a": rates}, {"a": late}) == [
+        "lr 0.2 (reference) 0.3 (candidate) in step 2 (the first is 0)"
+    ]
+    assert len(by_weight({"a": rates}, {"a": 0.4})) == 1
+
+
+def test_a_reference_whose_schedule_is_not_known_is_compared_in_the_first_step():
+    assert by_weight({"a": 0.4}, {"a": np.array([0.4, 0.3])}) == []
+    assert len(by_weight({"a": 0.5}, {"a": np.array([0.4, 0.3])})) == 1
+
+
+def test_a_step_shows_what_its_functions_were_made_with():
+    def clip_norm(limit):
+        return lambda gradients: gradients * limit
+
+    class Step:
+        def __init__(self):
+            self.clip, self.other = clip_norm(2.0), functools.partial(pow, exp=3)
+            self.every, self._hidden, self.training, self.array = 4, 5, True, object()
+
+    assert own_values(Step(), {"training": True}) == {"every": 4, "clip.limit": 2.0, "other.exp": 3}
 
 
 def test_plain_arguments_of_the_constructor_are_told():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from equivalence import kinds
-from equivalence.declare.draws import normal
+from equivalence.declare.draws import normal, uniform
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import unary
 from equivalence.host.isolation import isolated
@@ -46,7 +46,7 @@ def isolation():
 
 def test_every_excuse_has_a_name_of_its_own_and_says_what_it_costs():
     names = [each.name for each in table.EXCUSES]
-    assert len(set(names)) == len(names) == 12
+    assert len(set(names)) == len(names) == 13
     assert all(each.forgives and each.bound for each in table.EXCUSES)
 
 
@@ -247,6 +247,15 @@ def test_a_failure_names_those_that_were_not_enough():
     expected = {"output.0": known, "output.1": Expected(np.ones(8), "float32")}
     outcome = Outcome(affine(), 0, judge(expected, traces, U))
     assert "excused so far: rounding_of_results" in report.failure(outcome, "pytest")
+
+
+def test_declared_setting():
+    pool = {"config": {"kernel_size": 3, "stride": 2, "padding": 1}}
+    sides = "torch.nn:MaxPool2d", "ms_models.pooling:zero_padded_max_pool2d", uniform(2, 5, 12, 9)
+    outcome = module.check(case(*sides, settings={"padding_value": "no negatives"}, **pool), 0)
+    assert outcome.passed
+    assert excused(outcome) == ["declared_setting"]
+    assert not module.check(case(*sides, **pool), 0).passed
 
 
 # Nothing else turns a failed judgement into an equal one.

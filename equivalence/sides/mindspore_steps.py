@@ -1,0 +1,137 @@
+"""The settings of MindSpore's training steps, in the words of `torch_steps`.
+
+Numbers that MindSpore keeps in float32 are told as the shortest decimals that give them.
+"""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn
+
+from equivalence.sides import settings as configuration
+from equivalence.sides.layers import Layer
+from equivalence.sides.settings import OPTIMIZER, RATES, STEP
+
+ALGORITHMS = {
+    "AdaMax": "Adamax",
+    "Momentum": "SGD",
+    "RMSProp": "RMSprop",
+}
+"""Class of MindSpore -> class of PyTorch; other optimisers have the same name."""
+
+WORDS = {
+    "decay": "alpha",
+    "epsilon": "eps",
+    "use_amsgrad": "amsgrad",
+    "use_nesterov": "nesterov",
+}
+"""Attribute of an optimiser of `mindspore.nn` -> PyTorch's word."""
+
+SHARED = ("momentum", "dampening", "nesterov", "eps", "amsgrad", "alpha", "centered")
+
+
+def layers(
+    step: nn.Cell, parameters: Mapping[str, ms.Parameter], partners: Mapping[str, str]
+) -> list[Layer]:
+    """The optimiser and the step itself as layers.
+
+    parameters: the weights of the network, by path.
+    partners: path of a weight -> the reference's name.
+    """
+    names = {id(parameter): partners[path] for path, parameter in parameters.items()}
+    settings: dict[str, dict[str, object]] = {}
+    for _, cell in step.cells_and_names():
+        for parameter, told in _optimizer(cell):
+            if id(parameter) in names:
+                for setting, value in configuration.plain(told).items():
+                    settings.setdefault(setting, {})[names[id(parameter)]] = value
+    own = configuration.own_values(step, vars(nn.Cell()))
+    for name, value in vars(step).items():
+        if isinstance(value, ms.amp.DynamicLossScaler):
+            own |= {f"{name}.{entry}": number for entry, number in _scaler(value).items()}
+    made = [Layer.of(STEP, {"kind": STEP, **own}, frozenset())]
+    return [Layer.of(OPTIMIZER, {"kind": OPTIMIZER, **settings}, frozenset()), *made]
+
+
+def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, object]:
+    factor = _number(scaler.scale_factor)
+    return {
+        "scale": _number(scaler.scale_value),
+        "growth_factor": factor,
+        "backoff_factor": 1.0 / factor,
+        "growth_interval": int(_number(scaler.scale_window)),
+    }
+
+
+def _optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, object]]]:
+    """Every weight that an optimiser updates, with the settings for it; empty for other cells."""
+    told: dict[str, object] = {}
+    if type(cell).__module__.startswith("mindspore."):
+        told["algorithm"] = ALGORITHMS.get(type(cell).__name__, type(cell).__name__)
+    if isinstance(cell, nn.Optimizer):
+        return _grouped(cell, told | _shared(cell))
+    groups = getattr(cell, "param_groups", ())  # of mindspore.experimental and mindspore.mint
+    return [
+        (parameter, told | {n: _number(v) for n, v in group.items() if n != "params"})
+        for group in groups
+        for parameter in group["params"]
+    ]
+
+
+def _shared(cell: nn.Optimizer) -> dict[str, object]:
+    """The settings that are the same for all weights."""
+    told: dict[str, object] = {}
+    for name in (*SHARED, *WORDS):
+        word = WORDS.get(name, name)
+        if word in SHARED and hasattr(cell, name):
+            told[word] = _number(getattr(cell, name))
+    if hasattr(cell, "beta1") and hasattr(cell, "beta2"):
+        told["betas"] = (_number(cell.beta1), _number(cell.beta2))
+    return told
+
+
+def _grouped(cell: Any, shared: Mapping[str, object]) -> list:
+    weights = list(cell.parameters)
+    if cell.is_group:
+        rates, decays = list(cell.group_lr), list(cell.group_weight_decay)
+    else:
+        rates, decay = [cell.learning_rate] * len(weights), cell.weight_decay
+        decays = [decay if flag else 0.0 for flag in cell.decay_flags]
+    # An optimiser keeps the decay multiplied by its loss scale, by which it divides the gradients.
+    decays = [None if isinstance(d, nn.Cell) else _number(d) / cell.loss_scale for d in decays]
+    known = {id(rate): _rate(rate) for rate in rates}
+    return [
+        (weight, {**shared, "lr": known[id(rate)], "weight_decay": decay})
+        for weight, rate, decay in zip(weights, rates, decays, strict=True)
+    ]
+
+
+def _rate(rate: Any) -> object:
+    """A learning rate, or those of steps 0, 1, ...; None where it cannot be told."""
+    if not isinstance(rate, nn.Cell):
+        return _number(rate)
+    listed = getattr(rate, "learning_rate", None)  # of a list that an optimiser was given
+    if isinstance(listed, ms.Tensor):
+        return listed.asnumpy()[:RATES].astype(np.float64)
+    mode = ms.get_context("mode")
+    with contextlib.suppress(Exception):
+        try:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+            values = rate(ms.Tensor(np.arange(RATES), ms.int32)).asnumpy()
+        finally:
+            ms.set_context(mode=mode)
+        return values.astype(np.float64) if values.shape == (RATES,) else None
+    return None
+
+
+def _number(value: Any) -> Any:
+    """The number in a tensor; anything else as it is."""
+    if not isinstance(value, ms.Tensor):
+        return value
+    array = value.asnumpy()
+    if array.size != 1 or array.dtype.kind != "f":
+        return array.item() if array.size == 1 else None
+    return float(np.format_float_scientific(array.reshape(()), unique=True))

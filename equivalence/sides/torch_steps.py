@@ -1,0 +1,109 @@
+"""The settings of PyTorch's training steps: optimisers, learning rates, clips and loss scalers.
+
+Optimisers and schedulers are found among the attributes of a step. The rates of a scheduler are
+told for every step by moving it on, which counts only if the step itself moves it once per update.
+"""
+
+import contextlib
+import warnings
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from torch import amp, nn, optim
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
+
+from equivalence.sides import settings as configuration
+from equivalence.sides.layers import Layer
+from equivalence.sides.settings import OPTIMIZER, RATES, STEP
+
+UNTOLD = ("params", "initial_lr", "foreach", "fused", "capturable", "differentiable")
+"""Entries of a parameter group that change nothing, or belong to a schedule."""
+
+
+def layers(step: nn.Module, network: nn.Module, moved: object) -> list[Layer]:
+    """The optimiser and the step itself as layers.
+
+    step: a training step that has not run; its schedulers are moved on.
+    network: the trained module.
+    moved: the `progress` of a step after its run, with the number of its calls; None without one.
+    """
+    names = {id(parameter): name for name, parameter in network.named_parameters()}
+    optimizers = [each for each in _held(step) if isinstance(each, Optimizer)]
+    groups = [group for each in optimizers for group in each.param_groups]
+    rates = _rates(step, groups, moved)
+    settings: dict[str, dict[str, object]] = {}
+    for each in optimizers:
+        if type(each).__module__.startswith(optim.__name__):
+            for group in each.param_groups:
+                group["algorithm"] = type(each).__name__
+    for index, group in enumerate(groups):
+        told = {name: value for name, value in group.items() if name not in UNTOLD}
+        told["lr"] = np.array(rates[index]) if rates else float(group["lr"])
+        for name, value in configuration.plain(told).items():
+            weights = [names[id(p)] for p in group["params"] if id(p) in names]
+            settings.setdefault(name, {}).update(dict.fromkeys(weights, value))
+    own = configuration.own_values(step, vars(nn.Module()))
+    for name, value in vars(step).items():
+        if isinstance(value, amp.GradScaler):
+            own |= {f"{name}.{entry}": number for entry, number in _scaler(value).items()}
+    made = [Layer.of(STEP, {"kind": STEP, **own}, frozenset())]
+    return [Layer.of(OPTIMIZER, {"kind": OPTIMIZER, **settings}, frozenset()), *made]
+
+
+def _scaler(scaler: amp.GradScaler) -> dict[str, object]:
+    return {
+        "scale": float(scaler.get_scale()),
+        "growth_factor": scaler.get_growth_factor(),
+        "backoff_factor": scaler.get_backoff_factor(),
+        "growth_interval": scaler.get_growth_interval(),
+    }
+
+
+def progress(step: nn.Module, calls: int = 0) -> tuple[int, list[Mapping[str, object]]]:
+    """How far the schedulers of a step are: the number of calls, and each one's counters."""
+    return calls, [
+        {n: v for n, v in vars(each).items() if isinstance(v, int | float)}
+        for each in _schedulers(step)
+    ]
+
+
+def _schedulers(step: nn.Module) -> Iterator[object]:
+    for each in _held(step):
+        if callable(getattr(each, "step", None)) and not isinstance(each, nn.Module | Optimizer):
+            yield each
+
+
+def _held(step: nn.Module) -> list[object]:
+    """Everything that a step and the modules within it have as attributes."""
+    return [each for module in step.modules() for each in vars(module).values()]
+
+
+def _annealing(held: object) -> Iterator[CosineAnnealingLR]:
+    """The cosines of a scheduler, also of one that is made of several."""
+    if isinstance(held, CosineAnnealingLR):
+        yield held
+    for each in held if isinstance(held, list) else vars(held).values():
+        if isinstance(each, LRScheduler) or (isinstance(each, list) and each is not held):
+            yield from _annealing(each)
+
+
+def _rates(step: nn.Module, groups: list[dict], moved: object) -> list[list[float]]:
+    """The learning rates of every group in steps 0, 1, ...; empty where they cannot be told."""
+    schedulers = list(_schedulers(step))
+    if not schedulers or not moved or moved[1] == progress(step)[1]:
+        return []
+    told: list[list[float]] = [[] for _ in groups]
+    with contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number in range(RATES):
+            if number == moved[0] and progress(step)[1] != moved[1]:
+                return []  # the step does not move them once per call
+            if any(each.last_epoch > each.T_max for s in schedulers for each in _annealing(s)):
+                break  # the training is over: from here PyTorch's cosine would rise again
+            for rates, group in zip(told, groups, strict=True):
+                rates.append(float(group["lr"]))
+            for scheduler in schedulers:
+                scheduler.step()
+        return told
+    return []

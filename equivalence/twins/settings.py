@@ -1,0 +1,64 @@
+"""Compares the settings of both sides of a case, whether it passes or not."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from equivalence.declare.twin import TwinCase
+from equivalence.host import environment
+from equivalence.judge.settings import Settings, judge_settings
+from equivalence.record import truths
+from equivalence.sides.layers import Layer, compare_settings
+from equivalence.truth.known import Reference
+from equivalence.twins import kept, sides
+from equivalence.twins.drawn import Drawn
+
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+
+
+def compare(
+    case: TwinCase,
+    reference: Reference,
+    candidate: "MindSporeNetwork",
+    partners: Mapping[str, str],
+) -> Settings | None:
+    """The settings of both sides, compared as data; nothing is run.
+
+    candidate: the candidate before its run, which may change what its training step keeps.
+    partners: candidate name -> reference name of every weight.
+
+    None where one side is read from a record, which holds no settings; the reference is built again
+    where torch is installed. None for a single operator, too, which has no layers. Raises
+    DeclarationError where a declared setting does not differ.
+    """
+    if case.alone or not hasattr(candidate, "layers"):
+        return None
+    theirs = _of_reference(case, reference)
+    if theirs is None:
+        return None
+    ours = sides.candidate_layers(case, candidate, partners)
+    found, layers, compared = compare_settings(theirs, ours, case.twin.rename)
+    return judge_settings(found, case.twin.settings, layers, compared, case.name)
+
+
+def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
+    """The layers of the reference; None where only its record is there."""
+    if reference.layers is None and environment.installed("torch") and not truths.required():
+        reference.layers = sides.reference_layers(case, sides.build_reference(case))
+    return reference.layers
+
+
+def hidden(case: TwinCase, seed: int) -> list[str]:
+    """The settings that the samples of a case do not show, in words. Raises TorchMissingError."""
+    lines: list[dict[str, str]] = []
+    tried = 0
+    with truths.using(None):  # a record does not hold whole tensors
+        for one in case.sizes:
+            known = kept.reference(one, seed)
+            measurement = Drawn(one, seed).measurement(known.sample)
+            from equivalence.truth import hidden as search  # torch is there
+
+            found, tried = search.hidden(measurement, known.expected)
+            lines.append({each.path: str(each) for each in found})
+    shown = [line for path, line in lines[0].items() if all(path in other for other in lines)]
+    return [f"settings that the sample does not show: {len(shown)} of {tried}", *shown]

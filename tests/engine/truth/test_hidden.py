@@ -1,0 +1,73 @@
+"""Settings that a sample does not show are found by changing each."""
+
+from dataclasses import replace
+
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import TwinCase, cases
+from equivalence.host.isolation import isolated
+from equivalence.twins import kept, settings
+from tests.defects.twins import HIDDEN
+from tests.engine.parts.small import case
+
+TWINS = {twin.name: twin for twin in HIDDEN}
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    kept.forget()
+    with isolated():
+        yield
+    kept.forget()
+
+
+def hidden(of: TwinCase) -> list[str]:
+    return settings.hidden(of, 0)
+
+
+def first(name: str) -> TwinCase:
+    return next(cases(TWINS[name], "cpu"))
+
+
+def test_settings_that_no_tensor_shows_are_listed_with_both_values():
+    told = hidden(first("norms_of_large_inputs"))
+    assert told[0] == "settings that the sample does not show: 5 of 5"
+    assert told[-1] == "batch.momentum 0.1: 0.9 moves nothing"
+    assert told[1].startswith("layer.eps 1e-05: 0.0001 moves nothing by more than 0.")
+
+
+def test_settings_that_a_tensor_shows_are_not_listed():
+    batch_norm = "torch.nn:BatchNorm1d", "mindspore.mint.nn:BatchNorm1d", normal(9, 4)
+    config = {"num_features": 4}
+    assert hidden(case(*batch_norm, config=config)) == [
+        "settings that the sample does not show: 0 of 2"
+    ]
+    assert hidden(case(*batch_norm, config=config, phase="eval"))[1:] == [
+        "momentum 0.1: 0.9 moves nothing"
+    ]
+
+
+def test_of_a_training_the_optimiser_and_the_clip_are_tried():
+    told = hidden(first("fine_tuning"))
+    assert "step.clip.limit 10000.0: 100000.0 moves nothing" in told
+    assert any(line.startswith("optimizer.eps 1e-08: 1e-07 moves nothing") for line in told)
+    assert not any("optimizer.lr" in line for line in told)
+
+
+def test_a_setting_without_an_effect_anywhere_is_not_tried():
+    conv = "torch.nn:Conv2d", "mindspore.mint.nn:Conv2d", normal(2, 3, 5, 5)
+    config = {"in_channels": 3, "out_channels": 2, "kernel_size": 3}
+    assert hidden(case(*conv, config=config)) == ["settings that the sample does not show: 0 of 0"]
+    assert hidden(case(*conv, config={**config, "padding": 1}))[0].endswith("0 of 1")
+
+
+def test_a_setting_must_be_hidden_at_every_size():
+    twin = replace(
+        TWINS["norms_of_large_inputs"],
+        reference="torch.nn:LayerNorm",
+        configs=({"normalized_shape": 12},),
+        inputs=[normal("N", 12)],
+        sizes=[{"N": 3}, {"N": 5}],
+    )
+    assert hidden(next(cases(twin, "cpu"))) == ["settings that the sample does not show: 0 of 1"]
