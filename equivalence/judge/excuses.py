@@ -70,7 +70,7 @@ BRANCH_FLIPS = Excuse(
 DECLARED_DIFFERENCE = Excuse(
     "declared_difference",
     "a known difference between the frameworks, which the declaration names in `differs`",
-    "red on the day it does not show any more",
+    "the tensors that it names, each up to the size that it names; red on the day none differs",
 )
 LIMIT = Excuse(
     "limit",

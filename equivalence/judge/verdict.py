@@ -21,7 +21,7 @@ import numpy as np
 
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected, one_rounding
-from equivalence.judge.norms import Distance
+from equivalence.judge.norms import Distance, distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
 
@@ -36,7 +36,7 @@ class TensorVerdict:
     worst: the error by the maximum norm, in roundings.
     conditioning: sensitivity / (u ||truth||).
     own_error: the error of the reference's own run, in roundings, by the norm that needs more.
-    relative: ||candidate - truth|| / ||truth||.
+    relative: ||candidate - truth|| / ||truth||; NaN where no number tells.
     reach: the error that the budget allows, relative to the truth, by the stricter norm. From 1
         on, a tensor of zeros would pass.
     index: the index of the worst element; () for a sketch.
@@ -98,6 +98,15 @@ class Judgement:
     def differing(self) -> list[TensorVerdict]:
         """The tensors over budget, worst first."""
         return sorted((v for v in self.verdicts if not v.equal), key=lambda v: -v.needed)
+
+    def size(self, verdict: TensorVerdict) -> float:
+        """How far a tensor is off, in the unit by which a declared difference is bounded.
+
+        It is relative to the truth; in a unit other than roundings, it is the error itself.
+        Infinite where no number tells.
+        """
+        size = verdict.relative if self.unit == "roundings" else verdict.needed
+        return math.inf if math.isnan(size) else size
 
     @property
     def excuses(self) -> set[str]:
@@ -286,9 +295,11 @@ def _exact(name: str, tensor: Expected, got: np.ndarray, budget: float) -> Tenso
         problem = f"some of its {got.size} integers differ; which, their digest does not tell"
         return TensorVerdict(name, budget, sketched=True, problem=problem)
     index = _unravel(int(wrong[0]), got.shape)
+    apart = distance(got.astype(float), tensor.truth.astype(float))
     return TensorVerdict(
         name,
         budget,
+        relative=apart.norm / apart.scale if apart.scale else math.nan,
         index=index,
         got=float(got[index]),
         want=float(tensor.truth[index]),

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky, FlakyFailure, HypothesisWarning
 from hypothesis.internal.conjecture import providers
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.operator import (
     LIMITS,
     Counterpart,
@@ -291,6 +292,20 @@ def pairs_without(
         others = {key: value for key, value in example.arguments.items() if key != argument}
         pairs.append((example, replace(example, arguments=others)))
     return pairs
+
+
+def shows(exploration: Exploration, example: Example, difference: Difference, seed: int) -> bool:
+    """Whether an example shows this difference: these tensors, this far off, or this refusal."""
+    case = exploration.case(example)
+    if isinstance(difference.tensors, Raised):
+        try:
+            check(case, seed)
+        except SideError as error:
+            return difference.tensors.refuses("candidate", error.__cause__) is None
+        return False
+    outcome = check(replace(case, twin=replace(case.twin, differs=difference)), seed)
+    difference.demand_names(case.name, [each.name for each in outcome.judgement.verdicts])
+    return outcome.passed
 
 
 def differs(exploration: Exploration, example: Example, seed: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.words import number
+from equivalence.words import listed, number
 
 PIPELINED = ("image", "label", "count")
 """Kinds of tensors of a data pipeline."""
@@ -34,7 +34,7 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     repeat: the command that runs only this case.
     diagnosis: lines that name the culprit.
     """
-    case, judgement = outcome.case, outcome.judgement
+    case, judgement, wrong = outcome.case, outcome.judgement, outcome.unexpected
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
@@ -44,14 +44,16 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
             f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
         )
     lines = [
-        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than "
-        f"{judgement.excuse} ({_kinds(judgement)})"
+        f"{case.name}: {len(wrong)} of {total} tensors differ by more than "
+        f"{judgement.excuse} ({_kinds(judgement, wrong)})"
     ]
+    if case.twin.differs:
+        lines += _undeclared(outcome)
     if judgement.ill_posed:
         lines.append(f"ill-posed: {judgement.ill_posed}")
-    lines += _table(judgement.differing[:SHOWN])
-    if len(judgement.differing) > SHOWN:
-        lines.append(f"  ... and {len(judgement.differing) - SHOWN} more")
+    lines += _table(wrong[:SHOWN])
+    if len(wrong) > SHOWN:
+        lines.append(f"  ... and {len(wrong) - SHOWN} more")
     if not judgement.ill_posed:
         allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
@@ -62,6 +64,22 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     if outcome.note:
         lines.append(outcome.note)
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
+
+
+def _undeclared(outcome: Outcome) -> list[str]:
+    """What is not as a difference is declared: tensors that differ more, and further tensors."""
+    differs, judgement = outcome.case.twin.differs, outcome.judgement
+    bounds = {verdict.name: differs.bound(verdict.name) for verdict in outcome.unexpected}
+    lines = [f"declared to differ: {differs}"]
+    for verdict in outcome.unexpected:
+        bound = bounds[verdict.name]
+        if isinstance(bound, str):
+            lines.append(f"  {verdict.name}: declared to say {bound!r}")
+        elif bound is not None:
+            size = number(judgement.size(verdict))
+            lines.append(f"  {verdict.name}: larger than declared: {size}, at most {bound:g}")
+    others = [name for name, bound in bounds.items() if bound is None]
+    return lines[: SHOWN + 1] + ([f"  not declared: {listed(others, SHOWN)}"] if others else [])
 
 
 def undiagnosed(outcome: Outcome) -> str:
@@ -95,14 +113,14 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
     return lines
 
 
-def _kinds(judgement: Judgement) -> str:
-    """How many tensors of each kind differ: outputs, gradients, buffers, ..."""
+def _kinds(judgement: Judgement, wrong: list[TensorVerdict]) -> str:
+    """How many tensors of each kind are among the wrong ones: outputs, gradients, buffers, ..."""
     counts = []
     for kind in ("output", "loss", "gradient", "update", "parameter", "buffer", *PIPELINED):
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
             kinds = "losses" if kind == "loss" else f"{kind}s"
-            counts.append(f"{kinds} {sum(not v.equal for v in verdicts)}/{len(verdicts)}")
+            counts.append(f"{kinds} {sum(v in wrong for v in verdicts)}/{len(verdicts)}")
     return ", ".join(counts)
 
 
@@ -115,6 +133,8 @@ def lines(outcome: Outcome) -> list[str]:
     blind: the number of tensors in which zeros would pass.
     excuses: the names of the excuses that decided the verdict.
     record: "used", "stale" or "written".
+    differs: the cause of a known difference. The line of a tensor that it names has `declared`,
+    the bound; `unexpected` is on the lines of tensors that are not as declared.
     """
     common = _common(outcome)
     if outcome.record:
@@ -122,8 +142,9 @@ def lines(outcome: Outcome) -> list[str]:
     if outcome.made_with:
         common["made_with"] = outcome.made_with
     if outcome.judgement is None:
-        return [json.dumps({**common, "raises": outcome.case.twin.raises})]
-    common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
+        return [json.dumps({**common, "raises": outcome.case.twin.raises.error})]
+    differs = outcome.case.twin.differs
+    common |= {"differs": differs and str(differs), "ill_posed": outcome.judgement.ill_posed}
     common["unit"] = outcome.judgement.unit
     if outcome.flips:
         common["flips"] = [str(flip) for flip in outcome.flips]
@@ -133,7 +154,17 @@ def lines(outcome: Outcome) -> list[str]:
         common["blind"] = len(outcome.judgement.blind)
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
-    return [json.dumps(common | _figures(verdict)) for verdict in outcome.judgement.verdicts]
+    return [
+        json.dumps(common | _figures(verdict) | (_declared(outcome, verdict) if differs else {}))
+        for verdict in outcome.judgement.verdicts
+    ]
+
+
+def _declared(outcome: Outcome, verdict: TensorVerdict) -> dict[str, Any]:
+    """The fields of a tensor in a case that is declared to differ."""
+    bound = outcome.case.twin.differs.bound(verdict.name)
+    fields = {} if bound is None else {"declared": bound}
+    return fields | ({"unexpected": True} if verdict in outcome.unexpected else {})
 
 
 def set_aside(outcome: Outcome) -> str:
@@ -210,9 +241,10 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
 def summary(results: Iterable[dict[str, Any]]) -> str:
     """The summary of a run: what was compared, the largest error, and all exceptions.
 
-    results: the lines of results. Declared differences have no part in the largest error.
+    results: the lines of results. Tensors that are declared to differ have no part in the largest
+    error.
     """
-    twins, cases, differing, tensors = set(), set(), set(), 0
+    twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
@@ -246,12 +278,14 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             blind[result["case"]] = result["blind"]
         if result["differs"]:
             differing.add(result["case"])
-        elif result["problem"] is None and result["unit"] == "roundings":
+        declared += "declared" in result
+        if "declared" not in result and result["problem"] is None and result["unit"] == "roundings":
             needed = max(
                 math.inf if result[norm] is None else result[norm] for norm in ("error", "worst")
             )
             largest = max(largest, (needed, f"{result['tensor']} of {result['case']}"))
-    known = f" ({len(differing)} known differences)" if differing else ""
+    known = f" ({len(differing)} known differences"
+    known = f"{known} in {_count(declared, 'tensor')})" if differing else ""
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
         text += f"; largest error {number(largest[0])} roundings: {largest[1]}"

@@ -13,10 +13,10 @@ from equivalence.twins.drawn import Drawn
 
 
 def demand(case: TwinCase, seed: int) -> str | None:
-    """Demand that each side raises the exception that the twin names.
+    """Demand that each side raises the error that the twin names.
 
     Returns the reference's `Reference.record`. Raises EquivalenceError if a side raises another
-    exception, or none.
+    error, or none.
     """
     side = reference(case, seed)
 
@@ -45,16 +45,13 @@ def reference(case: TwinCase, seed: int) -> Reference:
 
 
 def _demand_raised(side: str, case: TwinCase, run: Callable[[], object]) -> None:
-    """Raise EquivalenceError unless `run` raises the exception that the twin names."""
+    """Raise EquivalenceError unless `run` raises the error that the twin names."""
     try:
         run()
     except (TorchMissingError, RecordError):
         raise
     except Exception as error:
-        if type(error).__name__ != case.twin.raises:
-            raise EquivalenceError(
-                f"{case.name}: the {side} raised {type(error).__name__} ({error}), "
-                f"not {case.twin.raises}"
-            ) from error
+        if wrong := case.twin.raises.refuses(side, error):
+            raise EquivalenceError(f"{case.name}: the {side} {wrong}") from error
     else:
-        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises}")
+        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises.error}")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from equivalence import kinds
+from equivalence.declare.difference import Difference
 from equivalence.declare.initial import Initial, InitialCase, cases
 from equivalence.declare.twin import grid
 from equivalence.errors import DeclarationError, IllPosedError, SideError, WeightError
@@ -304,8 +305,10 @@ def test_a_failure_says_what_is_wrong():
 
 
 def test_a_declared_difference_is_to_be_there():
-    assert kinds.check(one_case(candidate=HERE + "wide_dense", differs="twice as wide"), 0).passed
-    outcome = kinds.check(one_case(differs="twice as wide"), 0)
+    assert kinds.check(
+        one_case(candidate=HERE + "wide_dense", differs=Difference("twice as wide", {"*": 1e5})), 0
+    ).passed
+    outcome = kinds.check(one_case(differs=Difference("twice as wide", {"*": 1e5})), 0)
     assert not outcome.passed
     assert "all 2 tensors are within 7.26 decades" in report.failure(outcome, "pytest this")
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from equivalence import kinds
+from equivalence.declare.difference import Difference
 from equivalence.declare.draws import normal
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import unary
@@ -177,7 +178,7 @@ def test_a_coarse_mode():
 def test_a_declared_difference():
     wrong = case(PT + "Nested", MS + "Steps", normal(5, 4))
     judgement = one(Expected(np.ones(8), "float32"), np.zeros(8)).judgement
-    different = replace(wrong, twin=replace(wrong.twin, differs="known"))
+    different = replace(wrong, twin=replace(wrong.twin, differs=Difference("known", {"*": 9.0})))
     outcome = Outcome(different, 0, judgement)
     assert outcome.passed
     assert excused(outcome) == ["declared_difference"]
@@ -185,7 +186,7 @@ def test_a_declared_difference():
 
 
 def test_a_declared_difference_that_a_coarse_mode_does_not_show():
-    right = affine(differs="known")
+    right = affine(differs=Difference("known", {"*": 9.0}))
     shown = one(Expected(np.ones(8), "float32"), np.ones(8), coarse=True).judgement
     assert excused(Outcome(right, 0, shown)) == ["coarse_mode"]
     plain = one(Expected(np.ones(8), "float32"), np.ones(8)).judgement
