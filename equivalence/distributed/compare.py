@@ -30,7 +30,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
-from equivalence.judge.verdict import Judgement, judge
+from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.sides.weights import Slot
 
@@ -130,7 +130,7 @@ def compare(case: DataParallelCase, seed: int) -> Comparison:
     trace = _run(case, truth)
     seconds = time.monotonic() - started
     expected = {**truth.expected, **_exact_truths(truth, trace)}
-    judgement = judge(expected, trace, UNIT_ROUNDOFF)
+    judgement = demand_values(judge(expected, trace, UNIT_ROUNDOFF))
     comparison = Comparison(case, truth, trace, judgement, seconds)
     _comparisons[:] = [((case, seed), comparison)]
     return comparison

@@ -15,15 +15,20 @@ Both must stay within the budget.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equivalence.judge import excuses
+from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected, one_rounding
 from equivalence.judge.norms import Distance, distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
+
+HOLLOW = (
+    "every output of the reference is of zeros or has no element, so that a candidate that "
+    "computes nothing would pass; draw inputs that give other values"
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,8 @@ class Judgement:
     coarse: whether convolutions and matrix products are computed in fewer bits than the dtype has.
     blind: the names of the tensors in which zeros would pass. In a coarse mode they do not make
         the case ill-posed, unless all tensors are blind.
+    hollow: whether every output of the reference is of zeros or has no element. Then the shapes
+        and dtypes of the outputs are compared, and hardly any value.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -93,6 +100,7 @@ class Judgement:
     excuse: str = "rounding"
     coarse: bool = False
     blind: tuple[str, ...] = ()
+    hollow: bool = False
 
     @property
     def differing(self) -> list[TensorVerdict]:
@@ -169,7 +177,15 @@ def judge(
     if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(nonzero)):
         ill_posed = _zeros_pass(blind[0])
     names = tuple(verdict.name for verdict in blind)
-    return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names)
+    hollow = not any(expected[name].truth.any() for name in expected if tensors.of_result(name))
+    return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names, hollow=hollow)
+
+
+def demand_values(judgement: Judgement) -> Judgement:
+    """The judgement, ill-posed where the reference gives nothing but zeros, or nothing at all."""
+    if not judgement.hollow or judgement.ill_posed is not None:
+        return judgement
+    return replace(judgement, ill_posed=HOLLOW)
 
 
 def _zeros_pass(verdict: TensorVerdict) -> str:

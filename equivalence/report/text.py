@@ -131,6 +131,7 @@ def lines(outcome: Outcome) -> list[str]:
     flips: the branch flips after which the case is equal.
     undecided: the number of elements of updates whose value rounding decides.
     blind: the number of tensors in which zeros would pass.
+    structure: true where the outputs are of zeros or have no element.
     excuses: the names of the excuses that decided the verdict.
     record: "used", "stale" or "written".
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
@@ -152,6 +153,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["undecided"] = outcome.undecided
     if outcome.judgement.blind:
         common["blind"] = len(outcome.judgement.blind)
+    if outcome.judgement.hollow:
+        common["structure"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
     return [
@@ -245,6 +248,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     error.
     """
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
+    hollow: set[str] = set()
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
@@ -270,6 +274,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         if "tensor" not in result:
             continue
         tensors += 1
+        if "structure" in result:
+            hollow.add(result["case"])
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
         if "undecided" in result:
@@ -289,6 +295,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
         text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
+    if hollow:
+        text += f"; structure alone in {_count(len(hollow), 'case')}, of zeros or of no element"
     if flips:
         text += f"; {_count(len(flips), 'case')} equal after "
         text += _count(sum(flips.values()), "branch flip")

@@ -7,7 +7,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, blaming
 from equivalence.host import environment
 from equivalence.judge.precision import BUDGET
-from equivalence.judge.verdict import Judgement, judge
+from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.sides import weights
 from equivalence.twins import excuses, kept
 from equivalence.twins.comparison import Comparison
@@ -47,7 +47,17 @@ def compare_size(
     trace = reference.expected.replace_undecided(raw)
     judgement = judge(reference.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
     comparison = Comparison(reference, candidate, partners, trace, raw, judgement)
-    return _demand_coarse(excuses.apply(comparison, drawn, flips), case)
+    return _demand_coarse(_demand_values(excuses.apply(comparison, drawn, flips), case), case)
+
+
+def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:
+    """Make the case ill-posed if the reference gives nothing but zeros, or nothing.
+
+    An example of an operator may be empty on purpose; it is counted as a comparison of structure.
+    """
+    if case.alone:
+        return comparison
+    return replace(comparison, judgement=demand_values(comparison.judgement))
 
 
 def _demand_coarse(comparison: Comparison, case: TwinCase) -> Comparison:

@@ -3,7 +3,13 @@
 from collections.abc import Callable
 
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
+from equivalence.errors import (
+    EquivalenceError,
+    LeavingError,
+    RecordError,
+    TorchMissingError,
+    staying,
+)
 from equivalence.judge.truth import Truth
 from equivalence.record import truths
 from equivalence.sides import weights
@@ -47,8 +53,9 @@ def reference(case: TwinCase, seed: int) -> Reference:
 def _demand_raised(side: str, case: TwinCase, run: Callable[[], object]) -> None:
     """Raise EquivalenceError unless `run` raises the error that the twin names."""
     try:
-        run()
-    except (TorchMissingError, RecordError):
+        with staying():
+            run()
+    except (TorchMissingError, RecordError, LeavingError):
         raise
     except Exception as error:
         if wrong := case.twin.raises.refuses(side, error):

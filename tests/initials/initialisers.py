@@ -37,6 +37,12 @@ INITIALS = (
         configs=grid(in_features=200, out_features=80, init=INITIALISERS),
     ),
     Initial(
+        "orthogonal_dense",
+        reference="pt_reference.orthogonal:dense",
+        candidate="ms_models.orthogonal:dense",
+        configs=grid(in_features=64, out_features=[32, 96], gain=1.5),
+    ),
+    Initial(
         "default_truncated_normal",
         configs=grid(in_planes=24, out_planes=64, kernel_size=3, init="truncated_normal_default"),
         differs=Difference(

@@ -142,6 +142,25 @@ STEPS = (
         + grid(clip="clip_value", limit=0.5, loss_scale=1024.0),
         "clipped",
     ),
+    Twin(
+        "clipped_by_global_norm",
+        reference="pt_reference.groups:clipped_together",
+        candidate="ms_models.groups:clipped_together",
+        # The common norm is about 12, that of no single shift or bias above 4.
+        configs=grid(learning_rate=0.1, limit=4.0),
+        inputs=gradients(),
+        steps=10,
+        **TRAINED,
+    ),
+    Twin(
+        "head_of_its_own_group",
+        reference="pt_reference.groups:head_apart",
+        candidate="ms_models.groups:head_apart",
+        configs=grid(learning_rate=0.1, weight_decay=0.1, head_rate=0.025, head_decay=0.4),
+        inputs=gradients(),
+        steps=10,
+        **TRAINED,
+    ),
     given("fixed_loss_scale", grid(loss_scale=1024.0), "fixed_loss_scale"),
     given("managed_loss_scale", grid(loss_scale=1024.0), "fixed_loss_scale", "managed_loss_scale"),
     given(

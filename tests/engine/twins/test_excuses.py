@@ -261,11 +261,13 @@ DOORS = {
     "makes a TensorVerdict": {"judge/verdict.py": 8, "initials/compare.py": 1},
     "replaces a judgement": {
         "twins/excuses.py": 3,
-        "twins/compare.py": 1,  # refuses a candidate that is too exact
+        # refuses a candidate that is too exact, and a reference of zeros
+        "twins/compare.py": 2,
     },
     "replaces what a judgement holds": {
         "twins/excuses.py": 1,  # sets an example aside
         "twins/compare.py": 1,  # refuses a candidate that is too exact
+        "judge/verdict.py": 1,  # refuses a reference of zeros
         "twins/sizes.py": 1,  # a tensor's name with its size
     },
     "widens a sensitivity": {

@@ -27,6 +27,9 @@ LOG_PROBABILITIES = functools.partial(uniform, low=-4.0, high=-0.05)
 NEAR_LN2 = functools.partial(uniform, low=0.6, high=0.8)
 """Where exp is accurate."""
 
+ALIKE_AND_SMALL = functools.partial(uniform, low=-0.5, high=0.5)
+"""Scores that differ as those of ALIKE do; one rounding of them is not as large."""
+
 SOFT = functools.partial(uniform, low=0.05, high=1.0)
 OF_MS = "ms_models.functional:"
 
@@ -65,6 +68,20 @@ def _probable_classes(draw, without):
         made.append(uniform(classes, low=0.5, high=1.5).constant())
     told = {"reduction": REDUCTION, "label_smoothing": [0.0, 0.1]}
     return made, arguments(draw, told)
+
+
+def _weighted(*kinds, **told):
+    """Scores and labels of several classes, each class with a weight of its own, and their mean."""
+
+    def space(draw, without):
+        rows, classes = draw(st.integers(2, 6)), draw(st.integers(2, 5))
+        sides = [draw(st.integers(1, 3)) for _ in range(draw(st.sampled_from((0, 1, 2))))]
+        kind = values(draw, without, *kinds)
+        made = [kind(rows, classes, *sides), integers(rows, *sides, high=classes)]
+        made.append(uniform(classes, low=0.1, high=4.0).constant())
+        return made, arguments(draw, {"reduction": ["mean"], **told})
+
+    return space
 
 
 def _triplets(draw, _):
@@ -178,9 +195,24 @@ OPERATORS = (
     ),
     Operator(
         F + "cross_entropy",
-        classified(SCORES, ALIKE, ignore_index=[-100, 1], label_smoothing=[0.0, 0.1]),
+        classified(
+            SCORES, ALIKE_AND_SMALL, ALIKE, ignore_index=[-100, 1], label_smoothing=[0.0, 0.1]
+        ),
         to("ops.cross_entropy", without=ROUNDED_SCORES, differs=ROUNDED_SHOWN),
         to("nn.CrossEntropyLoss", without=ROUNDED_SCORES | BUILT, differs=ROUNDED_SHOWN),
+    ),
+    Operator(
+        F + "cross_entropy",
+        _weighted(ALIKE_AND_SMALL, label_smoothing=[0.0, 0.1]),
+        to("ops.cross_entropy"),
+        name="weighted_cross_entropy",
+    ),
+    Operator(
+        F + "nll_loss",
+        _weighted(LOG_PROBABILITIES, ignore_index=[1]),
+        to("ops.nll_loss"),
+        to("mint.nn.functional.nll_loss", without=PLANES | UNREDUCED),
+        name="weighted_nll_loss",
     ),
     Operator(
         F + "cross_entropy",
@@ -199,7 +231,9 @@ OPERATORS = (
     Operator(
         F + "kl_div",
         pointwise_loss(
-            LOG_PROBABILITIES, target=SOFT, reduction=["none", "mean", "sum", "batchmean"]
+            LOG_PROBABILITIES,
+            target=SOFT,
+            reduction=["none", "mean", "sum", "batchmean", "batchmean"],
         ),
         to("ops.kl_div", without={**LEARNED, **NO_BATCH}),
         to("nn.KLDivLoss", without={**LEARNED, **NO_BATCH}),
