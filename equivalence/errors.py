@@ -134,9 +134,10 @@ def _without_torch() -> Iterator[None]:
         if "torch" in sys.modules:
             raise BorrowingError("it imports torch; the candidate must compute with MindSpore")
         return
-    from torch.utils._python_dispatch import TorchDispatchMode
+    # It is loaded with torch; this module imports no framework itself.
+    mode = sys.modules["torch.utils._python_dispatch"].TorchDispatchMode
 
-    class Forbidden(TorchDispatchMode):
+    class Forbidden(mode):
         def __torch_dispatch__(self, function, *_):
             told = f"it calls torch ({function}); the candidate must compute with MindSpore"
             raise BorrowingError(told)
