@@ -165,9 +165,9 @@ def why(outcome: Any) -> str | None:
     judgement = outcome.judgement
     if judgement.ill_posed:
         return judgement.ill_posed
-    if outcome.case.twin.differs:
+    if outcome.case.twin.differs and not outcome.unexpected:
         return f"the known difference is not seen: at most {judgement.needed:.3g} roundings"
-    worst = judgement.differing[0]
+    worst = outcome.unexpected[0]
     return f"{worst.name}: {worst.problem or f'{worst.needed:.3g} roundings'}"
 
 

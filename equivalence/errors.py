@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -44,6 +45,14 @@ class SideError(EquivalenceError):
     """One side raised an exception while it was built or run; that exception is the cause."""
 
 
+class LeavingError(Exception):
+    """A side tried to end or to skip the test, or to end the process."""
+
+
+class BorrowingError(Exception):
+    """The candidate used torch."""
+
+
 class CheckpointError(EquivalenceError):
     """A checkpoint cannot be read, converted or written."""
 
@@ -80,15 +89,61 @@ def blaming(side: str, case: str, tell: "Tell | None" = None) -> Iterator[None]:
     case: the case's name.
     tell: describes the exception; None: `words` does.
 
-    An EquivalenceError passes unchanged.
+    An EquivalenceError passes unchanged. The block can neither skip the test nor end the process
+    in peace. The candidate cannot compute with torch.
     """
     try:
-        yield
+        with staying(), _without_torch() if side == "candidate" else contextlib.nullcontext():
+            yield
     except EquivalenceError:
         raise
     except Exception as error:
         text = (tell or words)(error)
         raise SideError(f"{case}: the {side} raised {type(error).__name__}: {text}") from error
+
+
+@contextlib.contextmanager
+def staying() -> Iterator[None]:
+    """A context in which a skip of pytest, `sys.exit` and `os._exit(0)` are LeavingErrors.
+
+    `os._exit` with another code ends the process as ever, and the run is red.
+    """
+    leave, process = os._exit, os.getpid()
+
+    def stay(code: int) -> None:
+        if code or os.getpid() != process:  # a child of this process may end
+            leave(code)
+        raise LeavingError("os._exit(0) would end the run")
+
+    os._exit = stay
+    try:
+        yield
+    except (KeyboardInterrupt, GeneratorExit, Exception):
+        raise
+    except BaseException as error:  # such as SystemExit, and what pytest.skip raises
+        raise LeavingError(f"{type(error).__name__} would end the test: {error}") from error
+    finally:
+        os._exit = leave
+
+
+@contextlib.contextmanager
+def _without_torch() -> Iterator[None]:
+    """A context in which an operator of torch raises BorrowingError, and so does its import."""
+    if "torch" not in sys.modules:
+        yield
+        if "torch" in sys.modules:
+            raise BorrowingError("it imports torch; the candidate must compute with MindSpore")
+        return
+    # It is loaded with torch; this module imports no framework itself.
+    mode = sys.modules["torch.utils._python_dispatch"].TorchDispatchMode
+
+    class Forbidden(mode):
+        def __torch_dispatch__(self, function, *_):
+            told = f"it calls torch ({function}); the candidate must compute with MindSpore"
+            raise BorrowingError(told)
+
+    with Forbidden():
+        yield
 
 
 def words(error: Exception) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from equivalence.declare.data_parallel import DataParallelCase
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.initial import InitialCase
 from equivalence.declare.operator import OperatorCase
 from equivalence.declare.pipeline import PipelineCase
@@ -22,13 +23,13 @@ class Declared(Protocol):
     """The fields that every declaration has.
 
     name: an identifier; no other declaration of the same kind has it.
-    differs: the cause of a known difference, in words; None where the sides must be equal.
-    raises: the name of the exception that both sides must raise; None where neither may raise.
+    differs: a known difference; None where the sides must be equal.
+    raises: the error that both sides must raise; None where neither may raise.
     """
 
     name: str
-    differs: str | None
-    raises: str | None
+    differs: Difference | None
+    raises: Raised | None
 
 
 class Case(Protocol):
@@ -126,7 +127,11 @@ def check(case: Case, seed: int) -> Outcome:
     >>> check(next(cases(twin, "cpu")), seed=0).passed
     True
     """
-    return resolve(kind_of(case).check)(case, seed)
+    outcome = resolve(kind_of(case).check)(case, seed)
+    if case.twin.differs and outcome.judgement is not None:
+        names = [verdict.name for verdict in outcome.judgement.verdicts]
+        case.twin.differs.demand_names(case.name, names)
+    return outcome
 
 
 def diagnose(case: Case, seed: int, every: bool = False) -> tuple[Sequence[str], Sequence[str]]:

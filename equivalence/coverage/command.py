@@ -138,7 +138,7 @@ class Declarations:
     def _add_layer(self, one: Match, layer: Layer) -> None:
         for name in layer.verified:
             differs = self.declared[name].differs
-            _add_new(one.differences, [differs] if differs else [])
+            _add_new(one.differences, [str(differs)] if differs else [])
             one.worst = _larger(one.worst, accepted.worst_of(self.figures, name))
         _add_new(one.differences, _differences(layer.counterpart, layer.torch, layer.torch))
         _add_new(one.remarks, _remarks(layer.counterpart))
@@ -215,7 +215,7 @@ def _add_new(to: list[str], words: Iterable[str]) -> None:
 
 
 def _differences(counterpart: Counterpart, api: str, torch: str) -> Iterator[str]:
-    yield from counterpart.differs
+    yield from map(str, counterpart.differs.values())
     for name, (ours, theirs) in counterpart.defaults.items():
         if api == torch or not _defaults_to(api, name, theirs):
             yield f"{name} is {theirs!r} unless told, not {ours!r}"

@@ -5,6 +5,7 @@ A declaration names its two sides as "module:attribute" and gives one case for e
 
 twin, operator, pipeline, initial, data_parallel: the five kinds of declarations.
 declaration: the checks of their fields that all kinds share.
+difference: known differences and errors, which declarations expect.
 draws, distributions: how the inputs of a twin are drawn.
 batches: inputs of a twin that a data pipeline gives.
 spaces: the space of shapes and arguments that an operator's examples are drawn from.

@@ -202,8 +202,8 @@ def fields_checked(declared: type[Kind]) -> type[Kind]:
 class Declaration:
     """The base of declarations: the value that a field has in most kinds, see `kinds.Declared`."""
 
-    differs: str | None = None
-    raises: ClassVar[str | None] = None
+    differs: Any = None
+    raises: ClassVar[Any] = None
 
 
 class Configured:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from equivalence.declare.declaration import Configured, Declaration, demanding, fields_checked, stem
+from equivalence.declare.difference import Difference, demand_difference
 
 
 @fields_checked
@@ -17,7 +18,7 @@ class Initial(Declaration):
     candidate: the callable that builds the MindSpore network.
     configs: keyword arguments of both callables, one mapping for each case.
     rename: candidate names -> reference names, as for a `Twin`.
-    differs: the cause of a known difference, in words; None where the sides must be equal.
+    differs: a known difference; None where the sides must be equal.
     level: "gate" or "nightly".
 
     Raises DeclarationError where a field is wrong.
@@ -33,13 +34,13 @@ class Initial(Declaration):
     candidate: str
     configs: Sequence[Mapping[str, Any]] = ({},)
     rename: Mapping[str, str] = field(default_factory=dict)
-    differs: str | None = None
+    differs: Difference | None = None
     level: str = "gate"
 
     def __post_init__(self) -> None:
         demand = demanding("initial", self, ("reference", "candidate"))
         demand.paths("rename")
-        demand.text("differs")
+        demand_difference(demand)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
+from equivalence.declare.difference import Difference
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import DTYPES, Twin, TwinCase
 from equivalence.errors import DeclarationError
@@ -29,7 +30,7 @@ class Counterpart:
     without: a limit of this call, a key of LIMITS -> the consequence, in words. No example beyond a
     limit is compared. One example beyond it must fail, unless the words begin with "crashes",
     "spoils" or "unwritten" (memory that may be right by chance).
-    differs: a known difference, in words -> an example that must show it.
+    differs: an example -> the known difference that it must show.
     defaults: argument of torch -> (torch's default, MindSpore's), where the defaults differ.
     """
 
@@ -38,14 +39,18 @@ class Counterpart:
     through: str | None = None
     integers: str | None = None
     without: Mapping[str, str] = field(default_factory=dict)
-    differs: Mapping[str, str] = field(default_factory=dict)
+    differs: Mapping[str, Difference] = field(default_factory=dict)
     defaults: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         demand = Demand("counterpart", self, self.api)
         demand.api("api")
-        for field_name in ("names", "without", "differs"):
+        for field_name in ("names", "without"):
             demand.words(field_name)
+        right = isinstance(self.differs, Mapping)
+        right = right and all(isinstance(each, Difference) for each in self.differs.values())
+        cure = "write {'an example': Difference('the cause', {'output.0': 0.01})}"
+        demand(right, f"differs is {shown(self.differs)}; {cure}")
         if self.through is not None:
             demand.target("through")
         demand.mapping("defaults", self.defaults)
@@ -61,7 +66,7 @@ def to(
     through: str | None = None,
     integers: str | None = None,
     without: Mapping[str, str] | None = None,
-    differs: Mapping[str, str] | None = None,
+    differs: Mapping[str, Difference] | None = None,
     defaults: Mapping[str, tuple[Any, Any]] | None = None,
     **names: str,
 ) -> Counterpart:
@@ -220,7 +225,7 @@ class Operator:
             odd = sorted(each.without.keys() - LIMITS.keys())
             demand(not odd, f"{each.api}: limits {odd} are not among {', '.join(LIMITS)}")
             demand(each.integers in (None, "int32"), f"{each.api}: integers can only be 'int32'")
-            for example in each.differs.values():
+            for example in each.differs:
                 self.example(example)
 
     def example(self, text: str) -> Example:

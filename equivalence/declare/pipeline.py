@@ -26,6 +26,7 @@ from equivalence.declare.declaration import (
     shown,
     stem,
 )
+from equivalence.declare.difference import Difference, demand_difference
 
 
 @fields_checked
@@ -40,7 +41,7 @@ class Pipeline(Declaration):
     configs: keyword arguments, one mapping for each case. Keys in capitals go, in small letters,
     to `files` alone. With `num_shards` and no `shard_id`, the part of every rank is compared.
     level: "gate" or "nightly".
-    differs: a known difference, in words: the stage, then the cause; None where the sides must be
+    differs: a known difference, whose cause names the stage first; None where the sides must be
     equal.
 
     Raises DeclarationError where a field is wrong.
@@ -57,11 +58,11 @@ class Pipeline(Declaration):
     files: str
     configs: Sequence[Mapping[str, Any]] = ({},)
     level: str = "gate"
-    differs: str | None = None
+    differs: Difference | None = None
 
     def __post_init__(self) -> None:
         demand = demanding("pipeline", self, ("reference", "candidate", "files"))
-        demand.text("differs")
+        demand_difference(demand)
         for config in self.configs:
             demand("folder" not in config, "configs name 'folder', which each side is given anyway")
             ranks, rank = config.get("num_shards", 1), config.get("shard_id", 0)

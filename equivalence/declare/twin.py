@@ -1,6 +1,5 @@
 """Declarations of twins, and their cases. Imports no framework."""
 
-import builtins
 import itertools
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from equivalence.declare.declaration import (
     shown,
     stem,
 )
+from equivalence.declare.difference import Difference, Raised, demand_difference
 from equivalence.declare.draws import Draw
 from equivalence.errors import DeclarationError
 
@@ -46,10 +46,10 @@ class Twin:
     level: "gate" or "nightly".
     rename: candidate name -> reference name, beyond the standard renames. Each is a whole name or a
     run of its parts: "down_sample_layer" -> "downsample".
-    differs: the cause of a known difference, in words; the candidate must then exceed the budget.
+    differs: a known difference; the candidate must then exceed the budget as it says.
     settings: settings that may differ, each with the reason: {"bn1.eps": "why"}. "BatchNorm2d.eps"
     stands for all layers of a class, "*.eps" for all layers. Each must differ in fact.
-    raises: the name of the exception that both sides must raise.
+    raises: the error that both sides must raise.
     random_layers: "eval" pins dropout, in layers and in functions: everything is kept. Paths or
     classes pin random layers of the model's own as well, which then run in evaluation mode. What is
     pinned on either side must draw equally often, from the same law.
@@ -87,9 +87,9 @@ class Twin:
     dtypes: Sequence[str] = ("float32",)
     level: str = "gate"
     rename: Mapping[str, str] = field(default_factory=dict)
-    differs: str | None = None
+    differs: Difference | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    raises: str | None = None
+    raises: Raised | None = None
     random_layers: str | Sequence[str] | None = None
     steps: int | None = None
     computes: str | None = None
@@ -104,12 +104,11 @@ class Twin:
         demand_inputs(demand)
         demand.paths("rename")
         demand.names("constants")
-        demand.text("differs")
+        demand_difference(demand)
         demand.words("settings")
-        demand(
-            self.raises is None or _is_exception(self.raises),
-            f"raises {shown(self.raises)} is no exception's name, such as 'ValueError'",
-        )
+        right = self.raises is None or isinstance(self.raises, Raised)
+        cure = "write Raised('ValueError', 'a part of the message')"
+        demand(right, f"raises is {shown(self.raises)}; {cure}")
         self._demand_random_layers(demand)
         demand(not (self.differs and self.raises), "cannot both differ and raise")
         if self.computes is not None:
@@ -153,16 +152,6 @@ class Twin:
         for config in self.configs:
             twice = sorted(named & set(config))
             demand(not twice, f"{twice} is in sizes and in {dict(config)}")
-
-
-def _is_exception(name: Any) -> bool:
-    """Whether a text can name an exception: a built-in one, or one ending in Error or Exception."""
-    if not (isinstance(name, str) and name.isidentifier()):
-        return False
-    builtin = getattr(builtins, name, None)
-    if builtin is not None:
-        return isinstance(builtin, type) and issubclass(builtin, Exception)
-    return name.endswith(("Error", "Exception"))
 
 
 def demand_inputs(demand: Demand) -> None:

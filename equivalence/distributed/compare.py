@@ -30,7 +30,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
-from equivalence.judge.verdict import Judgement, judge
+from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.sides.weights import UNSAVED, Slot
 
@@ -133,7 +133,7 @@ def compare(case: DataParallelCase, seed: int) -> Comparison:
     unsaved = {of_rank(name, rank) for name in buffers for rank in range(case.twin.ranks)}
     expected = {n: each for n, each in truth.expected.items() if n in trace or n not in unsaved}
     expected |= _exact_truths(truth, trace)
-    judgement = judge(expected, trace, UNIT_ROUNDOFF)
+    judgement = demand_values(judge(expected, trace, UNIT_ROUNDOFF))
     comparison = Comparison(case, truth, trace, judgement, seconds)
     _comparisons[:] = [((case, seed), comparison)]
     return comparison

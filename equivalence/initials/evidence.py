@@ -6,13 +6,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from equivalence.initials import conventions, two_sample
-from equivalence.initials.values import Weight, fixed, leading_positions
+from equivalence.initials.values import Weight, fixed, leading_positions, whole
 
 FALSE_ALARM = 1e-6
 """The probability that one case refuses a right candidate is at most this."""
 
 LEADING, REPEATS = 256, 64
 """Leading elements of a weight, and builds, that the comparison of weights with each other uses."""
+
+
+SAME = 1e-3
+"""Singular values that are closer than this share of the largest one are equal."""
 
 
 def examine(weights: Sequence[Weight]) -> float:
@@ -29,9 +33,8 @@ def examine(weights: Sequence[Weight]) -> float:
     random_weights = [weight for weight in compared if weight.drawn[0].size]
     theirs = copies([(weight, weight.reference) for weight in random_weights])
     ours = copies([(weight, weight.candidate) for weight in random_weights])
-    tests = (
-        2 * len(compared) + len(two_sample.TESTS) * len(random_weights) + len(theirs) + len(ours)
-    )
+    tests = 2 * len(compared) + len(two_sample.TESTS) * len(random_weights)
+    tests += len(theirs) + len(ours) + sum(map(_is_matrix, random_weights))
     budget = -math.log10(FALSE_ALARM / max(tests, 1))
     shapes = {weight.name: weight.slot.shape for weight in weights}
     for weight in compared:
@@ -40,7 +43,39 @@ def examine(weights: Sequence[Weight]) -> float:
     for weight in random_weights:
         if not weight.problem:  # copies have fewer elements of their own than the tests assume
             _check_distribution(weight, budget, conventions.fans(_kernel_shape(weight, shapes)))
+        if not weight.problem and _is_matrix(weight):
+            _check_singular_values(weight, budget)
     return budget
+
+
+def _is_matrix(weight: Weight) -> bool:
+    """Whether a weight is kept whole, and has rows and columns; a kernel has a row per filter."""
+    shape = weight.slot.shape
+    return len(shape) > 1 and min(shape[0], math.prod(shape[1:])) > 1 and whole(shape)
+
+
+def _check_singular_values(weight: Weight, budget: float) -> None:
+    """Note a problem where singular values are not of one distribution: an orthogonal matrix has
+    the same elements as a random one, seen one by one, and all of its singular values are equal.
+
+    The singular values of a random matrix repel each other. So their distribution functions are
+    closer than those of independent values, and the test refuses less often than it says.
+    """
+    shape = weight.slot.shape[0], math.prod(weight.slot.shape[1:])
+    theirs, ours = (
+        np.linalg.svd(v[:REPEATS].astype(float).reshape(-1, *shape), compute_uv=False).ravel()
+        for v in (weight.reference, weight.candidate)
+    )
+    # Equal values stay equal: the rounding of an orthogonal matrix is of no distribution.
+    grid = SAME * max(theirs.max(), ours.max())
+    rounded = [np.sort(np.round(values / grid)) for values in (theirs, ours)]
+    decades = weight.evidence["singular values"] = two_sample.kolmogorov(*rounded)
+    if decades > budget:
+        ranges = [f"{v.min():.4g} to {v.max():.4g}" for v in (theirs, ours)]
+        weight.problem = f"singular values {ranges[0]} (reference) {ranges[1]} (candidate)"
+        equal = [bool((v == v[0]).all()) for v in rounded]
+        if equal[0] != equal[1]:
+            weight.cause = f"orthogonal in the {'reference' if equal[0] else 'candidate'} alone"
 
 
 def _kernel_shape(weight: Weight, shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -63,7 +63,7 @@ def evidence(one: np.ndarray, other: np.ndarray) -> dict[str, float]:
     return {
         "mean": decades_of_normal(_quotient(a.mean - b.mean, _mean_error(a, b))),
         "deviation": decades_of_normal(_deviation_score(a, b)),
-        "shape": _kolmogorov(one, other),
+        "shape": kolmogorov(one, other),
         "top": _beyond(one, other),
         "bottom": _beyond(-one[::-1], -other[::-1]),
     }
@@ -113,7 +113,7 @@ def log_deviation_error(count: int, kurtosis: float) -> float:
     return math.sqrt(max(kurtosis - 1.0, 1.0 / count) / (4 * count))
 
 
-def _kolmogorov(one: np.ndarray, other: np.ndarray) -> float:
+def kolmogorov(one: np.ndarray, other: np.ndarray) -> float:
     """Evidence of the largest gap between the distribution functions of two sorted samples."""
     at = np.concatenate([one, other])
     shares = [np.searchsorted(values, at, "right") / values.size for values in (one, other)]

@@ -175,6 +175,11 @@ def positions(shape: tuple[int, ...]) -> np.ndarray:
     return np.concatenate([np.arange(leading), rest])
 
 
+def whole(shape: tuple[int, ...]) -> bool:
+    """Whether all elements of a weight are kept."""
+    return math.prod(shape) <= MOST_ELEMENTS
+
+
 def leading_positions(shape: tuple[int, ...]) -> int:
     """How many of the kept elements are the first ones of the weight, without a gap."""
     size = math.prod(shape)

@@ -55,12 +55,14 @@ CLOSER_SENSITIVITIES = Excuse(
 JUMP = Excuse(
     "jump",
     "the gradient of a single operator between two sides of a kink; the example counts for nothing",
-    "only gradients that jump within 16 roundings of the inputs, by at least half of the error",
+    "only gradients that jump within 16 roundings of the inputs, by at least half of the error; "
+    "with `chance`, one example in 6 of an exploration",
 )
 CHANCE = Excuse(
     "chance",
     "a loss of digits that the reference shows for inputs nearby; the example counts for nothing",
-    "an error of at most 4 times the reference's own, which is over the budget there, too",
+    "an error of at most 4 times the reference's own, which is over the budget there, too; "
+    "with `jump`, one example in 6 of an exploration",
 )
 INACCURATE_KERNEL = Excuse(
     "inaccurate_kernel",
@@ -80,7 +82,7 @@ ACCUMULATION = Excuse(
 DECLARED_DIFFERENCE = Excuse(
     "declared_difference",
     "a known difference between the frameworks, which the declaration names in `differs`",
-    "red on the day it does not show any more",
+    "the tensors that it names, each up to the size that it names; red on the day none differs",
 )
 DECLARED_SETTING = Excuse(
     "declared_setting",

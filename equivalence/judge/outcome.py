@@ -7,7 +7,7 @@ from equivalence.judge import excuses
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.truth import Flip
-from equivalence.judge.verdict import Judgement
+from equivalence.judge.verdict import Judgement, TensorVerdict
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the sides are equal, or differ where the declaration says so.
+        """Whether the sides are equal, or differ where and as far as the declaration says so.
 
         Settings count as tensors do. A declared difference covers all settings; it also passes
         where a coarse mode cannot show it.
@@ -63,8 +63,20 @@ class Outcome:
             return True
         if self.case.twin.differs:
             shown = bool(self.judgement.differing) or self.judgement.coarse
-            return self.judgement.ill_posed is None and shown
+            return self.judgement.ill_posed is None and shown and not self.unexpected
         return self.judgement.equal and not (self.settings and self.settings.differing)
+
+    @property
+    def unexpected(self) -> list[TensorVerdict]:
+        """The tensors that are over budget, and not as a difference is declared; worst first."""
+        judgement, differs = self.judgement, self.case.twin.differs
+        return [
+            verdict
+            for verdict in judgement.differing
+            if not (
+                differs and differs.allows(verdict.name, judgement.size(verdict), verdict.problem)
+            )
+        ]
 
     @property
     def excuses(self) -> tuple[str, ...]:

@@ -49,6 +49,11 @@ def of_weight(name: str) -> bool:
     return not name.startswith(("output.", "gradient:input[", "loss["))
 
 
+def of_result(name: str) -> bool:
+    """Whether the tensor is what a run is for: an output, a loss, an update, an image, a label."""
+    return not name.startswith(("gradient:", "buffer:", "count:"))
+
+
 def jumps(name: str, steps: int = 1) -> bool:
     """Whether the tensor jumps when an activation takes the other branch of its kink.
 

@@ -19,15 +19,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equivalence.judge import excuses
+from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected, Faint
-from equivalence.judge.norms import Distance
+from equivalence.judge.norms import Distance, distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
 from equivalence.judge.truth import nothing_to_compare
 
 HALF = 0.5
 """An error relative to the truth. A run that is off by so much is no result, however it rounds."""
+
+HOLLOW = (
+    "every output of the reference is of zeros or has no element, so that a candidate that "
+    "computes nothing would pass; draw inputs that give other values"
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class TensorVerdict:
     worst: the error by the maximum norm, in roundings.
     conditioning: sensitivity / (u ||truth||).
     own_error: the error of the reference's own run, in roundings, by the norm that needs more.
-    relative: ||candidate - truth|| / ||truth||.
+    relative: ||candidate - truth|| / ||truth||; NaN where no number tells.
     reach: the error that the budget allows, relative to the truth, by the stricter norm. From 1
         on, a tensor of zeros would pass.
     index: the index of the worst element; () for a sketch.
@@ -96,6 +101,8 @@ class Judgement:
     coarse: whether convolutions and matrix products are computed in fewer bits than the dtype has.
     blind: the names of the tensors in which zeros would pass. In a coarse mode they do not make
         the case ill-posed, unless all tensors are blind.
+    hollow: whether every output of the reference is of zeros or has no element. Then the shapes
+        and dtypes of the outputs are compared, and hardly any value.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -104,11 +111,21 @@ class Judgement:
     excuse: str = "rounding"
     coarse: bool = False
     blind: tuple[str, ...] = ()
+    hollow: bool = False
 
     @property
     def differing(self) -> list[TensorVerdict]:
         """The tensors over budget, worst first."""
         return sorted((v for v in self.verdicts if not v.equal), key=lambda v: -v.needed)
+
+    def size(self, verdict: TensorVerdict) -> float:
+        """How far a tensor is off, in the unit by which a declared difference is bounded.
+
+        It is relative to the truth; in a unit other than roundings, it is the error itself.
+        Infinite where no number tells.
+        """
+        size = verdict.relative if self.unit == "roundings" else verdict.needed
+        return math.inf if math.isnan(size) else size
 
     @property
     def excuses(self) -> set[str]:
@@ -180,7 +197,15 @@ def judge(
     if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(nonzero)):
         ill_posed = _zeros_pass(blind[0])
     names = tuple(verdict.name for verdict in blind)
-    return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names)
+    hollow = not any(expected[name].truth.any() for name in expected if tensors.of_result(name))
+    return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names, hollow=hollow)
+
+
+def demand_values(judgement: Judgement) -> Judgement:
+    """The judgement, ill-posed where the reference gives nothing but zeros, or nothing at all."""
+    if not judgement.hollow or judgement.ill_posed is not None:
+        return judgement
+    return replace(judgement, ill_posed=HOLLOW)
 
 
 def _zeros_pass(verdict: TensorVerdict) -> str:
@@ -331,9 +356,11 @@ def _exact(name: str, tensor: Expected, got: np.ndarray, budget: float) -> Tenso
         problem = f"some of its {got.size} integers differ; which, their digest does not tell"
         return TensorVerdict(name, budget, sketched=True, problem=problem)
     index = _unravel(int(wrong[0]), got.shape)
+    apart = distance(got.astype(float), tensor.truth.astype(float))
     return TensorVerdict(
         name,
         budget,
+        relative=apart.norm / apart.scale if apart.scale else math.nan,
         index=index,
         got=float(got[index]),
         want=float(tensor.truth[index]),

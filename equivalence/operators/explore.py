@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import Flaky, FlakyFailure, HypothesisWarning
 from hypothesis.internal.conjecture import providers
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.operator import (
     LIMITS,
     Counterpart,
@@ -38,8 +39,11 @@ COMPILED_EXAMPLES = {GATE_EXAMPLES: 1, NIGHTLY_EXAMPLES: 3}
 PASSES = 4
 """At most this many passes over Hypothesis; a later pass replaces duplicates of earlier ones."""
 
-WELL_POSED_SHARE = 4
+WELL_POSED_SHARE = 2
 """One example in this many, and at least one, must be well-posed; else DeclarationError."""
+
+SET_ASIDE_SHARE = 6
+"""Excuses may set aside one example, or one in this many of those drawn; else DeclarationError."""
 
 MEMORY = Path(".hypothesis", "failed")
 """The folder, below the root, with the smallest failing example of each nightly exploration.
@@ -115,8 +119,8 @@ def explore(
     begin: called with the spelling of each example before it runs, in case the process dies.
     shrink: whether a failing example is made smaller.
 
-    Raises DeclarationError where too few examples are well-posed: hardly anything would be
-    compared.
+    Raises DeclarationError where too few examples are well-posed, or excuses set aside too many:
+    hardly anything would be compared.
     """
     result, tried = ExplorationResult(), set()
     memory = (
@@ -178,6 +182,14 @@ def explore(
         return result
     if memory:
         memory.unlink(missing_ok=True)
+    aside = len(result.set_aside)
+    if aside > max(1, result.drawn // SET_ASIDE_SHARE):
+        names = sorted({name for outcome in result.set_aside for name in outcome.excused})
+        raise DeclarationError(
+            f"{exploration.name}: of {result.drawn} examples {aside} are set aside "
+            f"({', '.join(names)}), such as {result.set_aside[0].case.sample_name}; draw better "
+            "conditioned values"
+        )
     if len(result.outcomes) < max(1, result.drawn // WELL_POSED_SHARE):
         raise DeclarationError(
             f"{exploration.name}: of {result.drawn} examples {len(result.outcomes)} are "
@@ -303,6 +315,20 @@ def pairs_without(
         others = {key: value for key, value in example.arguments.items() if key != argument}
         pairs.append((example, replace(example, arguments=others)))
     return pairs
+
+
+def shows(exploration: Exploration, example: Example, difference: Difference, seed: int) -> bool:
+    """Whether an example shows this difference: these tensors, this far off, or this refusal."""
+    case = exploration.case(example)
+    if isinstance(difference.tensors, Raised):
+        try:
+            check(case, seed)
+        except SideError as error:
+            return difference.tensors.refuses("candidate", error.__cause__) is None
+        return False
+    outcome = check(replace(case, twin=replace(case.twin, differs=difference)), seed)
+    difference.demand_names(case.name, [each.name for each in outcome.judgement.verdicts])
+    return outcome.passed
 
 
 def differs(exploration: Exploration, example: Example, seed: int) -> bool:

@@ -16,7 +16,7 @@ from equivalence.judge import precision
 from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import Trace
-from equivalence.judge.verdict import Judgement, judge
+from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.seeds import stream
 from equivalence.targets import build, resolve
 
@@ -83,7 +83,7 @@ def compare(case: PipelineCase, seed: int) -> Comparison:
         reference.expected["count:reads"] = Expected(theirs, str(theirs.dtype))
         reference.own["count:reads"], trace["count:reads"] = theirs, ours
     judgement = judge(reference.expected, trace, UNIT_ROUNDOFF, replaceable=True)
-    return Comparison(reference, trace, judgement)
+    return Comparison(reference, trace, demand_values(judgement))
 
 
 class Sides:

@@ -80,7 +80,7 @@ def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]
         "dtype": case.dtype,
         "steps": twin.steps,
         "computes": twin.computes,
-        "raises": twin.raises,
+        "raises": twin.raises and twin.raises.error,
         "random_layers": twin.random_layers,
         "seed": seed,
         "unit_roundoff": unit_roundoff,

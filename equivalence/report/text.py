@@ -10,7 +10,7 @@ from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.words import number
+from equivalence.words import listed, number
 
 PIPELINED = ("image", "label", "count")
 """Kinds of tensors of a data pipeline."""
@@ -35,7 +35,7 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     repeat: the command that runs only this case.
     diagnosis: lines that name the culprit.
     """
-    case, judgement = outcome.case, outcome.judgement
+    case, judgement, wrong = outcome.case, outcome.judgement, outcome.unexpected
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
@@ -47,14 +47,16 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     if judgement.equal:
         return "\n".join([_hidden(outcome), f"repeat: {repeat}"])
     lines = [
-        f"{case.name}: {len(judgement.differing)} of {total} tensors differ by more than "
-        f"{judgement.excuse} ({_kinds(judgement)})"
+        f"{case.name}: {len(wrong)} of {total} tensors differ by more than "
+        f"{judgement.excuse} ({_kinds(judgement, wrong)})"
     ]
+    if case.twin.differs:
+        lines += _undeclared(outcome)
     if judgement.ill_posed:
         lines.append(f"ill-posed: {judgement.ill_posed}")
-    lines += _table(judgement.differing[:SHOWN])
-    if len(judgement.differing) > SHOWN:
-        lines.append(f"  ... and {len(judgement.differing) - SHOWN} more")
+    lines += _table(wrong[:SHOWN])
+    if len(wrong) > SHOWN:
+        lines.append(f"  ... and {len(wrong) - SHOWN} more")
     if not judgement.ill_posed:
         allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
@@ -91,6 +93,22 @@ def _settings(outcome: Outcome, begin: str = "setting: ") -> list[str]:
     return lines[:SHOWN] + ([f"... and {_count(more, 'more setting')}"] if more > 0 else [])
 
 
+def _undeclared(outcome: Outcome) -> list[str]:
+    """What is not as a difference is declared: tensors that differ more, and further tensors."""
+    differs, judgement = outcome.case.twin.differs, outcome.judgement
+    bounds = {verdict.name: differs.bound(verdict.name) for verdict in outcome.unexpected}
+    lines = [f"declared to differ: {differs}"]
+    for verdict in outcome.unexpected:
+        bound = bounds[verdict.name]
+        if isinstance(bound, str):
+            lines.append(f"  {verdict.name}: declared to say {bound!r}")
+        elif bound is not None:
+            size = number(judgement.size(verdict))
+            lines.append(f"  {verdict.name}: larger than declared: {size}, at most {bound:g}")
+    others = [name for name, bound in bounds.items() if bound is None]
+    return lines[: SHOWN + 1] + ([f"  not declared: {listed(others, SHOWN)}"] if others else [])
+
+
 def undiagnosed(outcome: Outcome) -> str:
     """The line instead of a diagnosis for a recorded run, whose candidate is not on this host."""
     told = f"no diagnosis: the candidate ran elsewhere, with {outcome.made_with}; "
@@ -124,8 +142,8 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
     return lines
 
 
-def _kinds(judgement: Judgement) -> str:
-    """How many tensors of each kind differ: outputs, gradients, buffers, ..."""
+def _kinds(judgement: Judgement, wrong: list[TensorVerdict]) -> str:
+    """How many tensors of each kind are among the wrong ones: outputs, gradients, buffers, ..."""
     counts = []
     for kind in (
         "output",
@@ -140,7 +158,7 @@ def _kinds(judgement: Judgement) -> str:
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
             kinds = "losses" if kind == "loss" else f"{kind}s"
-            counts.append(f"{kinds} {sum(not v.equal for v in verdicts)}/{len(verdicts)}")
+            counts.append(f"{kinds} {sum(v in wrong for v in verdicts)}/{len(verdicts)}")
     return ", ".join(counts)
 
 
@@ -152,9 +170,12 @@ def lines(outcome: Outcome) -> list[str]:
     kernels: the inaccurate kernels but for which it is equal, with their own errors.
     undecided: the number of elements of updates whose value rounding decides.
     blind: the number of tensors in which zeros would pass.
+    structure: true where the outputs are of zeros or have no element.
     excuses: the names of the excuses that decided the verdict.
     settings: how many were compared, in how many layers, and which differ.
     record: "used", "stale" or "written".
+    differs: the cause of a known difference. The line of a tensor that it names has `declared`,
+    the bound; `unexpected` is on the lines of tensors that are not as declared.
     """
     common = _common(outcome)
     if outcome.record:
@@ -162,8 +183,9 @@ def lines(outcome: Outcome) -> list[str]:
     if outcome.made_with:
         common["made_with"] = outcome.made_with
     if outcome.judgement is None:
-        return [json.dumps({**common, "raises": outcome.case.twin.raises})]
-    common |= {"differs": outcome.case.twin.differs, "ill_posed": outcome.judgement.ill_posed}
+        return [json.dumps({**common, "raises": outcome.case.twin.raises.error})]
+    differs = outcome.case.twin.differs
+    common |= {"differs": differs and str(differs), "ill_posed": outcome.judgement.ill_posed}
     common["unit"] = outcome.judgement.unit
     if outcome.flips:
         common["flips"] = [str(flip) for flip in outcome.flips]
@@ -175,9 +197,21 @@ def lines(outcome: Outcome) -> list[str]:
         common["blind"] = len(outcome.judgement.blind)
     if outcome.settings:
         common["settings"] = _compared(outcome.settings)
+    if outcome.judgement.hollow:
+        common["structure"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
-    return [json.dumps(common | _figures(verdict)) for verdict in outcome.judgement.verdicts]
+    return [
+        json.dumps(common | _figures(verdict) | (_declared(outcome, verdict) if differs else {}))
+        for verdict in outcome.judgement.verdicts
+    ]
+
+
+def _declared(outcome: Outcome, verdict: TensorVerdict) -> dict[str, Any]:
+    """The fields of a tensor in a case that is declared to differ."""
+    bound = outcome.case.twin.differs.bound(verdict.name)
+    fields = {} if bound is None else {"declared": bound}
+    return fields | ({"unexpected": True} if verdict in outcome.unexpected else {})
 
 
 def _compared(settings: Settings) -> dict[str, Any]:
@@ -264,9 +298,11 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
 def summary(results: Iterable[dict[str, Any]]) -> str:
     """The summary of a run: what was compared, the largest error, and all exceptions.
 
-    results: the lines of results. Declared differences have no part in the largest error.
+    results: the lines of results. Tensors that are declared to differ have no part in the largest
+    error.
     """
-    twins, cases, differing, tensors = set(), set(), set(), 0
+    twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
+    hollow: set[str] = set()
     flips: dict[str, int] = {}
     kernels: dict[str, set[str]] = {}
     origins: dict[str, str] = {}
@@ -294,6 +330,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         if "tensor" not in result:
             continue
         tensors += 1
+        if "structure" in result:
+            hollow.add(result["case"])
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
         for kernel in result.get("kernels", ()):
@@ -306,12 +344,14 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             blind[result["case"]] = result["blind"]
         if result["differs"]:
             differing.add(result["case"])
-        elif result["problem"] is None and result["unit"] == "roundings":
+        declared += "declared" in result
+        if "declared" not in result and result["problem"] is None and result["unit"] == "roundings":
             needed = max(
                 math.inf if result[norm] is None else result[norm] for norm in ("error", "worst")
             )
             largest = max(largest, (needed, f"{result['tensor']} of {result['case']}"))
-    known = f" ({len(differing)} known differences)" if differing else ""
+    known = f" ({len(differing)} known differences"
+    known = f"{known} in {_count(declared, 'tensor')})" if differing else ""
     text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
     if largest[1]:
         text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
@@ -319,6 +359,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         text += f"; {_count(sum(each['compared'] for each in settings.values()), 'setting')} of "
         text += f"{_count(sum(each['layers'] for each in settings.values()), 'layer')} in "
         text += _count(len(settings), "case")
+    if hollow:
+        text += f"; structure alone in {_count(len(hollow), 'case')}, of zeros or of no element"
     if flips:
         text += f"; {_count(len(flips), 'case')} equal after "
         text += _count(sum(flips.values()), "branch flip")

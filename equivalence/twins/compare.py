@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.host import environment
-from equivalence.judge.verdict import Judgement
+from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import candidates
 from equivalence.sides import weights
 from equivalence.twins import excuses, kept, pinned, second_call, settings
@@ -56,10 +56,20 @@ def compare_size(
     comparison = Comparison(
         reference, candidate, partners, trace, raw, judgement, settings=configured
     )
-    comparison = _demand_coarse(excuses.apply(comparison, drawn, flips), case)
+    comparison = _demand_coarse(_demand_values(excuses.apply(comparison, drawn, flips), case), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
     return pinned.judge(comparison, case)
+
+
+def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:
+    """Make the case ill-posed if the reference gives nothing but zeros, or nothing.
+
+    An example of an operator may be empty on purpose; it is counted as a comparison of structure.
+    """
+    if case.alone:
+        return comparison
+    return replace(comparison, judgement=demand_values(comparison.judgement))
 
 
 def _demand_coarse(comparison: Comparison, case: TwinCase) -> Comparison:

@@ -3,7 +3,13 @@
 from collections.abc import Callable
 
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
+from equivalence.errors import (
+    EquivalenceError,
+    LeavingError,
+    RecordError,
+    TorchMissingError,
+    staying,
+)
 from equivalence.judge.truth import Truth
 from equivalence.record import truths
 from equivalence.sides import weights
@@ -13,10 +19,10 @@ from equivalence.twins.drawn import Drawn
 
 
 def demand(case: TwinCase, seed: int) -> str | None:
-    """Demand that each side raises the exception that the twin names.
+    """Demand that each side raises the error that the twin names.
 
     Returns the reference's `Reference.record`. Raises EquivalenceError if a side raises another
-    exception, or none.
+    error, or none.
     """
     side = reference(case, seed)
 
@@ -45,16 +51,14 @@ def reference(case: TwinCase, seed: int) -> Reference:
 
 
 def _demand_raised(side: str, case: TwinCase, run: Callable[[], object]) -> None:
-    """Raise EquivalenceError unless `run` raises the exception that the twin names."""
+    """Raise EquivalenceError unless `run` raises the error that the twin names."""
     try:
-        run()
-    except (TorchMissingError, RecordError):
+        with staying():
+            run()
+    except (TorchMissingError, RecordError, LeavingError):
         raise
     except Exception as error:
-        if type(error).__name__ != case.twin.raises:
-            raise EquivalenceError(
-                f"{case.name}: the {side} raised {type(error).__name__} ({error}), "
-                f"not {case.twin.raises}"
-            ) from error
+        if wrong := case.twin.raises.refuses(side, error):
+            raise EquivalenceError(f"{case.name}: the {side} {wrong}") from error
     else:
-        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises}")
+        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises.error}")

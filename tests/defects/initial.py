@@ -13,6 +13,7 @@ def kernel(init: str) -> Victim:
 
 HE = kernel("he_normal")
 DENSE = victim("dense", init="he_uniform")
+ORTHOGONAL = victim("orthogonal_dense", out_features=32).at("weight")
 RESNET18 = victim("resnet_of_basic_blocks", zero_init_residual=True)
 RESNET50 = victim("resnet_of_bottlenecks", zero_init_residual=True)
 
@@ -80,4 +81,8 @@ DEFECTS = (
     candidate("blocks_copied", RESNET18.at("layer1.1.conv1.weight", "layer1.1.conv2.weight"), HERE,
         "a block is a deep copy of another, and starts with its weights",
         cause="drawn again from the same seed"),
+    candidate("orthogonal_by_normal", ORTHOGONAL, HERE,
+        "orthogonal_ became normal numbers of the same deviation",
+        cause="orthogonal in the reference alone"),
+    candidate("orthogonal_without_gain", ORTHOGONAL, HERE, "the gain of orthogonal_ is left out"),
 )

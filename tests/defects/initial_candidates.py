@@ -15,7 +15,7 @@ from mindspore.common.initializer import (
     XavierNormal,
 )
 
-from ms_models import initializers, resnet
+from ms_models import initializers, orthogonal, resnet
 from ms_models.conv import conv2d
 from ms_models.initializers import fill
 
@@ -150,3 +150,14 @@ def blocks_copied(depth: int, zero_init_residual: bool) -> nn.Cell:
     network = resnet.resnet(depth, zero_init_residual=zero_init_residual)
     network.layer1[1] = copy.deepcopy(network.layer1[0])
     return network
+
+
+def orthogonal_by_normal(in_features: int, out_features: int, gain: float) -> nn.Cell:
+    """Normal numbers of the standard deviation that an orthogonal matrix has."""
+    deviation = gain / math.sqrt(max(in_features, out_features))
+    return nn.Dense(in_features, out_features, Normal(deviation), has_bias=False)
+
+
+def orthogonal_without_gain(in_features: int, out_features: int, gain: float) -> nn.Cell:  # noqa: ARG001
+    """The gain is not handed on."""
+    return orthogonal.dense(in_features, out_features)

@@ -3,6 +3,7 @@
 from tests.defects.makers import built_with, candidate
 from tests.defects.victim import victim
 
+OWN = "tests.defects.group_candidates:"
 OPTIM, STEP = "tests.defects.optim_candidates:", "tests.defects.step_candidates:"
 
 MOMENTUM = victim("momentum", momentum=0.875).at("update")
@@ -11,6 +12,8 @@ DAMPENED = victim("sgd", dampening=0.5).at("update")
 ADAM = victim("adam", amsgrad=False).at("update")
 ADAM_EPS = victim("adam_eps").at("update")
 ADAMW = victim("adamw", amsgrad=False).at("update")
+HEAD = victim("head_of_its_own_group").at("update")
+TOGETHER = victim("clipped_by_global_norm").at("update")
 SCHEDULED = victim("momentum_by_warmup_cosine").at("update")
 
 # fmt: off
@@ -93,4 +96,16 @@ SCHEDULES = (
         "a hundredth of the peak instead of zero", end=0.00256),
 )
 
-DEFECTS = GROUPS + MOMENTA + ADAMS + SCHEDULES
+OWN_GROUPS = (
+    candidate("head_at_common_rate", HEAD, OWN, "the head gets the learning rate of all others"),
+    candidate("head_at_common_decay", HEAD.compiled, OWN,
+        "the head gets the weight decay of all others"),
+    candidate("settings_of_head_and_body_exchanged", HEAD, OWN,
+        "the first group gets what is meant for the second"),
+    candidate("clipped_one_by_one", TOGETHER, OWN,
+        "each gradient is clipped by its own norm, not by the common one"),
+    candidate("elements_clipped", TOGETHER.compiled, OWN, "elements are clipped for norms"),
+    candidate("unclipped", TOGETHER, OWN, "the limit is beyond every norm"),
+)
+
+DEFECTS = GROUPS + MOMENTA + ADAMS + SCHEDULES + OWN_GROUPS

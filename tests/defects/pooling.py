@@ -7,16 +7,22 @@ from tests.defects import operator_candidates as wrong
 from tests.defects.makers import built_with, candidate, setting, swapped
 from tests.defects.victim import victim
 
+GROUP = "tests.defects.group_candidates:"
 MAX_POOL = victim("max_pool2d")
 MAX_POOL_BY_TWO = victim("same_max_pool2d_by_two")
 AVG_POOL = victim("avg_pool2d", count_include_pad=True)
 AVG_POOL_INSIDE = victim("avg_pool2d", count_include_pad=False)
 ADAPTIVE_POOL = victim("adaptive_mean_pool")
+TO_ONE = victim("adaptive_avg_pool2d_to_one")
 GLOBAL_MEAN = victim("global_mean_pool")
 GLOBAL_MAX = victim("global_max_pool")
 
 # fmt: off
 DEFECTS = (
+    candidate("mean_of_rows", TO_ONE, GROUP + "MeanOfRows", "the mean over one axis alone"),
+    candidate("mean_without_axes", TO_ONE.compiled, GROUP + "MeanWithoutAxes",
+        "the axes of size one are dropped", cause="shape"),
+    candidate("maximum_of_map", TO_ONE, GROUP + "MaximumOfMap", "the maximum for the mean"),
     swapped("max_pool_padded_by_rule", MAX_POOL, lambda _: nn.MaxPool2d(3, 2, pad_mode="same"),
         "pad_mode 'same' for padding 1 on an even height", cause="pad"),
     candidate("max_pool_padded_with_zeros", MAX_POOL.compiled,

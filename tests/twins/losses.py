@@ -1,5 +1,6 @@
 """Losses. Logits reach from small to saturated; classes are few, so that smoothing shows."""
 
+from equivalence.declare.difference import Raised
 from equivalence.declare.draws import binary, distribution, integers, logits, uniform
 from equivalence.declare.twin import Twin, grid
 
@@ -53,7 +54,7 @@ TWINS = (
         "focal_loss_averaged_sum",
         configs=grid(reduction="sum", avg_factor=3.5, WEIGHT=None),
         inputs=SCORED,
-        raises="ValueError",
+        raises=Raised("ValueError", "an avg_factor replaces the divisor of a mean"),
         **FOCAL,
     ),
     Twin(
@@ -61,7 +62,11 @@ TWINS = (
         # One entry per class, which would broadcast, and one per element, transposed.
         configs=grid(WEIGHT=[(5,), (1, 5), (5, 64)]),
         inputs=SCORED,
-        raises="ValueError",
+        raises=Raised(
+            "ValueError",
+            "does not fit loss (64, 5)",
+            candidate="does not fit a loss of shape (64, 5)",
+        ),
         **FOCAL,
     ),
     Twin(

@@ -4,12 +4,15 @@ Most are fed the gradient itself, see `pt_reference.given`: weights of every rol
 gradients in each of ten steps. Weight decays are large, clips bite, schedules change every step.
 """
 
+from equivalence.declare.difference import Difference
 from equivalence.declare.draws import Draw, integers, logits, normal, uniform
 from equivalence.declare.twin import Twin, grid
 
 TRAINED = {"phases": ("train",)}
 # A difference is one of formulas; one execution shows it.
 ONCE = {"executions": ("pynative",)}
+# Of ten steps; the first loss is that of the given weights. A loss is a sum that may nearly cancel.
+LATER_LOSSES = [f"loss[{step}]" for step in range(2, 11)]
 PT, MS = "pt_reference.given:", "ms_models.given:"
 
 
@@ -57,7 +60,11 @@ OPTIMISERS = (
         "nesterov_ignored",
         grid(learning_rate=0.1, momentum=0.875, weight_decay=0.1, nesterov=True),
         "momentum",
-        differs="the CPU kernel of nn.Momentum takes no notice of use_nesterov",
+        differs=Difference(
+            "the CPU kernel of nn.Momentum takes no notice of use_nesterov",
+            # In the first step exactly m / (1 + m) of the update is missing.
+            {"update[1]:*": 0.4667, "update[10]:*": 0.4} | dict.fromkeys(LATER_LOSSES, 20.0),
+        ),
         **ONCE,
     ),
     given(
@@ -75,7 +82,10 @@ OPTIMISERS = (
         "adam",
         "ungrouped_adam",
         inputs=UNEVEN,
-        differs="without groups an optimiser of mindspore.nn decays neither gamma nor beta",
+        differs=Difference(
+            "without groups an optimiser of mindspore.nn decays neither gamma nor beta",
+            {"update[*]:norm.*": 1.0} | dict.fromkeys(LATER_LOSSES, 0.02),
+        ),
         **ONCE,
     ),
     given(
@@ -83,7 +93,10 @@ OPTIMISERS = (
         grid(**ADAM, eps=1e-2),
         "adam",
         inputs=UNEVEN,
-        differs="nn.Adam adds eps before the second moment is corrected for its bias",
+        differs=Difference(
+            "nn.Adam adds eps before the second moment is corrected for its bias",
+            {"update[1]:*": 0.5, "update[10]:*": 0.2} | dict.fromkeys(LATER_LOSSES, 10.0),
+        ),
         **ONCE,
     ),
     given("adam_eps", grid(**ADAM, eps=1e-2), "adam", "corrected_adam", inputs=UNEVEN),
@@ -95,7 +108,10 @@ OPTIMISERS = (
         "adamw",
         "bert_adam",
         inputs=UNEVEN,
-        differs="nn.AdamWeightDecay does not correct the bias of the moments",
+        differs=Difference(
+            "nn.AdamWeightDecay does not correct the bias of the moments",
+            {"update[1]:*": 0.4, "update[10]:*": 0.7} | dict.fromkeys(LATER_LOSSES, 40.0),
+        ),
         **ONCE,
     ),
 )
@@ -125,6 +141,25 @@ STEPS = (
         grid(clip="clip_norm", limit=[2.0, 1e3], loss_scale=1024.0)
         + grid(clip="clip_value", limit=0.5, loss_scale=1024.0),
         "clipped",
+    ),
+    Twin(
+        "clipped_by_global_norm",
+        reference="pt_reference.groups:clipped_together",
+        candidate="ms_models.groups:clipped_together",
+        # The common norm is about 12, that of no single shift or bias above 4.
+        configs=grid(learning_rate=0.1, limit=4.0),
+        inputs=gradients(),
+        steps=10,
+        **TRAINED,
+    ),
+    Twin(
+        "head_of_its_own_group",
+        reference="pt_reference.groups:head_apart",
+        candidate="ms_models.groups:head_apart",
+        configs=grid(learning_rate=0.1, weight_decay=0.1, head_rate=0.025, head_decay=0.4),
+        inputs=gradients(),
+        steps=10,
+        **TRAINED,
     ),
     given("fixed_loss_scale", grid(loss_scale=1024.0), "fixed_loss_scale"),
     given("managed_loss_scale", grid(loss_scale=1024.0), "fixed_loss_scale", "managed_loss_scale"),
@@ -178,7 +213,10 @@ SCHEDULES = (
         grid(**WARMED),
         "warmup_cosine_rates",
         "rates_from_zero",
-        differs="nn.WarmUpLR has step / warmup_steps of the rate in a step, none in the first",
+        differs=Difference(
+            "nn.WarmUpLR has step / warmup_steps of the rate in a step, none in the first",
+            {"output.0": 0.04, "gradient:input[1]": 2.0},
+        ),
         **ONCE,
     ),
     tabulated("cosine", grid(**RUN, end=0.01, each=[1, 5]), "cosine_rates"),
@@ -188,7 +226,10 @@ SCHEDULES = (
         grid(**RUN),
         "cosine_rates",
         "cosine_rates_by_epoch",
-        differs="nn.cosine_decay_lr changes the rate once per epoch",
+        differs=Difference(
+            "nn.cosine_decay_lr changes the rate once per epoch",
+            {"output.0": 0.02, "gradient:input[1]": 0.15},
+        ),
         **ONCE,
     ),
     tabulated(
@@ -196,7 +237,11 @@ SCHEDULES = (
         grid(**RUN),
         "cosine_rates",
         "cosine_rates_of_the_warmup",
-        differs="the last argument of nn.cosine_decay_lr is not the warm-up but the decay's length",
+        differs=Difference(
+            "the last argument of nn.cosine_decay_lr is not the warm-up but the decay's length",
+            # One scalar gradient, which may nearly cancel.
+            {"output.0": 1.5, "gradient:input[1]": 80.0},
+        ),
         **ONCE,
     ),
     tabulated("step_decay", grid(**RUN, every=150, factor=0.1), "step_decay_rates"),
@@ -233,7 +278,10 @@ RECIPES = (
     Twin(
         "cifar10_recipe_by_nn_adam",
         candidate="ms_models.small:cifar10_step_by_nn_adam",
-        differs="nn.Adam adds eps before the bias correction, which small gradients show at 1e-8",
+        differs=Difference(
+            "nn.Adam adds eps before the bias correction, which small gradients show at 1e-8",
+            {"update[*]:*": 0.04, "buffer:*.running_*": 2e-4} | dict.fromkeys(LATER_LOSSES, 1e-5),
+        ),
         **ONCE,
         **CIFAR10,
     ),

@@ -50,6 +50,14 @@ TWINS = (
         phases=("train",),
     ),
     Twin(
+        "adaptive_avg_pool2d_to_one",
+        reference="torch.nn:AdaptiveAvgPool2d",
+        candidate="mindspore.nn:AdaptiveAvgPool2d",
+        configs=grid(output_size=1),
+        inputs=[normal(2, 5, 7, 4)],
+        phases=("train",),
+    ),
+    Twin(
         "global_mean_pool",
         reference="pt_reference.pooling:global_mean_pool",
         candidate="ms_models.pooling:GlobalMeanPool",

@@ -1,5 +1,6 @@
 """Reductions."""
 
+from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, grid
 
@@ -31,6 +32,10 @@ TWINS = (
         configs=grid(axis=["rows", 1.0]),
         inputs=[normal(3, 4, 5)],
         phases=("train",),
-        raises="TypeError",
+        raises=Raised(
+            "TypeError",
+            "argument 'dim' (position 2) must be tuple of ints",
+            candidate="axis must be an int or a list or tuple of ints",
+        ),
     ),
 )

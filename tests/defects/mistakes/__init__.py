@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from equivalence.errors import DeclarationError
 
-FAMILIES = ("elementwise", "shapes", "functional", "linear", "special")
+FAMILIES = ("elementwise", "shapes", "functional", "linear", "losses", "special")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 from benchmarks import catalogue, entries, false_alarms, workers
 from benchmarks.distribution import Tally
 from benchmarks.false_alarms import blank, kind, measure, outcomes, plan, study, why
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
@@ -17,6 +18,9 @@ from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
 from tests.engine.parts.small import MS, PT
 from tests.twins import declared
+
+TRANSPOSED = Difference("transposed", {"*": 9.0})
+REFUSED = Raised("ValueError", "no shape pleases me")
 
 EXECUTIONS = ("pynative", "graph")
 
@@ -110,10 +114,20 @@ def test_a_candidate_that_raised_is_built_anew(monkeypatch):
     [
         (of("TransposedWeight"), r"^[\w:.\[\]]+: .*e\+\d+ roundings$"),
         (of("OneNaN"), r"output\.0: 1 of 30 elements are not finite"),
-        (of(differs="transposed"), "the known difference is not seen: at most"),
+        (
+            of(differs=TRANSPOSED),
+            "the known difference is not seen: at most",
+        ),
         (of("RenamedWeight"), "WeightError: weights do not pair up"),
         (of("doubling", reference=PT + "logarithm"), "IllPosedError: .*truth itself is NaN"),
-        (of("Nested", reference=PT + "Refusing", raises="ValueError"), "did not raise ValueError"),
+        (
+            of(
+                "Nested",
+                reference=PT + "Refusing",
+                raises=REFUSED,
+            ),
+            "did not raise ValueError",
+        ),
     ],
     ids=["wrong", "nan", "difference gone", "unpaired", "ill-posed", "silent"],
 )
@@ -126,7 +140,7 @@ def test_an_alarm_is_told_in_a_line(of_sample, cause):
 
 
 def test_an_ill_posed_case_is_an_alarm_even_where_a_difference_is_declared():
-    for options in ({}, {"differs": "transposed"}):
+    for options in ({}, {"differs": TRANSPOSED}):
         with isolated():
             outcome = fresh(of("TransposedWeight", **options)[0], 0)
         outcome.judgement = type(outcome.judgement)(outcome.judgement.verdicts, "cannot tell")
@@ -144,12 +158,19 @@ def test_a_record_counts_what_was_compared():
     }
     norm = measure(batch_norm(), [0])["tallies"]
     assert Tally.from_json(norm["buffer, float32"]).total == 4
-    known = measure(of("TransposedWeight", differs="transposed"), [0, 1])
+    known = measure(of("TransposedWeight", differs=TRANSPOSED), [0, 1])
     assert (known["comparisons"], known["differences"], known["tallies"]) == (2, 2, {})
     error, where = known["faintest"]
     assert error > 16
     assert "small" in where
-    raised = measure(of("Refusing", reference=PT + "Refusing", raises="ValueError"), [0])
+    raised = measure(
+        of(
+            "Refusing",
+            reference=PT + "Refusing",
+            raises=REFUSED,
+        ),
+        [0],
+    )
     assert (raised["comparisons"], raised["raised"], raised["alarms"]) == (1, 1, [])
 
 
@@ -187,7 +208,7 @@ def test_every_twin_has_a_line_with_what_became_of_its_cases():
 
 
 def test_a_record_names_its_twin_and_counts_excuses_and_the_ill_posed():
-    known = measure(of("TransposedWeight", name="known", differs="transposed"), [0])
+    known = measure(of("TransposedWeight", name="known", differs=Difference("transposed", {"*": 9.0})), [0])
     assert (known["entry"], known["excuses"]) == ("known", {"declared_difference": 1})
     assert measure(of("doubling", reference=PT + "logarithm"), [0])["ill_posed"] == 0
     assert len(measure(of("TransposedWeight"), [0])["alarms"]) == 1

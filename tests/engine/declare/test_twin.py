@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, TwinCase, cases, grid, sample_of
 from equivalence.errors import DeclarationError
@@ -57,7 +58,10 @@ def twin(**changes):
             {"random_layers": "off"},
             "random_layers can only be 'eval', or a list of paths and classes",
         ),
-        ({"differs": "eps", "raises": "ValueError"}, "cannot both differ and raise"),
+        (
+            {"differs": Difference("eps", {"*": 1.0}), "raises": Raised("ValueError", "eps")},
+            "cannot both differ and raise",
+        ),
         (
             {"inputs": [normal("BATCH", "height")]},
             "an input shape names ['height'], not in {'width': 3, 'BATCH': 2}",
@@ -83,8 +87,8 @@ def test_a_wrong_declaration_is_refused_with_the_twin_and_the_reason(changes, co
 
 
 def test_what_may_be_declared_is_accepted():
-    twin(differs="the epsilon is another")
-    twin(raises="ValueError")
+    twin(differs=Difference("the epsilon is another", {"output.0": 0.1}))
+    twin(raises=Raised("ValueError", "shape"))
     twin(level="nightly", random_layers="eval", dtypes=("float32", "float16"))
     twin(configs=({},), inputs=[normal(2, 3)])
 

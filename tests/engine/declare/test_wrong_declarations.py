@@ -13,6 +13,7 @@ import pytest
 from equivalence.declare.batches import Batches
 from equivalence.declare.data_parallel import DataParallel
 from equivalence.declare.declaration import shown
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import (
     definite,
     distinct,
@@ -31,6 +32,7 @@ from equivalence.errors import DeclarationError
 from tests.recipe import Recipe
 
 SIDES = {"reference": "some.module:f", "candidate": "some.module:g"}
+REFUSAL = Difference("it refuses", Raised("ValueError", "it"))
 PIPELINE = Pipeline("it", files="some.module:files", **SIDES)
 FED = Batches(PIPELINE, {"size": 3})
 TWIN = Twin("it", inputs=[normal(2, "N")], configs=[{"N": 3}], **SIDES)
@@ -58,6 +60,8 @@ RIGHT = {
         },
     ),
     "counterpart": (Counterpart, {"api": "ops.it"}),
+    "difference": (Difference, {"cause": "it", "tensors": {"output.0": 0.1}}),
+    "raised": (Raised, {"error": "ValueError", "message": "it"}),
     "example": (Example, {"inputs": (normal(2),)}),
     "operator": (
         lambda torch, space, counterparts, **rest: Operator(torch, space, *counterparts, **rest),
@@ -148,14 +152,14 @@ WRONG = {
         {"rename": {"a.": "b"}},
         {"rename": {"a b": "b"}},
         {"differs": ""},
-        {"differs": " "},
+        {"differs": "the epsilon is another"},
+        {"differs": {"output.0": 0.1}},
         {"differs": True},
+        {"differs": REFUSAL},
         {"raises": ""},
         {"raises": ValueError},
-        {"raises": "value error"},
-        {"raises": "print"},
-        {"raises": "SystemExit"},
-        {"raises": "builtins.ValueError"},
+        {"raises": "ValueError"},
+        {"raises": ("ValueError", "shape")},
         {"random_layers": "evaluation"},
         {"random_layers": True},
         {"steps": True, "phases": ("train",)},
@@ -188,7 +192,7 @@ WRONG = {
         {"configs": [{"num_shards": 2, "shard_id": 2}]},
         {"configs": [{"num_shards": 2, "shard_id": None}]},
         {"configs": [{"folder": "here"}]},
-        {"differs": ""},
+        {"differs": "crop: a level"},
         {"level": 1},
     ],
     "initial": [
@@ -265,10 +269,40 @@ WRONG = {
         {"through": 3},
         {"without": ["empty"]},
         {"without": {"empty": ""}},
-        {"differs": {"it is other": 3}},
+        {"differs": {"it(normal(2))": "it is other"}},
+        {"differs": Difference("it is other", {"output.0": 0.1})},
         {"defaults": {"dim": -1}},
         {"defaults": {"dim": (0, 1, 2)}},
         {"defaults": ["dim"]},
+    ],
+    "difference": [
+        {"cause": ""},
+        {"cause": None},
+        {"tensors": None},
+        {"tensors": "output.0"},
+        {"tensors": {}},
+        {"tensors": {"": 0.1}},
+        {"tensors": {0: 0.1}},
+        {"tensors": {"output.0": 0}},
+        {"tensors": {"output.0": -0.1}},
+        {"tensors": {"output.0": math.inf}},
+        {"tensors": {"output.0": math.nan}},
+        {"tensors": {"output.0": True}},
+        {"tensors": {"output.0": " "}},
+        {"tensors": {"output.0": None}},
+    ],
+    "raised": [
+        {"error": ""},
+        {"error": ValueError},
+        {"error": "value error"},
+        {"error": "print"},
+        {"error": "SystemExit"},
+        {"error": "builtins.ValueError"},
+        {"message": ""},
+        {"message": " "},
+        {"message": None},
+        {"candidate": ""},
+        {"candidate": 3},
     ],
     "example": [
         {"inputs": normal(2)},
@@ -291,7 +325,7 @@ WRONG = {
         {"dtypes": ("float64",)},
         {"dtypes": ("float32", "float32")},
         {"counterparts": ("ops.it",)},
-        {"counterparts": (to("ops.it", differs={"other": "normal(2)"}),)},
+        {"counterparts": (to("ops.it", differs={"normal(2)": Difference("other", {"*": 1.0})}),)},
     ],
 }
 
@@ -320,10 +354,11 @@ def test_a_wrong_declaration_is_refused_with_kind_name_and_field(kind, changes):
         return
     assert told.startswith(f"{kind} ")
     assert field in told
-    if field in ("name", "api"):
+    if field in ("name", "api") or field in ("cause", "error"):
         assert told.startswith(f"{kind} {shown(changes[field])}: ")
     elif field not in ("pipeline", "step", "twin", "torch", "inputs", "arguments", "dtype"):
-        assert told.startswith(f"{kind} {'ops.it' if kind == 'counterpart' else 'it'!r}: ")
+        name = {"counterpart": "ops.it", "raised": "ValueError"}.get(kind, "it")
+        assert told.startswith(f"{kind} {name!r}: ")
 
 
 @pytest.mark.parametrize("values", [("START", "5"), (2.5, 1), ((1, 2), (3, 4)), (None, 1)])

@@ -135,10 +135,11 @@ def test_a_transposition_passes_only_if_it_changes_nothing(data, size):
 @given(
     whole_numbers(),
     whole_numbers(),
-    st.integers(-60, 60),
+    st.integers(-100, 100),
     st.just(0.0) | st.floats(2.0**-40, 2.0**-10),
 )
-def test_errors_do_not_depend_on_the_scale(truth, other, exponent, spread):
+def test_errors_depend_on_the_scale_by_what_may_count_as_zero_alone(truth, other, exponent, spread):
+    """One rounding of a tensor is in proportion to it, but for the same 2^-126 at every scale."""
     noise = np.resize(other, truth.shape) * U
     candidate = single(truth + noise)
     scale = 2.0**exponent
@@ -149,12 +150,16 @@ def test_errors_do_not_depend_on_the_scale(truth, other, exponent, spread):
         spread=spread * scale,
         spread_peak=spread * scale,
     ).verdicts[0]
-    # What may count as zero is the same at every scale, beside a rounding that is not.
-    peak = float(np.abs(truth).max(initial=0.0)) * min(scale, 1.0)
-    faint = UNDERFLOW / (U * peak) if peak else 0.0
-    rounding = truth.size * 2.0**-52  # of the sums of squares, should their order change
-    assert two.error == pytest.approx(one.error, rel=rounding + faint, abs=0.0)
-    assert two.worst == pytest.approx(one.worst, rel=2.0**-53 + faint, abs=0.0)
+
+    def rescaled(error, size):
+        moved = spread + U * size
+        exact = (moved + UNDERFLOW) / (moved + UNDERFLOW / scale) if moved else 1.0
+        return error * exact
+
+    norm, peak = np.linalg.norm(truth), np.abs(truth).max(initial=0.0)
+    ulp = 2.0**-52  # a few roundings of the quotients; and of the sums of squares
+    assert two.error == pytest.approx(rescaled(one.error, norm), rel=(8 + truth.size) * ulp, abs=0)
+    assert two.worst == pytest.approx(rescaled(one.worst, peak), rel=8 * ulp, abs=0)
     assert two.index == one.index
 
 

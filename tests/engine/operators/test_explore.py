@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import along, unary
-from equivalence.errors import DeclarationError, EquivalenceError
+from equivalence.errors import DeclarationError, EquivalenceError, IllPosedError
 from equivalence.operators import explore as exploring
 from equivalence.operators.explore import (
     GATE_EXAMPLES,
@@ -84,6 +85,66 @@ def test_an_operator_of_which_no_example_tells_anything_is_an_error(tmp_path):
     )
     with pytest.raises(DeclarationError, match=r"of \d+ examples \d+ are well-posed"):
         explore(search(lost), 0, tmp_path)
+
+
+@pytest.mark.parametrize(("count", "most"), [(GATE_EXAMPLES, 1), (NIGHTLY_EXAMPLES, 5)])
+def test_excuses_set_aside_one_example_in_six(tmp_path, monkeypatch, count, most):
+    """`jump` and `chance` together; one more is an error that names them and an example."""
+    compare, left = exploring.check, []
+
+    def lose(case, seed):
+        outcome = compare(case, seed)
+        if left:
+            judgement = replace(outcome.judgement, ill_posed="as far off nearby")
+            return replace(outcome, judgement=judgement, excused=(left.pop(),))
+        return outcome
+
+    monkeypatch.setattr(exploring, "check", lose)
+    left[:] = ["jump"] + ["chance"] * (most - 1)
+    found = explore(search(RIGHT, count), 0, tmp_path)
+    assert (len(found.set_aside), found.failure) == (most, None)
+    left[:] = ["jump"] + ["chance"] * most
+    told = rf"of {count} examples {most + 1} are set aside \(chance, jump\), such as cumsum"
+    with pytest.raises(DeclarationError, match=told):
+        explore(search(RIGHT, count), 0, tmp_path)
+
+
+def test_half_of_the_examples_must_be_well_posed(tmp_path, monkeypatch):
+    compare, left = exploring.check, []
+
+    def lose(case, seed):
+        if left:
+            left.pop()
+            raise IllPosedError("the truth itself is NaN")
+        return compare(case, seed)
+
+    monkeypatch.setattr(exploring, "check", lose)
+    left[:] = range(3)
+    assert explore(search(RIGHT, GATE_EXAMPLES), 0, tmp_path).failure is None
+    left[:] = range(4)
+    with pytest.raises(DeclarationError, match="of 6 examples 2 are well-posed"):
+        explore(search(RIGHT, GATE_EXAMPLES), 0, tmp_path)
+
+
+def test_a_known_difference_shows_in_its_tensors_and_no_larger():
+    declared = operator("wrong_when_long")
+    example = declared.example("cumsum(normal(3), dim=0)")
+    assert exploring.shows(search(declared), example, Difference("it", {"*": 1e3}), 0)
+    assert not exploring.shows(search(declared), example, Difference("it", {"*": 1e-9}), 0)
+    with pytest.raises(DeclarationError, match="differs names nothing, which no tensor is left"):
+        exploring.shows(search(declared), example, Difference("it", {"nothing": 1.0}), 0)
+    right = declared.example("cumsum(normal(2), dim=0)")
+    assert not exploring.shows(search(declared), right, Difference("it", {"*": 1e3}), 0)
+
+
+def test_a_known_refusal_shows_by_its_words():
+    declared = operator("refuses_tall")
+    tall, low = (declared.example(f"cumsum(normal({n}, 1), dim=0)") for n in (2, 1))
+    known = Difference("too tall", Raised("ValueError", "too tall"))
+    assert exploring.shows(search(declared), tall, known, 0)
+    assert not exploring.shows(search(declared), low, known, 0)
+    other = Difference("too tall", Raised("ValueError", "too wide"))
+    assert not exploring.shows(search(declared), tall, other, 0)
 
 
 def test_the_same_seed_draws_the_same_examples_and_another_others(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from equivalence import kinds
+from equivalence.declare.difference import Difference
 from equivalence.declare.pipeline import Pipeline, PipelineCase, cases
 from equivalence.declare.twin import sample_of
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
@@ -152,8 +153,8 @@ def test_a_reference_that_is_not_exact_itself_is_ill_posed():
 
 
 def test_a_declared_difference_passes_and_is_red_when_it_is_gone():
-    assert kinds.check(case("one_level", differs="crop: a level"), 0).passed
-    outcome = kinds.check(case("right", differs="crop: a level"), 0)
+    assert kinds.check(case("one_level", differs=Difference("crop: a level", {"*": 0.1})), 0).passed
+    outcome = kinds.check(case("right", differs=Difference("crop: a level", {"*": 0.1})), 0)
     assert not outcome.passed
     assert "If the difference is gone, remove `differs`" in report.failure(outcome, "pytest")
 

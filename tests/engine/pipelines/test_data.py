@@ -166,7 +166,7 @@ def test_a_pinned_flip_is_the_random_one_with_that_choice(flip):
 def test_a_known_difference_is_in_the_stage_and_of_the_size_that_it_states(pipeline):
     (case,) = cases(pipeline)
     (culprit,) = diagnose(case, seed=0).culprits
-    stage, _, cause = pipeline.differs.partition(": ")
+    stage, _, cause = str(pipeline.differs).partition(": ")
     assert culprit.reference == stage
     found = "; ".join(culprit.causes)
     stated = re.findall(r"up to \d+|shifted by \d+ pixels down", cause)

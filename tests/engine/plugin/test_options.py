@@ -49,7 +49,7 @@ TWINS = [
     twin("right", "Affine", executions=("pynative", "graph")),
     twin("wrong", "TransposedWeight"),
     twin("misnamed", "RenamedWeight"),
-    twin("different", "TransposedWeight", differs="transposed"),
+    twin("different", "TransposedWeight", differs=Difference("transposed", {"*": 9.0})),
     twin("hanging", "Hanging", level="nightly"),
 ]
 

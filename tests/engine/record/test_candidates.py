@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 
+from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError, SideError, WeightError
@@ -71,7 +72,9 @@ def told(outcome):
 
 
 def refusing(candidate=MS + "Refusing"):
-    return small.case(PT + "Refusing", candidate, normal(3, 4), raises="ValueError")
+    return small.case(
+        PT + "Refusing", candidate, normal(3, 4), raises=Raised("ValueError", "no shape pleases me")
+    )
 
 
 # The verdict.

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
 from equivalence.host import environment
@@ -95,7 +96,7 @@ def test_twins_that_must_raise_are_recorded_too(folder, monkeypatch):
         "tests.engine.parts.networks_pt:Refusing",
         MS + "Refusing",
         normal(3, 4),
-        raises="ValueError",
+        raises=Raised("ValueError", "no shape pleases me"),
     )
     recorded(folder, case)
     monkeypatch.setattr(sides, "build_reference", None)

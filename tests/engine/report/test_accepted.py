@@ -56,7 +56,7 @@ def test_operators_are_gathered_by_counterpart_and_twins_by_case_and_kind(result
         line("c", 0.25, tensor="gradient:conv1.weight"),
         line("c", 4.0, tensor="update[1]:conv1.weight"),
         line("d", 3.0, unit="levels", tensor="image"),
-        line("e", 99.0, differs="known", equal=False),
+        line("e", 99.0, differs="known", declared=0.1, equal=False),
     )
     found = accepted.collect(accepted.results_of(path, "cpu"))
     figures = {"examples": 2, "tensors": 3, "worst": 3.14}
@@ -97,7 +97,12 @@ def test_lines_of_other_devices_are_left_out(results):
     [
         (line("c", 99.0, equal=False), "is of a red run: output.0 of c differs"),
         (line("c", ill_posed="too few"), "is of a red run: c is ill-posed"),
-        (line("c", differs="known"), "is of a red run: the known difference of c is gone"),
+        (line("c", differs="known", declared=0.1), "red run: the known difference of c is gone"),
+        (line("c", 99.0, differs="known", equal=False), "output.0 of c differs"),
+        (
+            line("c", 99.0, differs="known", declared=0.1, unexpected=True, equal=False),
+            "output.0 of c differs",
+        ),
         (line("c", seed=7), r"is of several seeds, \[0, 7\]"),
     ],
 )
@@ -255,8 +260,8 @@ def test_cases_that_were_never_accepted_are_counted():
 
 
 def test_a_known_difference_grows_in_peace():
-    before = [line("c", 20.0, differs="known", equal=False)]
-    assert not news([line("c", 9e9, differs="known", equal=False)], before)
+    known = {"differs": "known", "declared": 0.1, "equal": False}
+    assert not news([line("c", 9e9, **known)], [line("c", 20.0, **known)])
 
 
 def test_each_device_is_compared_with_its_own(tmp_path):

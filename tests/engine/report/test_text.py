@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.judge.expected import Expected
@@ -15,6 +16,9 @@ from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from equivalence.report import text as report
 from equivalence.truth.flips import Flip
 
+EPSILON = Difference("another epsilon", {"output.0": 0.1})
+KNOWN = Difference("another epsilon", {"output.1": 0.1, "buffer:*": "does not have it"})
+REFUSED = Raised("ValueError", "shape")
 REPEAT = "pytest 'tests/test_twins.py::test_twin[linear-train-float32-pynative-cpu]' --seed 7"
 
 
@@ -102,7 +106,7 @@ def test_an_ill_posed_case_says_so_even_where_nothing_differs():
 
 
 def test_a_declared_difference_that_is_gone_says_so():
-    text = report.failure(outcome(RIGHT, differs="another epsilon"), REPEAT)
+    text = report.failure(outcome(RIGHT, differs=EPSILON), REPEAT)
     assert "declared to differ (another epsilon), but all 1 tensors are within 16" in text
     assert "largest 2.50" in text
     assert "remove `differs`" in text
@@ -110,9 +114,37 @@ def test_a_declared_difference_that_is_gone_says_so():
 
 
 def test_a_declared_difference_in_an_ill_posed_case_is_not_called_gone():
-    text = report.failure(outcome(RIGHT, differs="another epsilon", ill_posed="too few"), REPEAT)
+    text = report.failure(
+        outcome(RIGHT, differs=EPSILON, ill_posed="too few"),
+        REPEAT,
+    )
     assert "ill-posed: too few" in text
     assert "remove `differs`" not in text
+
+
+def test_a_difference_larger_than_declared_and_a_further_one_are_told_apart():
+    found = outcome(RIGHT, wrong("output.1", 99.0, relative=0.25), MISSING, differs=KNOWN)
+    lines = report.failure(found, REPEAT).splitlines()
+    assert "1 of 3 tensors differ" in lines[0]
+    assert "outputs 1/2, buffers 0/1" in lines[0]
+    assert lines[1] == "declared to differ: another epsilon"
+    assert lines[2] == "  output.1: larger than declared: 0.25, at most 0.1"
+    assert not any(line.startswith("  not declared") for line in lines)
+    further = outcome(wrong("output.0", 17.0, relative=1e-6), MISSING, differs=KNOWN)
+    assert "  not declared: output.0" in report.failure(further, REPEAT).splitlines()
+    other = outcome(wrong("buffer:mean", 17.0, relative=1e-6), differs=KNOWN)
+    told = report.failure(other, REPEAT).splitlines()
+    assert told[2] == "  buffer:mean: declared to say 'does not have it'"
+
+
+def test_a_line_of_a_declared_tensor_has_its_bound_and_says_where_it_is_exceeded():
+    found = outcome(RIGHT, wrong("output.1", 99.0, relative=0.25), MISSING, differs=KNOWN)
+    first, second, third = map(strictly, report.lines(found))
+    assert {record["differs"] for record in (first, second, third)} == {"another epsilon"}
+    assert "declared" not in first
+    assert (second["declared"], second["unexpected"]) == (0.1, True)
+    assert third["declared"] == "does not have it"
+    assert "unexpected" not in first | third
 
 
 # --- Results for programs ------------------------------------------------------------------------
@@ -195,7 +227,7 @@ def test_lines_are_strict_json_also_where_figures_are_not_finite(value):
 
 
 def test_a_case_in_which_both_sides_raise_is_one_line():
-    (line,) = report.lines(outcome(judgement=None, raises="ValueError"))
+    (line,) = report.lines(outcome(judgement=None, raises=REFUSED))
     record = strictly(line)
     assert record["raises"] == "ValueError"
     assert record["case"] == "linear-train-float32-pynative-cpu"
@@ -219,7 +251,7 @@ def test_a_summary_counts_tensors_cases_and_twins():
     one = records(outcome(RIGHT, wrong("output.1", 3.0)))
     two = records(outcome(RIGHT), case="another case")
     three = records(outcome(RIGHT), case="a third case", twin="another twin")
-    raised = records(outcome(judgement=None, raises="ValueError"), case="a fourth case")
+    raised = records(outcome(judgement=None, raises=REFUSED), case="a fourth case")
     text = report.summary(one + two + three + raised)
     assert text.startswith("compared 4 tensors in 4 cases of 2 twins;")
 
@@ -238,15 +270,18 @@ def test_an_infinite_error_is_the_largest():
 
 
 def test_known_differences_are_counted_apart_and_are_never_the_largest_error():
-    known = records(outcome(RIGHT, wrong("output.1", 999.0), differs="eps"), case="a known case")
+    known = records(
+        outcome(RIGHT, wrong("output.1", 999.0, relative=0.05), differs=KNOWN),
+        case="a known case",
+    )
     text = report.summary(records(outcome(RIGHT)) + known)
     assert "3 tensors in 2 cases" in text
-    assert "2 cases (1 known differences)" in text
+    assert "2 cases (1 known differences in 1 tensor)" in text
     assert "largest error 2.50" in text
 
 
 def test_a_summary_of_raising_twins_alone_names_no_error():
-    raised = records(outcome(judgement=None, raises="ValueError"))
+    raised = records(outcome(judgement=None, raises=REFUSED))
     assert report.summary(raised) == "compared 0 tensors in 1 cases of 1 twins"
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from equivalence import errors
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.errors import (
     DeclarationError,
@@ -24,6 +25,8 @@ from equivalence.truth.measurement import Measurement
 from equivalence.twins import drawn, excuses, kept, sides
 from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
+
+TRANSPOSED = Difference("transposed", {"*": 9.0})
 
 SQUARE = {"in_features": 6, "out_features": 6}
 
@@ -60,11 +63,11 @@ def test_a_wrong_candidate_fails():
 
 
 def test_a_known_difference_passes_while_it_differs():
-    assert check(affine("TransposedWeight", differs="transposed"), seed=0).passed
+    assert check(affine("TransposedWeight", differs=TRANSPOSED), seed=0).passed
 
 
 def test_a_known_difference_that_is_gone_fails():
-    assert not check(affine(differs="transposed"), seed=0).passed
+    assert not check(affine(differs=TRANSPOSED), seed=0).passed
 
 
 @pytest.mark.parametrize("execution", ["pynative", "graph"])
@@ -269,7 +272,7 @@ def test_an_ill_posed_case_is_not_explained(explaining, monkeypatch):
 
 
 def test_a_known_difference_that_flips_explain_is_gone(explaining):
-    outcome = check(affine("DetachedBias", differs="detached"), seed=0)
+    outcome = check(affine("DetachedBias", differs=Difference("detached", {"*": 9.0})), seed=0)
     assert explaining
     assert not outcome.passed
 
@@ -354,7 +357,10 @@ def test_random_layers_of_one_side_alone_must_be_pinned_too():
 # Twins whose sides must raise.
 
 
-def raising(reference, candidate, raises="ValueError", **options):
+REFUSED = Raised("ValueError", "no shape pleases me")
+
+
+def raising(reference, candidate, raises=REFUSED, **options):
     return twins(reference, candidate, raises=raises, **options)
 
 
@@ -376,7 +382,7 @@ def test_a_side_that_does_not_raise_is_named(reference, candidate, silent):
 
 def test_another_exception_than_the_declared_is_named():
     with pytest.raises(EquivalenceError, match=r"the reference raised ValueError .*, not KeyError"):
-        check(raising("Refusing", "Refusing", raises="KeyError"), seed=0)
+        check(raising("Refusing", "Refusing", raises=Raised("KeyError", "no shape")), seed=0)
 
 
 def test_a_side_that_raises_leaves_no_trace_in_the_next_case():

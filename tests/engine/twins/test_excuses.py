@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from equivalence import kinds
+from equivalence.declare.difference import Difference
 from equivalence.declare.draws import normal, uniform
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import unary
@@ -177,7 +178,7 @@ def test_a_coarse_mode():
 def test_a_declared_difference():
     wrong = case(PT + "Nested", MS + "Steps", normal(5, 4))
     judgement = one(Expected(np.ones(8), "float32"), np.zeros(8)).judgement
-    different = replace(wrong, twin=replace(wrong.twin, differs="known"))
+    different = replace(wrong, twin=replace(wrong.twin, differs=Difference("known", {"*": 9.0})))
     outcome = Outcome(different, 0, judgement)
     assert outcome.passed
     assert excused(outcome) == ["declared_difference"]
@@ -185,7 +186,7 @@ def test_a_declared_difference():
 
 
 def test_a_declared_difference_that_a_coarse_mode_does_not_show():
-    right = affine(differs="known")
+    right = affine(differs=Difference("known", {"*": 9.0}))
     shown = one(Expected(np.ones(8), "float32"), np.ones(8), coarse=True).judgement
     assert excused(Outcome(right, 0, shown)) == ["coarse_mode"]
     plain = one(Expected(np.ones(8), "float32"), np.ones(8)).judgement
@@ -274,13 +275,15 @@ DOORS = {
     "replaces a judgement": {
         "twins/excuses.py": 4,
         "twins/accumulation.py": 1,
-        "twins/compare.py": 1,  # refuses a candidate that is too exact
+        # refuses a candidate that is too exact, and a reference of zeros
+        "twins/compare.py": 2,
         "twins/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "replaces what a judgement holds": {
         "twins/excuses.py": 1,  # sets an example aside
         "twins/accumulation.py": 2,  # allows a tensor more than the budget
         "twins/compare.py": 1,  # refuses a candidate that is too exact
+        "judge/verdict.py": 1,  # refuses a reference of zeros
         "twins/sizes.py": 1,  # a tensor's name with its size
         "twins/pinned.py": 1,  # adds verdicts, and takes none away
     },

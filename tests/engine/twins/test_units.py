@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import DTYPES
 from equivalence.errors import RecordError, SideError, TorchMissingError
@@ -90,7 +91,11 @@ def test_of_several_sizes_the_first_tells_for_all():
 
 
 def test_of_a_reference_that_must_raise_nothing_is_run():
-    raising = affine(device="ascend", reference="no.such:thing", raises="ValueError")
+    raising = affine(
+        device="ascend",
+        reference="no.such:thing",
+        raises=Raised("ValueError", "no shape pleases me"),
+    )
     assert case_unit_roundoff(raising, 0) == FINE
 
 
@@ -114,7 +119,7 @@ def test_a_mistake_below_what_the_mode_shows_is_red_where_nothing_is_multiplied(
 
 
 def test_a_known_difference_of_such_a_case_must_show():
-    right = gelu(differs="an epsilon")
+    right = gelu(differs=Difference("an epsilon", {"*": 9.0}))
     with isolated():
         assert not check.check(right, 0).passed
 

@@ -4,6 +4,7 @@ import functools
 
 from hypothesis import strategies as st
 
+from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal, ties, uniform
 from equivalence.declare.operator import LIMITS, Operator, to
 from equivalence.declare.spaces import SIDE, arguments, values
@@ -91,10 +92,16 @@ POOLINGS = (
             without=PLAIN,
             defaults=STRIDE,
             differs={
-                "an empty batch is refused": (
+                (
                     "max_pool3d(normal(0, 2, 3, 3, 3), kernel_size=2, padding=0, dilation=1, "
                     "ceil_mode=False, return_indices=False)"
-                )
+                ): Difference(
+                    "an empty batch is refused",
+                    Raised(
+                        "ValueError",
+                        "For 'MaxPool3D', output shape's all elements must be positive",
+                    ),
+                ),
             },
         ),
     ),

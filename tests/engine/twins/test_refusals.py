@@ -1,0 +1,122 @@
+"""What no comparison can be made of: a reference of zeros, a candidate that leaves or borrows."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from equivalence import kinds
+from equivalence.declare.difference import Raised
+from equivalence.declare.draws import normal, uniform
+from equivalence.declare.operator import Operator, operator_case, to
+from equivalence.declare.spaces import unary
+from equivalence.errors import DeclarationError, EquivalenceError, SideError, blaming, staying
+from equivalence.judge.expected import Expected
+from equivalence.judge.verdict import HOLLOW, demand_values, judge
+from equivalence.report import text as report
+from tests.engine.parts import small
+
+HERE = "tests.engine.parts.leaving_ms:"
+U = 2.0**-24
+
+
+def judged(**truths):
+    expected = {name.replace("__", ":"): Expected(v, "float32") for name, v in truths.items()}
+    trace = {name: tensor.truth.astype(np.float32) for name, tensor in expected.items()}
+    return demand_values(judge(expected, trace, U))
+
+
+def test_a_reference_of_zeros_is_ill_posed_whatever_the_candidate():
+    assert judged(output=np.zeros(3)).ill_posed == HOLLOW
+    assert judged(output=np.zeros((0, 3))).ill_posed == HOLLOW
+    assert judged(output=np.zeros(3), gradient__w=np.ones(3)).ill_posed == HOLLOW
+    assert judged(output=np.zeros(3), other=np.zeros((0,))).ill_posed == HOLLOW
+
+
+def test_zeros_among_other_values_are_compared():
+    """The gradient of a weight that is not used, one of two outputs, an element."""
+    assert judged(output=np.ones(3), gradient__w=np.zeros(3)).equal
+    assert judged(output=np.zeros(3), other=np.ones(3)).equal
+    assert judged(output=np.array([0.0, 0.0, 1.0])).equal
+
+
+def test_a_case_of_zeros_is_red_and_says_so():
+    below = uniform(4, 8, low=-2.0, high=-1.0)
+    outcome = kinds.check(small.case("torch.nn:ReLU", "mindspore.nn:ReLU", below), 0)
+    assert not outcome.passed
+    assert f"ill-posed: {HOLLOW}" in report.failure(outcome, "pytest this")
+
+
+@pytest.mark.parametrize("shape", [(0, 8), (2, 0)])
+def test_a_twin_with_an_input_of_no_element_cannot_be_declared(shape):
+    with pytest.raises(DeclarationError, match="no size may be zero or less"):
+        small.case("torch.nn:ReLU", "mindspore.nn:ReLU", normal(*shape))
+
+
+def test_an_example_of_an_operator_may_be_empty_and_is_counted_apart():
+    counterpart = to("ops.abs")
+    operator = Operator("torch.abs", unary(), counterpart)
+    lines = []
+    for spelled in ("abs(normal(0, 3))", "abs(normal(2, 3))"):
+        example = operator.example(spelled)
+        outcome = kinds.check(operator_case(operator, counterpart, example, "pynative", "cpu"), 0)
+        assert outcome.passed
+        lines.append([json.loads(line) for line in report.lines(outcome)])
+    empty, full = lines
+    assert all(line["structure"] for line in empty)
+    assert not any("structure" in line for line in full)
+    told = "structure alone in 1 case, of zeros or of no element"
+    assert told in report.summary(empty + full)
+    assert "structure" not in report.summary(full)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "told"),
+    [
+        ("Skips", "the candidate raised LeavingError: Skipped would end the test: no kernel here"),
+        ("skipping", "the candidate raised LeavingError: Skipped would end the test: no kernel"),
+        ("Quits", "the candidate raised LeavingError: SystemExit would end the test: 0"),
+        ("Vanishes", r"the candidate raised LeavingError: os\._exit\(0\) would end the run"),
+        ("Borrows", r"the candidate raised BorrowingError: it calls torch \(aten\."),
+    ],
+)
+def test_a_candidate_that_leaves_or_borrows_is_red(candidate, told):
+    with pytest.raises(SideError, match=told):
+        kinds.check(small.case("torch.nn:Identity", HERE + candidate, normal(3, 4)), 0)
+
+
+@pytest.mark.parametrize("candidate", ["Skips", "Quits", "Vanishes"])
+def test_to_leave_is_not_the_error_that_a_twin_must_raise(candidate):
+    refused = Raised("LeavingError", "would end")
+    case = small.case(small.PT + "Refusing", HERE + candidate, normal(3, 4), raises=refused)
+    with pytest.raises(EquivalenceError, match="raised"):
+        kinds.check(case, 0)
+
+
+def test_torch_that_the_candidate_imports_is_refused(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch")
+    with pytest.raises(SideError, match="it imports torch"), blaming("candidate", "case"):
+        monkeypatch.setitem(sys.modules, "torch", sys)
+
+
+def test_the_reference_computes_with_torch():
+    import torch
+
+    with blaming("reference", "case"):
+        assert torch.ones(2).sum() == 2
+
+
+def test_only_a_peaceful_end_is_refused():
+    """A child may end, and another exit code than 0 ends the run as ever, which is then red."""
+    with staying():
+        child = subprocess.run([sys.executable, "-c", "import os; os._exit(0)"], check=False)
+        assert child.returncode == 0
+        forked = os.fork()
+        if not forked:
+            os._exit(0)
+        assert os.waitpid(forked, 0)[1] == 0
+    left = "import os\nfrom equivalence.errors import staying\nwith staying(): os._exit(3)"
+    assert subprocess.run([sys.executable, "-c", left], check=False).returncode == 3
