@@ -33,7 +33,7 @@ from equivalence.convert.conversion import Conversion
 from equivalence.convert.destination import KIND, Destination
 from equivalence.convert.formats import MINDSPORE, PYTORCH, Checkpoint, Weight, numpy_dtype
 from equivalence.errors import CheckpointError, WeightError
-from equivalence.sides.weights import REFERENCE_ONLY, Slot, pair, reference_name
+from equivalence.structure.weights import REFERENCE_ONLY, Slot, pair, reference_name
 
 OTHER = {PYTORCH: MINDSPORE, MINDSPORE: PYTORCH}
 """A framework -> the other one."""

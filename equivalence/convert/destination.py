@@ -12,7 +12,7 @@ import numpy as np
 from equivalence.convert.formats import MINDSPORE, PYTORCH, Weight, numpy_dtype
 from equivalence.convert.optimizer_state import SETTING, BuiltForMindSpore
 from equivalence.errors import CheckpointError, EquivalenceError
-from equivalence.sides.weights import Slot
+from equivalence.structure.weights import Slot
 from equivalence.targets import build, resolve
 
 KIND = "weight"

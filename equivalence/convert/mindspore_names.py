@@ -15,7 +15,7 @@ rename of the whole name settles it. Other names stay the same.
 from collections.abc import Iterable, Mapping
 
 from equivalence.errors import CheckpointError
-from equivalence.sides.weights import STANDARD_RENAMES, renamed
+from equivalence.structure.weights import STANDARD_RENAMES, renamed
 
 BACK = {new: old for old, new in STANDARD_RENAMES.items() if old != "embedding_table"}
 """PyTorch's last segment -> MindSpore's, in a normalisation."""

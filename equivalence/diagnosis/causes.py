@@ -16,8 +16,8 @@ from equivalence.diagnosis.in_situ import ELSEWHERE, InSitu
 from equivalence.diagnosis.search import Search
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
-from equivalence.sides import weights
-from equivalence.sides.settings import differences
+from equivalence.structure import weights
+from equivalence.structure.settings import differences
 from equivalence.words import listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}

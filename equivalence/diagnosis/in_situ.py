@@ -12,8 +12,8 @@ import numpy as np
 
 from equivalence.judge.expected import Expected
 from equivalence.sample import Sample
-from equivalence.sides.layers import Site
 from equivalence.sides.torch_network import TorchNetwork
+from equivalence.structure.layers import Site
 from equivalence.truth.measurement import Measurement
 
 INNER_PROBES = 2

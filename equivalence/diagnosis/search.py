@@ -14,15 +14,15 @@ from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.verdict import TensorVerdict, judge
-from equivalence.sides import weights
-from equivalence.sides.layers import Site, align, children
+from equivalence.runs import kept, sides
+from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.weights import Partners
+from equivalence.structure import weights
+from equivalence.structure.layers import Site, align, children
+from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
-from equivalence.twins import kept, sides
 from equivalence.twins.compare import compare_size
-from equivalence.twins.drawn import Drawn
 
 CALLS = 3
 """At most this many calls of a layer are repeated by themselves; most layers have one."""

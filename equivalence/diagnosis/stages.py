@@ -20,10 +20,10 @@ from equivalence.diagnosis.search import Search
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
-from equivalence.sides import weights
+from equivalence.runs import kept, sides
+from equivalence.runs.drawn import Drawn
+from equivalence.structure import weights
 from equivalence.truth.compute import compute
-from equivalence.twins import kept, sides
-from equivalence.twins.drawn import Drawn
 from equivalence.words import listed
 
 EXPLAINED = 1e-2

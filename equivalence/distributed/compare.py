@@ -32,7 +32,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.sides.weights import UNSAVED, Slot
+from equivalence.structure.weights import UNSAVED, Slot
 
 if TYPE_CHECKING:
     from equivalence.distributed.rank_torch import SingleProcess

@@ -8,10 +8,10 @@ from equivalence.distributed.rank import Job, RankSample
 from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
-from equivalence.sides import weights
 from equivalence.sides.mindspore_network import _array
 from equivalence.sides.mindspore_training import MindSporeTraining
-from equivalence.sides.weights import Slot
+from equivalence.structure import weights
+from equivalence.structure.weights import Slot
 
 
 def communicate() -> None:

@@ -14,8 +14,9 @@ from equivalence.distributed.rank import Job, RankSample, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Sample
-from equivalence.sides.torch_network import TorchNetwork, TorchTraining, Watch
-from equivalence.sides.weights import comparable
+from equivalence.sides.torch_network import TorchNetwork, Watch
+from equivalence.sides.torch_training import TorchTraining
+from equivalence.structure.weights import comparable
 
 
 def communicate() -> None:

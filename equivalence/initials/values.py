@@ -15,8 +15,8 @@ import numpy as np
 from equivalence import torchvision_schemas
 from equivalence.errors import IllPosedError
 from equivalence.seeds import seed_of
-from equivalence.sides import weights
-from equivalence.sides.weights import Slot
+from equivalence.structure import weights
+from equivalence.structure.weights import Slot
 from equivalence.targets import build
 
 FEWEST_BUILDS, MOST_BUILDS = 3, 512

@@ -2,8 +2,8 @@
 
 from equivalence.declare.operator import OperatorCase
 from equivalence.diagnosis import pattern
+from equivalence.runs.drawn import Drawn
 from equivalence.twins.compare import compare_size
-from equivalence.twins.drawn import Drawn
 
 
 def tell(case: OperatorCase, seed: int, every: bool) -> tuple[list[str], list[str]]:

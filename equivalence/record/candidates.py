@@ -26,7 +26,7 @@ from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
 from equivalence.sample import Sample
-from equivalence.sides.weights import Slot
+from equivalence.structure.weights import Slot
 
 CURE = "run `make record-candidate` again where the device is, with the same version"
 

@@ -12,7 +12,7 @@ from equivalence.judge.sketch import Sketch
 from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
-from equivalence.sides.weights import Slot
+from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference
 
 Arrays = dict[str, np.ndarray]

@@ -4,11 +4,7 @@ torch_network, mindspore_network: build a network, load weights, run it, and lis
 torch_constants: the buffers that keep what a constructor made.
 torch_modes: the precision and the rounding of a PyTorch run.
 mindspore_pullback: differentiates a MindSpore network.
-mindspore_training: MindSpore's training steps; PyTorch's are in `torch_network`.
-weights: pairs the weights of both sides by name.
-layers: pairs the layers of both sides.
-torch_steps, mindspore_steps: read the settings of training steps.
-torch_settings, mindspore_settings: read the configuration of a layer; `settings` compares two.
+torch_training, mindspore_training: the same of training steps.
 kinks: finds where a PyTorch run is not differentiable.
 accurate: runs MindSpore with kernels that give what float64 gives.
 rehearsal: runs MindSpore on the CPU with the rounding of another device.

@@ -24,11 +24,11 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
-from equivalence.sides.layers import Layer, Sink, Site, below
 from equivalence.sides.mindspore_pullback import Pullback, flatten
-from equivalence.sides.mindspore_settings import settings
 from equivalence.sides.rehearsal import Rehearsal
-from equivalence.sides.weights import CONSTANT, Partners, Slot, comparable
+from equivalence.structure.layers import Layer, Sink, Site, below
+from equivalence.structure.mindspore_settings import settings
+from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
 from equivalence.targets import build
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}

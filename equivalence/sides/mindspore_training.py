@@ -20,7 +20,7 @@ from equivalence.sides.mindspore_network import (
     _empty,
     flatten,
 )
-from equivalence.sides.weights import Partners
+from equivalence.structure.weights import Partners
 from equivalence.targets import build
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from equivalence.judge.tensors import Trace, buffer
 from equivalence.sample import INTEGER_BUFFERS, Sample, short
 from equivalence.sides.torch_modes import RoundConstants, SkipInitialisation, Widened
-from equivalence.sides.weights import CONSTANT, UNSAVED, Slot, comparable
+from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, comparable
 
 Values = dict[str, torch.Tensor]
 

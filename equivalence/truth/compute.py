@@ -16,7 +16,8 @@ from equivalence.judge.verdict import TensorVerdict
 from equivalence.sample import Neighbour, Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.kinks import KinkWatch
-from equivalence.sides.torch_network import TorchTraining, Watch
+from equivalence.sides.torch_network import Watch
+from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth import flips, undecided
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement

@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
-from equivalence.sides.settings import OPTIMIZER, STEP
+from equivalence.structure.settings import OPTIMIZER, STEP
 from equivalence.truth.measurement import Measurement
 
 TENFOLD = (

@@ -14,8 +14,8 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
-from equivalence.sides.layers import Layer
-from equivalence.sides.weights import Slot
+from equivalence.structure.layers import Layer
+from equivalence.structure.weights import Slot
 
 
 @dataclass

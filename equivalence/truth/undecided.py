@@ -23,7 +23,7 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Undecided
 from equivalence.sample import Perturbed, Sample
-from equivalence.sides.torch_network import TorchTraining
+from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
 

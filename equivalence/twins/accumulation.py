@@ -23,9 +23,9 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.verdict import HALF, Judgement, TensorVerdict
 from equivalence.record import candidates
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.drawn import Drawn
 from equivalence.sample import Neighbour
-from equivalence.twins.comparison import Comparison
-from equivalence.twins.drawn import Drawn
 
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement

@@ -4,8 +4,9 @@ from equivalence.declare.twin import TwinCase
 from equivalence.host import devices
 from equivalence.judge.outcome import Outcome
 from equivalence.record import candidates, truths
-from equivalence.twins import kept, raising
-from equivalence.twins.drawn import Drawn
+from equivalence.runs import kept
+from equivalence.runs.drawn import Drawn
+from equivalence.twins import raising
 from equivalence.twins.sizes import compare
 
 

@@ -8,10 +8,11 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import candidates
-from equivalence.sides import weights
-from equivalence.twins import excuses, kept, pinned, second_call, settings
-from equivalence.twins.comparison import Comparison
-from equivalence.twins.drawn import Drawn
+from equivalence.runs import kept, pinned
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.drawn import Drawn
+from equivalence.structure import weights
+from equivalence.twins import excuses, second_call, settings
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork

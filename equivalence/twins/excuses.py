@@ -16,9 +16,10 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
-from equivalence.twins import accumulation, kept, kernels
-from equivalence.twins.comparison import Comparison
-from equivalence.twins.drawn import Drawn
+from equivalence.runs import kept
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.drawn import Drawn
+from equivalence.twins import accumulation, kernels
 from equivalence.words import listed
 
 Act = Callable[[Comparison, Drawn], Comparison | None]

@@ -12,9 +12,9 @@ from equivalence.judge.kernels import Kernel
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement
 from equivalence.record import candidates
-from equivalence.twins import sides
-from equivalence.twins.comparison import Comparison
-from equivalence.twins.drawn import Drawn
+from equivalence.runs import sides
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.drawn import Drawn
 from equivalence.words import number
 
 SAME = 1.0

@@ -12,10 +12,10 @@ from equivalence.errors import (
 )
 from equivalence.judge.truth import Truth
 from equivalence.record import truths
-from equivalence.sides import weights
+from equivalence.runs import kept, sides
+from equivalence.runs.drawn import Drawn
+from equivalence.structure import weights
 from equivalence.truth.known import Reference
-from equivalence.twins import kept, sides
-from equivalence.twins.drawn import Drawn
 
 
 def demand(case: TwinCase, seed: int) -> str | None:

@@ -12,10 +12,10 @@ from equivalence.declare.twin import PHASES
 from equivalence.errors import blaming
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
+from equivalence.runs import sides
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.drawn import Drawn
 from equivalence.truth.known import Reference
-from equivalence.twins import sides
-from equivalence.twins.comparison import Comparison
-from equivalence.twins.drawn import Drawn
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork

@@ -7,10 +7,10 @@ from equivalence.declare.twin import TwinCase
 from equivalence.host import environment
 from equivalence.judge.settings import Settings, judge_settings
 from equivalence.record import truths
-from equivalence.sides.layers import Layer, compare_settings
+from equivalence.runs import kept, sides
+from equivalence.runs.drawn import Drawn
+from equivalence.structure.layers import Layer, compare_settings
 from equivalence.truth.known import Reference
-from equivalence.twins import kept, sides
-from equivalence.twins.drawn import Drawn
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork

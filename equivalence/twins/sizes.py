@@ -7,8 +7,8 @@ from equivalence.declare.twin import TwinCase
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.record import truths
+from equivalence.runs.comparison import Comparison
 from equivalence.twins.compare import compare_size
-from equivalence.twins.comparison import Comparison
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork

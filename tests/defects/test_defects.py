@@ -20,10 +20,10 @@ from equivalence.judge.tensors import Trace
 from equivalence.pipelines import compare as pipelines
 from equivalence.pipelines import diagnose as pipeline_diagnosis
 from equivalence.pipelines.compare import Comparison as PipelineComparison
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.kept import reference
+from equivalence.runs.sides import build_reference
 from equivalence.twins.check import check
-from equivalence.twins.comparison import Comparison
-from equivalence.twins.kept import reference
-from equivalence.twins.sides import build_reference
 from equivalence.twins.sizes import compare
 from tests.defects import FAMILIES, catalogue, rivals
 from tests.defects.defect import Defect

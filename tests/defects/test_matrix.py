@@ -7,8 +7,8 @@ import pytest
 from mindspore import nn
 
 from equivalence.errors import DeclarationError
+from equivalence.runs.sides import build_candidate
 from equivalence.targets import build
-from equivalence.twins.sides import build_candidate
 from tests import defects
 from tests.defects import mutants
 from tests.defects.defect import Defect

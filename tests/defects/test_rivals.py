@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence.declare.twin import cases
-from equivalence.twins.sides import build_reference
+from equivalence.runs.sides import build_reference
 from equivalence.twins.sizes import compare
 from tests.defects import rivals
 from tests.defects.matrix import Correct, encode

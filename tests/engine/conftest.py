@@ -20,7 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 def project_of(pytester, monkeypatch):
     """Makes a project with this one's conftest.py and pytest.ini, of the modules it is given."""
 
-    from equivalence.twins import kept
+    from equivalence.runs import kept
 
     monkeypatch.setattr(kept, "_references", [])
 

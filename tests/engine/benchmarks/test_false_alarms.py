@@ -13,7 +13,8 @@ from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
-from equivalence.twins import compare, kept, sides
+from equivalence.runs import kept, sides
+from equivalence.twins import compare
 from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
 from tests.engine.parts.small import MS, PT
@@ -208,7 +209,9 @@ def test_every_twin_has_a_line_with_what_became_of_its_cases():
 
 
 def test_a_record_names_its_twin_and_counts_excuses_and_the_ill_posed():
-    known = measure(of("TransposedWeight", name="known", differs=Difference("transposed", {"*": 9.0})), [0])
+    known = measure(
+        of("TransposedWeight", name="known", differs=Difference("transposed", {"*": 9.0})), [0]
+    )
     assert (known["entry"], known["excuses"]) == ("known", {"declared_difference": 1})
     assert measure(of("doubling", reference=PT + "logarithm"), [0])["ill_posed"] == 0
     assert len(measure(of("TransposedWeight"), [0])["alarms"]) == 1

@@ -17,7 +17,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.verdict import judge
 from equivalence.seeds import stream
-from equivalence.sides.weights import reference_name
+from equivalence.structure.weights import reference_name
 from tests.engine.parts import training_ms, training_pt
 
 HERE = "tests.engine.parts."

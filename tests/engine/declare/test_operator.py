@@ -8,10 +8,10 @@ from equivalence.declare.draws import booleans, integers, normal, ties
 from equivalence.declare.operator import LIMITS, Example, Operator, operator_case, to
 from equivalence.declare.spaces import along, examples, unary
 from equivalence.errors import DeclarationError
+from equivalence.runs import kept
+from equivalence.runs.kept import reference
 from equivalence.truth import compute as truth
-from equivalence.twins import kept
 from equivalence.twins.check import check
-from equivalence.twins.kept import reference
 
 SOFTMAX = Operator("torch.softmax", along(), to("ops.softmax", dim="axis"), to("mint.softmax"))
 RELU = Operator("torch.relu", unary(), to("ops.relu"))

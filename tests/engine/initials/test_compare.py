@@ -27,7 +27,7 @@ from equivalence.initials.values import (
 )
 from equivalence.judge.outcome import Outcome
 from equivalence.report import text as report
-from equivalence.sides.weights import Slot
+from equivalence.structure.weights import Slot
 
 HERE = "tests.engine.initials.test_compare:"
 CONV = {"in_channels": 24, "out_channels": 64, "kernel_size": 3, "bias": True}

@@ -9,8 +9,8 @@ from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
 from equivalence.record import candidates, store, truths
 from equivalence.record.truths import Library
+from equivalence.runs.kept import forget
 from equivalence.twins import check
-from equivalence.twins.kept import forget
 from tests.engine.parts import small
 
 LINEAR = {"in_features": 40, "out_features": 24}

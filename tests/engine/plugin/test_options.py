@@ -14,7 +14,8 @@ from equivalence.host.devices import Found
 from equivalence.host.isolation import isolated
 from equivalence.plugin import options as plugin
 from equivalence.plugin.options import named_devices
-from equivalence.twins import check, kept
+from equivalence.runs import kept
+from equivalence.twins import check
 from tests.engine.parts.small import MS, case
 
 pytest_plugins = ["pytester"]

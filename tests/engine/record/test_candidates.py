@@ -15,10 +15,10 @@ from equivalence.errors import EquivalenceError, RecordError, SideError, WeightE
 from equivalence.record import candidates, fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
 from equivalence.report import text as report
+from equivalence.runs import sides
 from equivalence.sample import Sample
-from equivalence.sides import weights
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.twins import sides
+from equivalence.structure import weights
 from tests.engine.parts import small
 from tests.engine.parts.recording import affine, kept, recorded, replayed, run_by, sized
 

@@ -7,8 +7,8 @@ import pytest
 from equivalence.declare.twin import cases
 from equivalence.host.devices import EVERY_PLACE
 from equivalence.record import codec, fingerprint, store, truths
-from equivalence.twins import sides
-from equivalence.twins.units import case_unit_roundoff, reference_multiplies
+from equivalence.runs import sides
+from equivalence.runs.units import case_unit_roundoff, reference_multiplies
 from tests.twins import declared
 
 FOLDER = Path(__file__).parents[3] / truths.FOLDER

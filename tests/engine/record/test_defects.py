@@ -4,7 +4,8 @@ import pytest
 
 from equivalence.host.isolation import isolated
 from equivalence.record import truths
-from equivalence.twins import kept, sizes
+from equivalence.runs import kept
+from equivalence.twins import sizes
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 

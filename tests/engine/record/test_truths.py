@@ -17,10 +17,10 @@ from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import dropout
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.report import text as report
+from equivalence.runs import kept, sides, units
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.sides.weights import Slot
+from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference
-from equivalence.twins import kept, sides, units
 from tests.engine.parts import small
 from tests.engine.parts.recording import affine, judged, recorded, sized
 

@@ -11,7 +11,7 @@ from equivalence.sample import Perturbed
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.torch_modes import RoundConstants, SkipInitialisation, Widened
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.sides.weights import CONSTANT, UNSAVED, Slot, pair
+from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, pair
 from equivalence.twins.check import check
 from tests.engine.parts.small import case, sample
 

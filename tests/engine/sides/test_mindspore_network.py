@@ -9,9 +9,9 @@ from equivalence.errors import WeightError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.randomness.layers import dropout
-from equivalence.sides import weights
 from equivalence.sides.mindspore_network import MindSporeNetwork, flatten
-from equivalence.sides.weights import Partners, Slot
+from equivalence.structure import weights
+from equivalence.structure.weights import Partners, Slot
 from tests.engine.parts.small import MS, sample
 
 MAPS = normal(2, 3, 4, 5)

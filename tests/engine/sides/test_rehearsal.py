@@ -14,12 +14,12 @@ from equivalence.declare.draws import normal
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
+from equivalence.runs import units
+from equivalence.runs.sides import build_candidate
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
-from equivalence.sides.weights import Partners
-from equivalence.twins import units
+from equivalence.structure.weights import Partners
 from equivalence.twins.check import check
-from equivalence.twins.sides import build_candidate
 from equivalence.twins.sizes import compare
 from tests.engine.parts.small import case, sample
 

@@ -13,12 +13,13 @@ from benchmarks import step_times
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.devices import place
+from equivalence.runs.sides import build_reference
 from equivalence.sides import torch_network
 from equivalence.sides.kinks import KinkWatch
-from equivalence.sides.torch_network import TorchNetwork, TorchTraining, beside
+from equivalence.sides.torch_network import TorchNetwork, beside
+from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.rounding import RoundEachResult
 from equivalence.truth.undecided import watch_gradients
-from equivalence.twins.sides import build_reference
 from tests.engine.parts.small import sample
 
 HERE = "tests.engine.sides.test_torch_elsewhere:"

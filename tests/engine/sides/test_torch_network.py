@@ -7,7 +7,7 @@ import torch
 from equivalence.declare.draws import half, integers, normal
 from equivalence.randomness.layers import dropout
 from equivalence.sides.torch_network import TorchNetwork, flatten
-from equivalence.sides.weights import Slot
+from equivalence.structure.weights import Slot
 from tests.engine.parts.small import PT, sample
 
 

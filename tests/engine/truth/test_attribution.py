@@ -11,15 +11,16 @@ from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge.excuses import BRANCH_FLIPS
 from equivalence.judge.precision import BUDGET
+from equivalence.runs import kept
+from equivalence.runs.kept import reference
 from equivalence.sides import kinks
 from equivalence.sides.kinks import MANY
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import flips
 from equivalence.truth.flips import Branches
-from equivalence.twins import excuses, kept
+from equivalence.twins import excuses
 from equivalence.twins.check import check
-from equivalence.twins.kept import reference
 from tests.engine.parts import networks_ms
 from tests.engine.parts.small import MS, case
 

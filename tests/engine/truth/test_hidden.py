@@ -7,7 +7,8 @@ import pytest
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import TwinCase, cases
 from equivalence.host.isolation import isolated
-from equivalence.twins import kept, settings
+from equivalence.runs import kept
+from equivalence.twins import settings
 from tests.defects.twins import HIDDEN
 from tests.engine.parts.small import case
 

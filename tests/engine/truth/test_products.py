@@ -8,7 +8,8 @@ from torch import nn
 from equivalence.declare.draws import normal
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
-from equivalence.sides.torch_network import Function, TorchNetwork, TorchTraining
+from equivalence.sides.torch_network import Function, TorchNetwork
+from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.products import PRODUCT_OPERATORS, multiplies
 from tests.engine.parts.small import sample
 

@@ -12,9 +12,10 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.truth import Undecided
 from equivalence.pipelines.batches import BatchSample
 from equivalence.report import text as report
-from equivalence.sides.torch_network import TorchTraining
+from equivalence.runs import kept, sides
+from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.undecided import Spread, find, watch_gradients
-from equivalence.twins import check, kept, sides
+from equivalence.twins import check
 from tests.engine.twins.test_training import one_case
 
 NAME = "update[1]:kernel"

@@ -9,8 +9,8 @@ from equivalence.declare.draws import integers, normal
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.verdict import judge
+from equivalence.runs import kept
 from equivalence.truth import compute
-from equivalence.twins import kept
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
 

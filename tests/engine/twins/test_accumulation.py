@@ -9,10 +9,11 @@ from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
 from equivalence.judge.verdict import TensorVerdict
+from equivalence.runs import kept
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth.measurement import Measurement
 from equivalence.truth.products import longest_sum
-from equivalence.twins import accumulation, excuses, kept
+from equivalence.twins import accumulation, excuses
 from equivalence.twins.check import check
 from tests.engine.parts.small import case, sample
 

@@ -17,12 +17,13 @@ from equivalence.errors import (
 )
 from equivalence.host.isolation import isolated
 from equivalence.judge import precision
+from equivalence.runs import drawn, kept, sides
 from equivalence.sample import resolve_inputs
 from equivalence.truth import compute as truth
 from equivalence.truth import flips
 from equivalence.truth.flips import Flip
 from equivalence.truth.measurement import Measurement
-from equivalence.twins import drawn, excuses, kept, sides
+from equivalence.twins import excuses
 from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
 

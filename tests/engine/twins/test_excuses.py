@@ -22,10 +22,11 @@ from equivalence.judge.precision import UNDERFLOW
 from equivalence.judge.verdict import judge
 from equivalence.plugin.results import Results
 from equivalence.report import text as report
+from equivalence.runs import drawn, kept
 from equivalence.truth import compute as truth
 from equivalence.truth import flips
 from equivalence.twins import check as module
-from equivalence.twins import drawn, excuses, kept
+from equivalence.twins import excuses
 from tests.engine.parts.imports import modules
 from tests.engine.parts.small import MS, PT, case
 from tests.engine.twins.test_check import FLIP, affine
@@ -270,14 +271,14 @@ DOORS = {
     "makes a TensorVerdict": {
         "judge/verdict.py": 8,
         "initials/compare.py": 1,
-        "twins/pinned.py": 2,  # of each random layer, which is no tensor
+        "runs/pinned.py": 2,  # of each random layer, which is no tensor
     },
     "replaces a judgement": {
         "twins/excuses.py": 4,
         "twins/accumulation.py": 1,
         # refuses a candidate that is too exact, and a reference of zeros
         "twins/compare.py": 2,
-        "twins/pinned.py": 1,  # adds verdicts, and takes none away
+        "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "replaces what a judgement holds": {
         "twins/excuses.py": 1,  # sets an example aside
@@ -285,7 +286,7 @@ DOORS = {
         "twins/compare.py": 1,  # refuses a candidate that is too exact
         "judge/verdict.py": 1,  # refuses a reference of zeros
         "twins/sizes.py": 1,  # a tensor's name with its size
-        "twins/pinned.py": 1,  # adds verdicts, and takes none away
+        "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {
         "truth/compute.py": 6,

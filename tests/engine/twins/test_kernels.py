@@ -15,9 +15,10 @@ from equivalence.judge import excuses as table
 from equivalence.judge.kernels import Kernel
 from equivalence.record import candidates
 from equivalence.report import text as report
-from equivalence.twins import compare, excuses, kept, kernels
+from equivalence.runs import kept
+from equivalence.runs.drawn import Drawn
+from equivalence.twins import compare, excuses, kernels
 from equivalence.twins.check import check
-from equivalence.twins.drawn import Drawn
 from tests.engine.parts.small import case
 
 MS = "tests.engine.parts.recurrent_ms:"

@@ -8,8 +8,8 @@ from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
+from equivalence.runs.units import case_unit_roundoff
 from equivalence.twins.sizes import compare
-from equivalence.twins.units import case_unit_roundoff
 from pt_reference.precision import Autocast
 
 INPUTS = [normal(2, 7, 16)]

@@ -4,7 +4,8 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
-from equivalence.twins import kept, second_call
+from equivalence.runs import kept
+from equivalence.twins import second_call
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
 

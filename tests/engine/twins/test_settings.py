@@ -13,9 +13,9 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Difference, Settings, judge_settings
 from equivalence.record import truths
 from equivalence.report import text as report
-from equivalence.sides.layers import Layer, compare_settings
+from equivalence.runs import kept
+from equivalence.structure.layers import Layer, compare_settings
 from equivalence.twins import check as module
-from equivalence.twins import kept
 from tests.defects.twins import HIDDEN
 
 TWINS = {twin.name: twin for twin in HIDDEN}

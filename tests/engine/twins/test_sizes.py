@@ -13,8 +13,8 @@ from equivalence.diagnosis.diagnose import diagnose
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host.isolation import isolated
 from equivalence.report import text as report
+from equivalence.runs import kept, sides
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.twins import kept, sides
 from equivalence.twins.check import check
 
 HERE = "tests.engine.twins.test_sizes:"

@@ -8,9 +8,9 @@ import pytest
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, TwinCase, cases
 from equivalence.errors import DeclarationError, EquivalenceError
+from equivalence.runs import kept, sides
 from equivalence.sample import Perturbed
-from equivalence.sides import weights
-from equivalence.twins import kept, sides
+from equivalence.structure import weights
 from equivalence.twins.check import check
 
 STEPS = 4

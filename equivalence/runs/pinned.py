@@ -11,8 +11,8 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.randomness.layers import RandomLayer, compare, listed
 from equivalence.record import candidates
-from equivalence.twins import sides
-from equivalence.twins.comparison import Comparison
+from equivalence.runs import sides
+from equivalence.runs.comparison import Comparison
 
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement

@@ -11,9 +11,9 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn
 
-from equivalence.sides import settings as configuration
-from equivalence.sides.layers import Layer
-from equivalence.sides.settings import OPTIMIZER, RATES, STEP
+from equivalence.structure import settings as configuration
+from equivalence.structure.layers import Layer
+from equivalence.structure.settings import OPTIMIZER, RATES, STEP
 
 ALGORITHMS = {
     "AdaMax": "Adamax",

@@ -5,8 +5,8 @@ from typing import Any
 
 from torch import nn
 
-from equivalence.sides import settings as configuration
-from equivalence.sides.settings import convert, dimensions, reversed_pairs, spread
+from equivalence.structure import settings as configuration
+from equivalence.structure.settings import convert, dimensions, reversed_pairs, spread
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 

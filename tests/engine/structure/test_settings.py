@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from equivalence.sides import settings as configuration
-from equivalence.sides.settings import (
+from equivalence.structure import settings as configuration
+from equivalence.structure.settings import (
     OWN,
     arguments,
     by_rule,

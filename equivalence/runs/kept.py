@@ -9,9 +9,9 @@ from equivalence.errors import blaming
 from equivalence.host import devices
 from equivalence.judge.truth import Flip, Truth
 from equivalence.record import candidates, truths
+from equivalence.runs import pinned, sides, units
+from equivalence.runs.drawn import Drawn
 from equivalence.truth.known import Reference, sketch_large
-from equivalence.twins import pinned, sides, units
-from equivalence.twins.drawn import Drawn
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork

@@ -1,6 +1,6 @@
 """Layers of the two sides find their partners, and nothing else is paired."""
 
-from equivalence.sides.layers import Layer, align, below, children
+from equivalence.structure.layers import Layer, align, below, children
 
 
 def layer(path, kind="Conv2d", *weights):

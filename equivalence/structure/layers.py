@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from equivalence.judge.settings import Difference
-from equivalence.sides.settings import common, differences
-from equivalence.sides.weights import renamed
+from equivalence.structure.settings import common, differences
+from equivalence.structure.weights import renamed
 
 
 class Site(NamedTuple):

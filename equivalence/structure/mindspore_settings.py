@@ -9,9 +9,9 @@ from typing import Any
 
 from mindspore import Parameter, nn
 
-from equivalence.sides import settings as configuration
-from equivalence.sides.settings import Sides, convert, dimensions, reversed_pairs, spread
-from equivalence.sides.weights import STANDARD_RENAMES
+from equivalence.structure import settings as configuration
+from equivalence.structure.settings import Sides, convert, dimensions, reversed_pairs, spread
+from equivalence.structure.weights import STANDARD_RENAMES
 
 KINDS = {
     "AvgPool1dExt": "AvgPool1d",

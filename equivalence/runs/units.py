@@ -13,7 +13,7 @@ from equivalence.errors import blaming
 from equivalence.host import devices
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.record import truths
-from equivalence.twins import sides
+from equivalence.runs import sides
 
 _multiplying: dict[str, bool] = {}
 """Whether a reference multiplies, by the declaration of its case."""

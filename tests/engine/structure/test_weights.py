@@ -5,7 +5,7 @@ import re
 import pytest
 
 from equivalence.errors import WeightError
-from equivalence.sides.weights import CONSTANT, UNSAVED, Slot, pair, reference_name
+from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, pair, reference_name
 
 REFERENCE = {
     "conv.weight": Slot((8, 3, 3, 3), "parameter"),

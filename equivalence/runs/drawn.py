@@ -9,8 +9,8 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, judge
+from equivalence.runs import sides, units
 from equivalence.sample import Sample
-from equivalence.twins import sides, units
 
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement

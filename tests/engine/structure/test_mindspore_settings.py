@@ -8,9 +8,9 @@ from mindspore import mint
 from mindspore import nn as msnn
 from torch import nn
 
-from equivalence.sides.mindspore_settings import settings
-from equivalence.sides.settings import OWN, differences
-from equivalence.sides.torch_settings import settings as torch_settings
+from equivalence.structure.mindspore_settings import settings
+from equivalence.structure.settings import OWN, differences
+from equivalence.structure.torch_settings import settings as torch_settings
 
 
 def told(reference, candidate):

@@ -8,8 +8,8 @@ from torch import nn
 
 import pt_reference.conv
 import pt_reference.resnet
-from equivalence.sides.settings import OWN
-from equivalence.sides.torch_settings import settings
+from equivalence.structure.settings import OWN
+from equivalence.structure.torch_settings import settings
 
 
 def test_a_convolution_is_told_whole():

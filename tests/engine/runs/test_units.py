@@ -12,8 +12,9 @@ from equivalence.host import environment
 from equivalence.host.devices import EVERY_PLACE
 from equivalence.host.isolation import isolated
 from equivalence.record import store, truths
-from equivalence.twins import check, sides, units
-from equivalence.twins.units import case_unit_roundoff, is_coarse
+from equivalence.runs import sides, units
+from equivalence.runs.units import case_unit_roundoff, is_coarse
+from equivalence.twins import check
 from tests.engine.parts import small
 from tests.engine.parts.recording import affine, judged, recorded
 

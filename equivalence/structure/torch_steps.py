@@ -13,9 +13,9 @@ from torch import amp, nn, optim
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 
-from equivalence.sides import settings as configuration
-from equivalence.sides.layers import Layer
-from equivalence.sides.settings import OPTIMIZER, RATES, STEP
+from equivalence.structure import settings as configuration
+from equivalence.structure.layers import Layer
+from equivalence.structure.settings import OPTIMIZER, RATES, STEP
 
 UNTOLD = ("params", "initial_lr", "foreach", "fused", "capturable", "differentiable")
 """Entries of a parameter group that change nothing, or belong to a schedule."""

@@ -9,7 +9,7 @@ from equivalence.errors import TorchMissingError
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.sides.layers import Layer
+from equivalence.structure.layers import Layer
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -31,7 +31,8 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
             f"{case.name}: its reference needs torch, which is not installed, and no record of it "
             "is used; run `make record` where torch is"
         )
-    from equivalence.sides.torch_network import TorchNetwork, TorchTraining
+    from equivalence.sides.torch_network import TorchNetwork
+    from equivalence.sides.torch_training import TorchTraining
 
     place = devices.place(case.device)
     if case.twin.steps:
@@ -77,7 +78,7 @@ def reference_layers(case: TwinCase, network: "TorchNetwork") -> list[Layer]:
     """The layers of a reference with their settings; those of a training after a run, if any."""
     layers = network.layers()
     if case.twin.steps:
-        from equivalence.sides import torch_steps
+        from equivalence.structure import torch_steps
 
         layers += torch_steps.layers(network.step, network.module, getattr(network, "moved", None))
         network.renew()
@@ -93,7 +94,7 @@ def candidate_layers(
     """
     layers = network.layers(partners)
     if case.twin.steps:
-        from equivalence.sides import mindspore_steps
+        from equivalence.structure import mindspore_steps
 
         layers += mindspore_steps.layers(network.step, network.parameters, partners)
     return layers

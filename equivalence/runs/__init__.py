@@ -1,0 +1,11 @@
+"""The two sides of a case of a twin: built, run and kept.
+
+drawn: a case with its base seed.
+sides: the networks of both sides, and the sample.
+units: the unit roundoff by which a case is judged.
+pinned: demands that random layers are pinned, and compares them.
+kept: the reference's side, which the next case may share.
+comparison: both sides with their verdict.
+
+The frameworks are imported late.
+"""

@@ -1,0 +1,105 @@
+"""PyTorch's training steps behind the verbs of `torch_network`."""
+
+import contextlib
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from equivalence.errors import DeclarationError
+from equivalence.host.devices import CPU, Place
+from equivalence.judge import tensors
+from equivalence.judge.tensors import Trace
+from equivalence.randomness.torch_draws import TorchDraws
+from equivalence.sample import Sample, moved
+from equivalence.sides.torch_constants import Constants
+from equivalence.sides.torch_modes import SkipInitialisation, on
+from equivalence.sides.torch_network import (
+    TorchNetwork,
+    Watch,
+    _array,
+    _numpy,
+    beside,
+    flatten,
+)
+from equivalence.structure import torch_steps
+from equivalence.targets import build
+
+
+class TorchTraining(TorchNetwork):
+    """A PyTorch training step and its network. The step is built anew for every run.
+
+    steps: how many times the step is called.
+    noted: the steps, from 1, after which the trace gets the updates of all weights.
+    step: the training step, a module; `module` is its network.
+    """
+
+    def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, place: Place = CPU):
+        self.place, self.device = place, beside(place)
+        self.draws, self.steps = TorchDraws(), steps
+        # In later steps other kinks matter: flips there are part of the training's sensitivity.
+        self.settles = steps == 1
+        self.noted: Collection[int] = (1, steps)
+        self._built = target, arguments
+        self.renew()
+        self.constants = Constants(lambda: build(target, arguments).network, self.module)
+
+    def renew(self) -> None:
+        """Build the step anew, without the state of a run."""
+        target, arguments = self._built
+        with on(self.device), SkipInitialisation():
+            self.step = build(target, arguments)
+        self.module = getattr(self.step, "network", None)
+        if not isinstance(self.step, nn.Module) or not isinstance(self.module, nn.Module):
+            raise DeclarationError(
+                f"{target!r} builds a {type(self.step).__name__}, not a training step: a module "
+                "that makes one update when called, with the trained module as `network`"
+            )
+
+    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+        """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
+        self.step.to(self.device, getattr(torch, dtype)).train()
+        self._load(sample, phase, dtype)
+        trace: Trace = {}
+        with (
+            _storing(sample),
+            self._computing(sample, dtype),
+            self.draws.running(),
+            watch or contextlib.nullcontext(),
+        ):
+            for step in range(1, self.steps + 1):
+                loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
+                trace[tensors.loss(step)] = _array(loss)
+                if step in self.noted:
+                    for name, parameter in self._trained().items():
+                        values = moved(_numpy(parameter), sample, name)
+                        trace[tensors.update(step, name)] = values
+        trace |= self._buffers()
+        self.moved = torch_steps.progress(self.step, self.steps)
+        self.renew()  # the state of the optimizer must not reach another run
+        return trace
+
+
+@contextlib.contextmanager
+def _storing(sample: Sample) -> Iterator[None]:
+    """A context in which `sample.updated` sets all weights after each update of an optimizer."""
+    updates = itertools.count(1)
+
+    def store(optimizer: torch.optim.Optimizer, *_) -> None:
+        update = next(updates)
+        trained = [p for group in optimizer.param_groups for p in group["params"]]
+        with torch.no_grad():
+            for index, parameter in enumerate(trained):
+                values = _numpy(parameter)
+                stored = sample.updated(update, index, values)
+                if stored is not values:
+                    parameter.copy_(torch.from_numpy(stored))
+
+    handle = register_optimizer_step_post_hook(store)
+    try:
+        yield
+    finally:
+        handle.remove()
