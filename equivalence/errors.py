@@ -90,10 +90,10 @@ def blaming(side: str, case: str, tell: "Tell | None" = None) -> Iterator[None]:
     tell: describes the exception; None: `words` does.
 
     An EquivalenceError passes unchanged. The block can neither skip the test nor end the process
-    in peace. The candidate cannot compute with torch.
+    in peace.
     """
     try:
-        with staying(), _without_torch() if side == "candidate" else contextlib.nullcontext():
+        with staying():
             yield
     except EquivalenceError:
         raise
@@ -127,7 +127,7 @@ def staying() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _without_torch() -> Iterator[None]:
+def without_torch() -> Iterator[None]:
     """A context in which an operator of torch raises BorrowingError, and so does its import."""
     if "torch" not in sys.modules:
         yield

@@ -55,8 +55,8 @@ class SingleProcess(RankTraining):
         self.ranks = ranks
         super().__init__(target, arguments, steps)
 
-    def _renew(self) -> None:
-        super()._renew()
+    def renew(self) -> None:
+        super().renew()
         self.step = Together(self.step, self.ranks)
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:

@@ -183,7 +183,8 @@ def lines(outcome: Outcome) -> list[str]:
     if outcome.made_with:
         common["made_with"] = outcome.made_with
     if outcome.judgement is None:
-        return [json.dumps({**common, "raises": outcome.case.twin.raises.error})]
+        raises = outcome.case.twin.raises
+        return [json.dumps({**common, "raises": raises and raises.error})]
     differs = outcome.case.twin.differs
     common |= {"differs": differs and str(differs), "ill_posed": outcome.judgement.ill_posed}
     common["unit"] = outcome.judgement.unit

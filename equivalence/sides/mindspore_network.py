@@ -16,7 +16,7 @@ from mindspore import nn
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.utils import no_init_parameters
 
-from equivalence.errors import DeclarationError, WeightError
+from equivalence.errors import DeclarationError, WeightError, without_torch
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -244,7 +244,7 @@ class MindSporeNetwork:
         _pynative_executor.clear_res()
         try:
             self._load(sample, partners)
-            with self._arithmetic(), self.draws.running():
+            with without_torch(), self._arithmetic(), self.draws.running():
                 return self._run(sample, partners, phase, outputs)
         except BaseException:
             # An error under grad leaves the executor in the middle of a graph; indexing then fails

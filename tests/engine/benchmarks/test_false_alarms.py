@@ -13,8 +13,7 @@ from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
-from equivalence.runs import kept, sides
-from equivalence.twins import compare
+from equivalence.runs import drawn, kept, sides
 from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
 from tests.engine.parts.small import MS, PT
@@ -95,8 +94,8 @@ def test_a_candidate_that_raised_is_built_anew(monkeypatch):
             raise ValueError("not now")
         return judge(*arguments)
 
-    judge = compare.judge
-    monkeypatch.setattr(compare, "judge", refuse_once)
+    judge = drawn.judge
+    monkeypatch.setattr(drawn, "judge", refuse_once)
     record = measure(of(), [0, 1])
     assert record["alarms"] == [
         [
@@ -221,8 +220,8 @@ def test_an_ill_posed_case_is_counted_apart_from_the_red_ones(monkeypatch):
     def judged(*arguments):
         return replace(judge(*arguments), ill_posed="cannot tell")
 
-    judge = compare.judge
-    monkeypatch.setattr(compare, "judge", judged)
+    judge = drawn.judge
+    monkeypatch.setattr(drawn, "judge", judged)
     found = measure(of(), [0])
     assert (found["ill_posed"], [cause for _, cause in found["alarms"]]) == (1, ["cannot tell"])
 

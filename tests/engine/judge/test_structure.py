@@ -183,11 +183,14 @@ def test_without_a_defect_nothing_is_red(twin, candidate, sizes, phase):
 def test_a_defect_turns_exactly_these_tensors_red(twin, candidate, sizes, expected):
     outcome = compare(twin, candidate, sizes=sizes)
     assert red(outcome) == expected
-    assert outcome.passed == (not expected)
+    assert outcome.judgement.equal == (not expected)
+    assert outcome.passed == (not expected and not outcome.settings.differing)
 
 
 def test_reversed_momentum_is_out_of_sight_in_evaluation():
-    assert compare(NORM, MS + "batch_norm_of_reversed_momentum", phase="eval").passed
+    outcome = compare(NORM, MS + "batch_norm_of_reversed_momentum", phase="eval")
+    assert outcome.judgement.equal
+    assert [each.name for each in outcome.settings.differing] == ["momentum"]
 
 
 def test_another_epsilon_shows_in_evaluation_too():

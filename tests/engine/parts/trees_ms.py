@@ -4,6 +4,18 @@ import mindspore as ms
 from mindspore import nn, ops
 
 
+class Border(nn.Cell):
+    """A frame of one element; in a graph `nn.ConstantPad2d` loses its gradient after one call."""
+
+    def __init__(self, value: float):
+        super().__init__()
+        self.value = value
+        self.pad = nn.Pad(((0, 0), (0, 0), (1, 1), (1, 1)))
+
+    def construct(self, x):
+        return self.pad(x) + self.value * (1.0 - self.pad(ops.ones_like(x)))
+
+
 class Tree(nn.Cell):
     """As the reference, but for a padded pooling of two cells."""
 
@@ -12,9 +24,7 @@ class Tree(nn.Cell):
         self.conv = nn.Conv2d(3, 4, 3, pad_mode="pad", padding=1)
         self.bn = nn.BatchNorm2d(4, eps=eps)
         self.act = nn.LeakyReLU(slope)
-        self.pool = nn.SequentialCell(
-            nn.ConstantPad2d((1, 1, 1, 1), border), nn.MaxPool2d(3, 2, pad_mode="valid")
-        )
+        self.pool = nn.SequentialCell(Border(border), nn.MaxPool2d(3, 2, pad_mode="valid"))
         self.body = nn.SequentialCell(nn.Dense(4, 4), nn.LeakyReLU(0.1), nn.Dense(4, 4))
 
     def construct(self, x):

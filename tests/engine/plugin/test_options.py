@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[3]
 TWINS = """
 import pytest
 from equivalence.host.devices import DEVICES
+from equivalence.declare.difference import Difference
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 

@@ -44,7 +44,12 @@ def test_whole_tensors_are_judged_as_by_the_reference(folder, monkeypatch):
     monkeypatch.setattr(sides, "build_reference", None)
     by_record = judged(case, folder, truths.REQUIRE)
     assert (plain.record, by_record.record) == (None, "used")
-    assert plain.judgement == by_record.judgement
+    # A record has no part of faint elements, whose errors may be the larger ones.
+    assert all(
+        v.needed <= w.needed
+        for v, w in zip(by_record.judgement.verdicts, plain.judgement.verdicts, strict=True)
+    )
+    assert by_record.judgement.equal
     assert not any(verdict.sketched for verdict in by_record.judgement.verdicts)
 
 

@@ -13,7 +13,15 @@ from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal, uniform
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import unary
-from equivalence.errors import DeclarationError, EquivalenceError, SideError, blaming, staying
+from equivalence.errors import (
+    BorrowingError,
+    DeclarationError,
+    EquivalenceError,
+    SideError,
+    blaming,
+    staying,
+    without_torch,
+)
 from equivalence.judge.expected import Expected
 from equivalence.judge.verdict import HOLLOW, demand_values, judge
 from equivalence.report import text as report
@@ -98,7 +106,7 @@ def test_to_leave_is_not_the_error_that_a_twin_must_raise(candidate):
 
 def test_torch_that_the_candidate_imports_is_refused(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch")
-    with pytest.raises(SideError, match="it imports torch"), blaming("candidate", "case"):
+    with pytest.raises(BorrowingError, match="it imports torch"), without_torch():
         monkeypatch.setitem(sys.modules, "torch", sys)
 
 
