@@ -57,16 +57,22 @@ def places() -> Iterator[tuple[object, str, str]]:
     from equivalence import sample
     from equivalence.judge import expected
     from equivalence.record import truths
-    from equivalence.sides import mindspore_network, mindspore_training, torch_network
+    from equivalence.sides import (
+        mindspore_network,
+        mindspore_training,
+        torch_network,
+        torch_training,
+    )
 
-    for adapter, networks, framework in (
-        (torch_network, ("TorchNetwork", "TorchTraining"), "PyTorch"),
-        (mindspore_network, ("MindSporeNetwork",), "MindSpore"),
+    for adapter, network, framework in (
+        (torch_network, torch_network.TorchNetwork, "PyTorch"),
+        (mindspore_network, mindspore_network.MindSporeNetwork, "MindSpore"),
     ):
         yield adapter, "build", f"{framework}: build"
-        for network in (getattr(adapter, name) for name in networks):
-            yield network, "run", f"{framework}: run"
-        yield getattr(adapter, networks[0]), "_load", f"{framework}: load weights"
+        yield network, "run", f"{framework}: run"
+        yield network, "_load", f"{framework}: load weights"
+    yield torch_training, "build", "PyTorch: build"
+    yield torch_training.TorchTraining, "run", "PyTorch: run"
     yield mindspore_training, "build", "MindSpore: build"
     yield torch_network.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
     yield mindspore_network.Pullback, "__call__", "MindSpore: run, compile"

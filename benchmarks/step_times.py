@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from equivalence.host import environment  # noqa: E402
-from equivalence.twins import sides  # noqa: E402
+from equivalence.runs import sides  # noqa: E402
 
 environment.prepare()
 
@@ -37,7 +37,7 @@ from equivalence.declare.twin import EXECUTIONS, Twin, TwinCase, cases  # noqa: 
 from equivalence.errors import EquivalenceError  # noqa: E402
 from equivalence.host import devices  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
-from equivalence.sides import weights  # noqa: E402
+from equivalence.structure import weights  # noqa: E402
 
 WARM_UP = 2
 """Rounds that are run and left out."""

@@ -129,9 +129,9 @@ def staying() -> Iterator[None]:
 @contextlib.contextmanager
 def without_torch() -> Iterator[None]:
     """A context in which an operator of torch raises BorrowingError, and so does its import."""
-    if "torch" not in sys.modules:
+    if sys.modules.get("torch") is None:  # None where its import is forbidden
         yield
-        if "torch" in sys.modules:
+        if sys.modules.get("torch") is not None:
             raise BorrowingError("it imports torch; the candidate must compute with MindSpore")
         return
     # It is loaded with torch; this module imports no framework itself.

@@ -88,7 +88,7 @@ class SingleProcess(RankTraining):
         losses = self.step.losses(*self._inputs(sample, "float64"))
         names, weights = zip(*self._trained().items(), strict=True)
         by_rank = [torch.autograd.grad(loss, weights, retain_graph=True) for loss in losses]
-        self._renew()
+        self.renew()
         return [
             {
                 tensors.parameter_gradient(n): g.numpy()

@@ -45,7 +45,8 @@ BELOW_ALL = -1e4
 goes."""
 
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
-"""Kinds that only hold layers; which of them does is no difference."""
+"""Kinds that only hold layers; which of them does is no difference, nor that one stands for a layer:
+what it holds is told by its own settings."""
 
 EPSILONS = ("eps", "epsilon", "variance_epsilon")
 """Attributes in which the layers of models keep their epsilon."""
@@ -75,7 +76,7 @@ def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> 
     """
     ours, theirs = reference.get("kind"), candidate.get("kind")
     own = OWN in reference or OWN in candidate
-    if ours in CONTAINERS and theirs in CONTAINERS:
+    if ours in CONTAINERS or theirs in CONTAINERS:
         return []
     if ours != theirs and not own:
         return ["kind"]

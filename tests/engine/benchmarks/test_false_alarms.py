@@ -88,11 +88,11 @@ def test_what_a_candidate_carries_over_would_show():
 def test_a_candidate_that_raised_is_built_anew(monkeypatch):
     refused = []
 
-    def refuse_once(*arguments):
+    def refuse_once(*arguments, **options):
         if not refused:
             refused.append(arguments)
             raise ValueError("not now")
-        return judge(*arguments)
+        return judge(*arguments, **options)
 
     judge = drawn.judge
     monkeypatch.setattr(drawn, "judge", refuse_once)
@@ -119,7 +119,7 @@ def test_a_candidate_that_raised_is_built_anew(monkeypatch):
             "the known difference is not seen: at most",
         ),
         (of("RenamedWeight"), "WeightError: weights do not pair up"),
-        (of("doubling", reference=PT + "logarithm"), "IllPosedError: .*truth itself is NaN"),
+        (of("doubling", reference=PT + "logarithm"), "elements are not finite where the truth is"),
         (
             of(
                 "Nested",
@@ -217,8 +217,8 @@ def test_a_record_names_its_twin_and_counts_excuses_and_the_ill_posed():
 
 
 def test_an_ill_posed_case_is_counted_apart_from_the_red_ones(monkeypatch):
-    def judged(*arguments):
-        return replace(judge(*arguments), ill_posed="cannot tell")
+    def judged(*arguments, **options):
+        return replace(judge(*arguments, **options), ill_posed="cannot tell")
 
     judge = drawn.judge
     monkeypatch.setattr(drawn, "judge", judged)

@@ -4,18 +4,6 @@ import mindspore as ms
 from mindspore import nn, ops
 
 
-class Border(nn.Cell):
-    """A frame of one element; in a graph `nn.ConstantPad2d` loses its gradient after one call."""
-
-    def __init__(self, value: float):
-        super().__init__()
-        self.value = value
-        self.pad = nn.Pad(((0, 0), (0, 0), (1, 1), (1, 1)))
-
-    def construct(self, x):
-        return self.pad(x) + self.value * (1.0 - self.pad(ops.ones_like(x)))
-
-
 class Tree(nn.Cell):
     """As the reference, but for a padded pooling of two cells."""
 
@@ -24,13 +12,35 @@ class Tree(nn.Cell):
         self.conv = nn.Conv2d(3, 4, 3, pad_mode="pad", padding=1)
         self.bn = nn.BatchNorm2d(4, eps=eps)
         self.act = nn.LeakyReLU(slope)
-        self.pool = nn.SequentialCell(Border(border), nn.MaxPool2d(3, 2, pad_mode="valid"))
+        self.pool = nn.SequentialCell(
+            nn.ConstantPad2d((1, 1, 1, 1), border), nn.MaxPool2d(3, 2, pad_mode="valid")
+        )
         self.body = nn.SequentialCell(nn.Dense(4, 4), nn.LeakyReLU(0.1), nn.Dense(4, 4))
 
     def construct(self, x):
         x = self.pool(self.act(self.bn(self.conv(x))))
         x = x.mean((2, 3))
         return x + self.act(self.body(x))
+
+
+class Border(nn.Cell):
+    """A frame of one element, whose gradient is right in each call of a graph."""
+
+    def __init__(self, value: float):
+        super().__init__()
+        self.value = value
+        self.frame = nn.Pad(((0, 0), (0, 0), (1, 1), (1, 1)))
+
+    def construct(self, x):
+        return self.frame(x) + self.value * (1.0 - self.frame(ops.ones_like(x)))
+
+
+class TreeInGraph(Tree):
+    """A right one in a graph that is called again, in which `nn.ConstantPad2d` is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.pool = nn.SequentialCell(Border(-6e4), nn.MaxPool2d(3, 2, pad_mode="valid"))
 
 
 def tree_of_another_epsilon():

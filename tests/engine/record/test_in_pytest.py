@@ -147,7 +147,8 @@ def results(project):
     """The lines of results, without where the candidates ran."""
     lines = Path(project.path, "reports/results.jsonl").read_text().splitlines()
     found = [json.loads(line) for line in lines]
-    return sorted(json.dumps({k: v for k, v in d.items() if k != "made_with"}) for d in found)
+    left = ("made_with", "settings")  # a recorded run has no settings
+    return sorted(json.dumps({k: v for k, v in d.items() if k not in left}) for d in found)
 
 
 WITHOUT = ("-p", "tests.engine.parts.without_mindspore")
