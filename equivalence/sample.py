@@ -204,8 +204,8 @@ class Perturbed:
 
 
 NEIGHBOUR_DISTANCE = 2.0**-7
-"""The relative distance of the first neighbouring sample: far enough that every value is rounded
-anew, near enough that the same terms cancel. Each next one is an eighth of it farther."""
+"""The relative distance of neighbouring samples: far enough that every value is rounded anew, near
+enough that the same terms cancel."""
 
 
 class Neighbour(Perturbed):
@@ -214,10 +214,11 @@ class Neighbour(Perturbed):
     Nothing is perturbed after an update, and updates are measured from its own weights.
 
     sample: the sample that it is near to. number: each number gives another neighbour.
+    distance: its relative distance.
     """
 
-    def __init__(self, sample: Sample, number: int):
-        super().__init__(sample, number, NEIGHBOUR_DISTANCE * (1.0 + number / 8.0))
+    def __init__(self, sample: Sample, number: int, distance: float = NEIGHBOUR_DISTANCE):
+        super().__init__(sample, number, distance)
         self.dtype = sample.dtype
 
     def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -295,7 +295,8 @@ def _tensor(
         for part, distance in zip(tensor.parts, distances, strict=True)
     ]
     names = dict.fromkeys(name for verdict in verdicts for name in verdict.excuses)
-    return replace(max(verdicts, key=lambda verdict: verdict.needed), excuses=tuple(names))
+    worst = max(verdicts, key=lambda verdict: verdict.needed)
+    return replace(worst, relative=verdicts[0].relative, excuses=tuple(names))
 
 
 def _part(

@@ -45,8 +45,10 @@ BELOW_ALL = -1e4
 goes."""
 
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")
-"""Kinds that only hold layers; which of them does is no difference, nor that one stands for a layer:
-what it holds is told by its own settings."""
+"""Kinds that only hold layers.
+
+Which of them does is no difference, nor that one stands in the place of a layer: what it holds has
+settings of its own."""
 
 EPSILONS = ("eps", "epsilon", "variance_epsilon")
 """Attributes in which the layers of models keep their epsilon."""

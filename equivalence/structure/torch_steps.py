@@ -39,7 +39,10 @@ def layers(step: nn.Module, network: nn.Module, moved: object) -> list[Layer]:
                 group["algorithm"] = type(each).__name__
     for index, group in enumerate(groups):
         told = {name: value for name, value in group.items() if name not in UNTOLD}
-        told["lr"] = np.array(rates[index]) if rates else float(group["lr"])
+        if rates:
+            told["lr"] = np.array(rates[index])
+        elif any(_schedulers(step)):
+            del told["lr"]  # what it is when, is not known
         for name, value in configuration.plain(told).items():
             weights = [names[id(p)] for p in group["params"] if id(p) in names]
             settings.setdefault(name, {}).update(dict.fromkeys(weights, value))

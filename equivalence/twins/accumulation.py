@@ -25,7 +25,7 @@ from equivalence.judge.verdict import HALF, Judgement, TensorVerdict
 from equivalence.record import candidates
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
-from equivalence.sample import Neighbour
+from equivalence.sample import NEIGHBOUR_DISTANCE, Neighbour
 
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement
@@ -137,7 +137,9 @@ def _errors(
     """
     case = drawn.case
     for number in range(NEIGHBOURS):
-        neighbour = Neighbour(made.reference.sample, number)
+        # Few values, such as equal terms, would be rounded alike at one distance.
+        distance = NEIGHBOUR_DISTANCE * (1.0 + number / 8.0)
+        neighbour = Neighbour(made.reference.sample, number, distance)
         try:
             with blaming("reference", case.name):
                 truth = measurement.run(neighbour)

@@ -68,7 +68,7 @@ def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:
 
     An example of an operator may be empty on purpose; it is counted as a comparison of structure.
     """
-    if case.alone:
+    if case.alone or case.size is not None:  # of all sizes together, see `sizes`
         return comparison
     return replace(comparison, judgement=demand_values(comparison.judgement))
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.truth import Truth
-from equivalence.judge.verdict import Judgement
+from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import truths
 from equivalence.runs.comparison import Comparison
 from equivalence.twins.compare import compare_size
@@ -62,7 +62,7 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         first.partners,
         trace,
         raw,
-        Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=tuple(blind)),
+        demand_values(Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=tuple(blind))),
         tuple(flips),
         next(
             (one.at_size(comparison.note) for one, comparison in comparisons if comparison.note),

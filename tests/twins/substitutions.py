@@ -6,7 +6,7 @@ from equivalence.declare.twin import Twin, grid
 MAPS = [normal(2, 3, 12, 6)]
 
 
-def twin(name, reference, candidate, inputs, configs=({},)) -> Twin:
+def twin(name, reference, candidate, inputs, configs=({},), **settings) -> Twin:
     """One whose candidate is in the module for substitutions."""
     return Twin(
         name,
@@ -15,6 +15,7 @@ def twin(name, reference, candidate, inputs, configs=({},)) -> Twin:
         inputs=inputs,
         configs=configs,
         phases=("train",),
+        **settings,
     )
 
 
@@ -66,5 +67,7 @@ TWINS = (
         "Padded",
         [normal(2, 3, 5, 6)],
         grid(padding=(1, 2, 2, 1), modes=("constant", "reflect", "replicate", "circular")),
+        # finding pad_gradient_in_graph_called_again
+        executions=("pynative",),
     ),
 )
