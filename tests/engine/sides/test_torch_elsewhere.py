@@ -14,7 +14,7 @@ from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.devices import place
 from equivalence.runs.sides import build_reference
-from equivalence.sides import torch_network
+from equivalence.sides import torch_network, torch_training
 from equivalence.sides.kinks import KinkWatch
 from equivalence.sides.torch_network import TorchNetwork, beside
 from equivalence.sides.torch_training import TorchTraining
@@ -52,7 +52,8 @@ class LeftBehind(nn.Module):
 @pytest.fixture
 def elsewhere(monkeypatch):
     """Networks are built on `meta`, and what comes back from there are zeros."""
-    monkeypatch.setattr(torch_network, "beside", lambda _: torch.device("meta"))
+    for module in (torch_network, torch_training):
+        monkeypatch.setattr(module, "beside", lambda _: torch.device("meta"))
     back = torch.Tensor.cpu
 
     def cpu(tensor):
@@ -149,7 +150,8 @@ def settings():
 @pytest.mark.parametrize("reference", ["torch.nn:ReLU", "tests.engine.parts.steps_pt:classifier"])
 def test_the_reference_of_a_case_is_beside_its_candidate(reference, monkeypatch):
     asked = []
-    monkeypatch.setattr(torch_network, "beside", lambda it: asked.append(it) or torch.device("cpu"))
+    for module in (torch_network, torch_training):
+        monkeypatch.setattr(module, "beside", lambda it: asked.append(it) or torch.device("cpu"))
     steps = 1 if "steps" in reference else None
     twin = Twin("beside", reference, "mindspore.nn:ReLU", [IMAGES], phases=["train"], steps=steps)
     for device in ("cpu", "gpu.float32"):
