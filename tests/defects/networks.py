@@ -106,5 +106,5 @@ DEFECTS = (
         lambda layer: nn.SequentialCell(layer, nn.Dropout(p=0.2)),
         "the classifier got a dropout that the reference does not have", raises="DeclarationError"),
     candidate("dropout_by_function_in_evaluation", IDENTITY.evaluated, HERE + "DropoutByFunction",
-        "ops.dropout drops in every mode"),
+        "ops.dropout drops in every mode", raises="DeclarationError"),
 )
