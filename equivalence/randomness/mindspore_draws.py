@@ -3,15 +3,15 @@
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import mindspore as ms
 from mindspore import mint, nn, ops
-from mindspore.graph import _parse
 from mindspore.ops.function import nn_func
 
 from equivalence.randomness import layers
+from equivalence.randomness.interception import Dispatch, intercepted
 from equivalence.randomness.layers import Draws, RandomLayer
 
 ELEMENTS = ("Dropout", "DropoutExt")
@@ -61,25 +61,9 @@ def _kept_with_mask(x, *_):
     return x, x
 
 
-@contextlib.contextmanager
-def pinned() -> Iterator[None]:
-    """A context in which no dropout of MindSpore draws: everything is kept.
-
-    PyNative mode sends each operator to an `MsDispatchMode`. The compiler calls `resolve_symbol`
-    for every name in a source.
-    """
-    resolve = _parse.resolve_symbol
-
-    def resolve_pinned(namespace: Any, symbol: str) -> Any:
-        value = resolve(namespace, symbol)
-        return value if namespace.name.startswith(__name__) else _replace(value)
-
-    _parse.resolve_symbol = resolve_pinned
-    try:
-        with _Dispatch(_pin):
-            yield
-    finally:
-        _parse.resolve_symbol = resolve
+def pinned() -> contextlib.AbstractContextManager[None]:
+    """A context in which no dropout of MindSpore draws: everything is kept."""
+    return intercepted(_pin, _replace, __name__)
 
 
 def _replace(value: Any) -> Any:
@@ -116,16 +100,6 @@ def _pin(func: Callable, arguments: tuple) -> Any:
 def _inputs(arguments: tuple) -> tuple:
     """The inputs of an operator; a primitive that is called has itself and its name before them."""
     return arguments[2] if isinstance(arguments[0], ops.Primitive) else arguments
-
-
-class _Dispatch(ms.MsDispatchMode):
-    """Sends each operator of PyNative mode to a function."""
-
-    def __init__(self, dispatch: Callable[[Callable, tuple], Any]):
-        self.dispatch = dispatch
-
-    def __ms_dispatch__(self, func, args, kwargs=None):
-        return self.dispatch(func, args)
 
 
 class MindSporeDraws(Draws):
@@ -170,7 +144,7 @@ class Notes:
                 cell.register_forward_hook(self._after(own)),
             ):
                 self._stack.callback(handle.remove)
-        self._stack.enter_context(_Dispatch(self._see))
+        self._stack.enter_context(Dispatch(self._see))
         return self
 
     def __exit__(self, *error) -> None:

@@ -22,7 +22,7 @@ from scipy import special
 from equivalence.judge.expected import roundings
 from equivalence.judge.norms import distance
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.sides.rehearsal import Dispatch
+from equivalence.randomness.interception import Dispatch
 
 
 def _gelu(x):

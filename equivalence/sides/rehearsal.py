@@ -12,14 +12,14 @@ rounded, too: the factors are rounded in a way that gradients pass, and so is th
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import mindspore as ms
 from mindspore import ops
-from mindspore.graph import _parse
 
 from equivalence.errors import EquivalenceError
+from equivalence.randomness.interception import intercepted
 
 SIGNIFICANT = {"tf32": 11, "hf32": 12}
 """Significant bits of a factor: TF32 stores 10, HF32 stores 11 (CANN, `allow_hf32`)."""
@@ -87,25 +87,9 @@ class Rehearsal:
             self._enter = _rounding(SIGNIFICANT[mode])
             self._leave = _cotangents(self._enter)
 
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[None]:
-        """A context in which every cell and function of MindSpore rounds its products.
-
-        PyNative mode sends each operator to the innermost `MsDispatchMode`. The compiler calls
-        `resolve_symbol` for every name in a source, primitives included.
-        """
-        resolve = _parse.resolve_symbol
-
-        def resolve_rounded(namespace: Any, symbol: str) -> Any:
-            value = resolve(namespace, symbol)
-            return value if namespace.name.startswith(__name__) else self._replace(value)
-
-        _parse.resolve_symbol = resolve_rounded
-        try:
-            with Dispatch(self._dispatch):
-                yield
-        finally:
-            _parse.resolve_symbol = resolve
+    def __call__(self) -> contextlib.AbstractContextManager[None]:
+        """A context in which every cell and function of MindSpore rounds its products."""
+        return intercepted(self._dispatch, self._replace, __name__)
 
     def _replace(self, value: Any) -> Any:
         """The object that the compiler gets in place of one that a source names."""
@@ -157,16 +141,6 @@ class Rehearsal:
             return product(primitive(*settings, **named), first)
 
         return make
-
-
-class Dispatch(ms.MsDispatchMode):
-    """Sends each operator of PyNative mode to a function."""
-
-    def __init__(self, dispatch: Callable[[Callable, tuple], Any]):
-        self.dispatch = dispatch
-
-    def __ms_dispatch__(self, func, args, kwargs=None):
-        return self.dispatch(func, args)
 
 
 def _rounding(bits: int) -> Callable[[ms.Tensor], ms.Tensor]:

@@ -61,6 +61,9 @@ class TorchNetwork:
     draws: what its runs draw, and what of it is pinned.
     """
 
+    steps: int | None = None
+    """How many times a training step is called; None for a network that is no training."""
+
     settles = True
     """Whether a sample can be moved away from the kinks of this network."""
 

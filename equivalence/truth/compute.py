@@ -17,7 +17,6 @@ from equivalence.sample import Neighbour, Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.kinks import KinkWatch
 from equivalence.sides.torch_network import Watch
-from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth import flips, undecided
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
@@ -92,7 +91,7 @@ def refine(measurement: Measurement, expected: Truth, alone: bool = False) -> Tr
     finer.near, finer.undecided = expected.near, expected.undecided
     elements = sum(tensor.size for tensor in expected.values())
     _probe(measurement, finer, range(probes(elements), FINE_PROBES))
-    trains = isinstance(measurement.network, TorchTraining)
+    trains = measurement.network.steps is not None
     if alone or trains:
         floating = {n: tensor for n, tensor in finer.items() if tensor.truth.dtype.kind == "f"}
         rounded = _round_results(measurement, expected, floating)
@@ -119,7 +118,7 @@ def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
     network = measurement.network
     expected = (_compute_settled if network.settles else _compute_unsettled)(measurement, expect)
     _demand_finite(expected, measurement.sample)
-    if isinstance(network, TorchTraining) and network.steps == 1:
+    if network.steps == 1:
         expected = _without_undecided(measurement, expected)
     return _measure(measurement, expected)
 
@@ -345,7 +344,7 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
         moved.widen(own[name])
         faint.widen_by_rounding(moved)
         faint.own_error, faint.own_worst = faint.part_errors(own[name], measurement.unit_roundoff)
-    trains = isinstance(measurement.network, TorchTraining)
+    trains = measurement.network.steps is not None
     for name, tensor in suspects.items():
         moved = rounded[name]
         # With a spread of 0 nothing cancels: the reference is wrong, or takes another branch.

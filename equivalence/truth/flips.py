@@ -190,7 +190,7 @@ def explain(
     Needs memory for three traces, and `FOLD_SIZE` numbers for each activation.
     """
     unit_roundoff = measurement.unit_roundoff
-    steps = getattr(measurement.network, "steps", 1)
+    steps = measurement.network.steps or 1
     units = {
         # A gradient that is zero in the truth and that rounding does not move has no unit of its
         # own; the candidate's gradient gives one.

@@ -94,7 +94,7 @@ def hidden(measurement: Measurement, expected: Mapping[str, Expected]) -> tuple[
 def _moved(measurement: Measurement, expected: Mapping[str, Expected]) -> float:
     """How far the truth of a changed network is from the truth, in roundings."""
     try:
-        values = measurement.network.run(measurement.sample, measurement.phase, "float64")
+        values = measurement.run()
         return max(
             max(known.errors(values[name], measurement.unit_roundoff))
             for name, known in expected.items()

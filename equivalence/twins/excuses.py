@@ -109,7 +109,7 @@ def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparis
 
 def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with accurate kernels, if the device declares those that it needs."""
-    found = kernels.explain(made, drawn, lambda trace: drawn.judge(made.reference.expected, trace))
+    found = kernels.explain(made, drawn)
     if found is None:
         return None
     if not (found.judgement.equal and all(kernel.declared for kernel in found.kernels)):

@@ -1,6 +1,6 @@
 """Inaccurate kernels: is the candidate equal with accurate kernels in the place of MindSpore's?"""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,8 +31,6 @@ MUCH = 4.0
 """How many times smaller the error must be with accurate kernels to be told where it is not small
 enough."""
 
-Judge = Callable[[Trace], Judgement]
-
 
 @dataclass(frozen=True)
 class Explained:
@@ -57,10 +55,8 @@ class Explained:
         )
 
 
-def explain(made: Comparison, drawn: Drawn, judge: Judge) -> Explained | None:
+def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     """The candidate with accurate kernels, if that explains much of its error; else None.
-
-    judge: judges a trace as the candidate's was judged.
 
     A single operator is judged as it is: its kernel is what the case is about. A recorded
     candidate cannot run here, and only on a CPU can kernels be replaced. Wherever the candidate
@@ -77,7 +73,7 @@ def explain(made: Comparison, drawn: Drawn, judge: Judge) -> Explained | None:
     ):
         return None
     try:
-        runs = _Runs(made, drawn, judge)
+        runs = _Runs(made, drawn)
     except EquivalenceError:  # a cell that only a compiled graph can run
         return None
     if not (runs.inaccurate and runs.same(made.trace)):
@@ -110,8 +106,8 @@ class _Runs:
     inaccurate: the primitives whose error is not that of an accurate kernel, the worst first.
     """
 
-    def __init__(self, made: Comparison, drawn: Drawn, judge: Judge):
-        self.made, self.drawn, self.judge = made, drawn, judge
+    def __init__(self, made: Comparison, drawn: Drawn):
+        self.made, self.drawn = made, drawn
         with blaming("candidate", drawn.case.name):
             self.candidate = sides.build_candidate(replace(drawn.case, execution="pynative"))
         self.plain, self.errors = self._run(())
@@ -134,7 +130,7 @@ class _Runs:
     def judged(self, replaced: Collection[str]) -> Judgement:
         """The verdict with these kernels replaced."""
         trace, _ = self._run(replaced)
-        return self.judge(trace)
+        return self.drawn.judge(self.made.reference.expected, trace)
 
     def same(self, trace: Trace) -> bool:
         """Whether the run in which no kernel is replaced is the same as another."""

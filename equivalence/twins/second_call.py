@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import PHASES
 from equivalence.errors import blaming
-from equivalence.judge.precision import BUDGET
-from equivalence.judge.verdict import judge
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -53,6 +51,5 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
         first = sides.build_candidate(case)
         outputs = known.expected.pulled_back
         raw = first.run(known.sample, comparison.partners, case.phase, outputs)
-    trace = known.expected.replace_undecided(raw)
-    right = judge(known.expected, trace, drawn.unit_roundoff, BUDGET, drawn.coarse)
+    right = drawn.judge(known.expected, known.expected.replace_undecided(raw))
     return replace(comparison, note=KEEPS) if right.equal else comparison

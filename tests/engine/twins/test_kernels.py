@@ -127,12 +127,7 @@ def found(of, seed=0):
     """The comparison of a case without excuses, and what its kernels explain."""
     made, drawn = compare.compare_size(of, seed, flips=False), Drawn(of, seed)
     assert not made.judgement.equal
-    expected = made.reference.expected
-
-    def judge(trace):
-        return drawn.judge(expected, trace)
-
-    return made, drawn, kernels.explain(made, drawn, judge)
+    return made, drawn, kernels.explain(made, drawn)
 
 
 def test_a_diagnosis_sees_the_difference_as_it_is():
@@ -144,7 +139,7 @@ def test_a_recorded_candidate_is_not_excused():
     made, drawn, explained = found(rnn())
     assert explained is not None
     with candidates.using(reader):
-        assert kernels.explain(made, drawn, judge=None) is None
+        assert kernels.explain(made, drawn) is None
 
 
 def test_a_graph_that_computes_something_else_is_not_excused():
@@ -170,7 +165,7 @@ def test_another_device_has_no_such_verdict(monkeypatch):
     made, drawn, explained = found(rnn())
     assert explained is not None
     monkeypatch.setattr(drawn, "case", replace(drawn.case, device="ascend"))
-    assert kernels.explain(made, drawn, judge=None) is None
+    assert kernels.explain(made, drawn) is None
 
 
 def test_every_kernel_that_is_declared_has_its_finding():
