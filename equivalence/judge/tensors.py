@@ -54,6 +54,11 @@ def of_result(name: str) -> bool:
     return not name.startswith(("gradient:", "buffer:", "count:"))
 
 
+def of_update(name: str) -> bool:
+    """Whether the tensor is the update of a weight."""
+    return name.startswith("update[")
+
+
 def jumps(name: str, steps: int = 1) -> bool:
     """Whether the tensor jumps when an activation takes the other branch of its kink.
 

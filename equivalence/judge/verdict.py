@@ -213,8 +213,16 @@ def _zeros_pass(verdict: TensorVerdict) -> str:
     return (
         f"{verdict.budget:g} roundings of {verdict.name} are {verdict.reach:.3g} times the "
         f"truth itself (conditioning {verdict.conditioning:.3g}): zeros would pass, so the "
-        "case cannot tell right from wrong; use a smaller or better conditioned sample"
+        f"case cannot tell right from wrong; {_cure(verdict.name)}"
     )
+
+
+def _cure(name: str) -> str:
+    """What makes a case whose tensor `name` is ill-conditioned better."""
+    cure = "use a larger batch, other values or trained weights"
+    if not tensors.of_update(name):
+        return cure
+    return f"{cure}, or compare the gradients of one pass, without steps"
 
 
 def _reference_lost(

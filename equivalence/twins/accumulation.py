@@ -68,7 +68,7 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
         return None
     with blaming("reference", case.name):
         measurement = drawn.measurement(made.reference.sample)
-        terms = _longest_sum(measurement, judgement)
+        terms = _terms(measurement, judgement)
     within = {v.name: limit(v, terms) for v in judgement.differing if v.needed <= limit(v, terms)}
     if not within:
         return None
@@ -97,19 +97,22 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
 def limit(verdict: TensorVerdict, terms: float) -> float:
     """The largest error of a tensor that rounding of sums may explain, in roundings.
 
-    It is 4 budgets; or 4 times the error of the reference's own run, but not more than `terms`,
-    the number of terms in the longest sum: n terms are off by less than n roundings. It is less
-    than half of the truth, and 0 for a tensor with a problem.
+    It is 4 budgets; or the square root of `terms`, the number of terms in the longest sum, since a
+    sum that runs through n terms is off by about sqrt(n) roundings (Higham and Mary, "A new
+    approach to probabilistic rounding error analysis", 2019); or 4 times the error of the
+    reference's own run, but not more than `terms`: n terms are off by less than n roundings. It is
+    less than half of the truth, and 0 for a tensor with a problem.
     """
     if verdict.problem or not verdict.reach:
         return 0.0
     own = min(CLOSE * verdict.own_error, terms)
-    return min(max(CLOSE * BUDGET, own), HALF * verdict.budget / verdict.reach)
+    largest = max(CLOSE * BUDGET, math.sqrt(terms), own)
+    return min(largest, HALF * verdict.budget / verdict.reach)
 
 
-def _longest_sum(measurement: "Measurement", judgement: Judgement) -> float:
-    """The terms of the reference's longest sum; 0 where it is within the budget itself."""
-    if all(verdict.own_error <= BUDGET for verdict in judgement.differing):
+def _terms(measurement: "Measurement", judgement: Judgement) -> float:
+    """The terms of the reference's longest sum; 0 where they cannot matter."""
+    if all(verdict.needed <= limit(verdict, 0.0) for verdict in judgement.differing):
         return 0.0
     from equivalence.truth.products import longest_sum  # torch is there
 

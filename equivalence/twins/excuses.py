@@ -31,8 +31,15 @@ def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
     flips: whether branch flips or inaccurate kernels may explain a difference.
     """
     made = _note_undecided(made, drawn)
-    for excuse, act in ACTS:
-        if made.judgement.equal or (excuse in EXPLAINING and not flips):
+    return _apply(made, drawn, [act for act in ACTS if flips or act[0] not in EXPLAINING])
+
+
+def _apply(
+    made: Comparison, drawn: Drawn, acts: Sequence[tuple[excuses.Excuse, Act]]
+) -> Comparison:
+    """The comparison after those of `acts` that apply, until it is equal."""
+    for excuse, act in acts:
+        if made.judgement.equal:
             continue
         better = act(made, drawn)
         if better is None:
@@ -112,9 +119,12 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     found = kernels.explain(made, drawn)
     if found is None:
         return None
-    if not (found.judgement.equal and all(kernel.declared for kernel in found.kernels)):
+    others = [act for act in ACTS if act[0] is not excuses.INACCURATE_KERNEL]
+    rest = _apply(found.comparison, drawn, others)
+    if not (rest.judgement.equal and all(kernel.declared for kernel in found.kernels)):
         return replace(made, note=str(found))
-    return replace(made, judgement=found.judgement, kernels=found.kernels)
+    rest = replace(rest, candidate=made.candidate, trace=made.trace, raw=made.raw)
+    return replace(rest, kernels=found.kernels)
 
 
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:

@@ -1,7 +1,8 @@
 """Inaccurate kernels: is the candidate equal with accurate kernels in the place of MindSpore's?"""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,17 +10,22 @@ from equivalence.errors import EquivalenceError, blaming
 from equivalence.host import devices
 from equivalence.judge.expected import Expected
 from equivalence.judge.kernels import Kernel
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
-from equivalence.judge.verdict import Judgement
 from equivalence.record import candidates
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.sample import Sample
+from equivalence.structure.weights import Partners
 from equivalence.words import number
 
-SAME = 1.0
-"""Roundings. Two runs of a candidate that differ by no more are the same. A compiled graph that is
-the same as a run in PyNative mode has its verdict."""
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+
+SAME = BUDGET
+"""Roundings. Two runs of a candidate that differ by no more are the same: sums may be in another
+order. A compiled graph that is the same as a run in PyNative mode has its verdict."""
 
 FAR = 2.0**16
 """Roundings. A kernel that loses digits is not to blame for a larger error of a network."""
@@ -37,21 +43,22 @@ class Explained:
     """A candidate with accurate kernels.
 
     kernels: the kernels that are to blame, the one that matters most first.
-    judgement: the verdict with accurate ones in their place.
+    comparison: the comparison with accurate ones in their place. What little is left of the error
+    may have an excuse of its own.
     before: the error with MindSpore's own, in roundings.
     """
 
     kernels: tuple[Kernel, ...]
-    judgement: Judgement
+    comparison: Comparison
     before: float
 
     def __str__(self) -> str:
-        names = ", ".join(map(str, self.kernels))
-        if self.judgement.equal:
+        names, judgement = ", ".join(map(str, self.kernels)), self.comparison.judgement
+        if judgement.equal:
             return f"equal but for {names}"
         return (
             f"with accurate kernels in place of {names}, the error is "
-            f"{number(self.judgement.needed)} in place of {number(self.before)} roundings"
+            f"{number(judgement.needed)} in place of {number(self.before)} roundings"
         )
 
 
@@ -78,12 +85,10 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
         return None
     if not (runs.inaccurate and runs.same(made.trace)):
         return None
-    best = runs.judged(runs.inaccurate)
-    if best.equal:
+    needed, best = runs.inaccurate, runs.compared(runs.inaccurate)
+    if best.judgement.equal:
         needed, best = runs.smallest()
-    elif best.needed * MUCH <= judgement.needed:
-        needed = runs.inaccurate
-    else:
+    elif best.judgement.needed * MUCH > judgement.needed:
         return None
     known = devices.DEVICES[place.runs_on].inaccurate
     found = [
@@ -97,6 +102,35 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
         for name in needed
     ]
     return Explained(tuple(found), best, judgement.needed)
+
+
+@dataclass(frozen=True)
+class _Accurate:
+    """A candidate in PyNative mode, with kernels replaced.
+
+    replaced: their primitives.
+    """
+
+    candidate: "MindSporeNetwork"
+    replaced: Collection[str]
+
+    def run(
+        self,
+        sample: Sample,
+        partners: Partners,
+        phase: str,
+        outputs: Mapping[int, tuple[int, ...]],
+    ) -> Trace:
+        """`MindSporeNetwork.run`, with accurate kernels."""
+        return self.measured(sample, partners, phase, outputs)[0]
+
+    def measured(self, *arguments) -> tuple[Trace, dict[str, float]]:
+        """What `run` gives, and primitive -> the error of MindSpore's own kernel."""
+        from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
+
+        kernels = AccurateKernels(self.replaced)
+        with kernels():
+            return self.candidate.run(*arguments), kernels.errors
 
 
 class _Runs:
@@ -115,45 +149,51 @@ class _Runs:
         self.inaccurate = [name for name in worst if self.errors[name] > ACCURATE]
 
     def _run(self, replaced: Collection[str]) -> tuple[Trace, dict[str, float]]:
-        from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
-
-        kernels, reference = AccurateKernels(replaced), self.made.reference
-        with blaming("candidate", self.drawn.case.name), kernels():
-            trace = self.candidate.run(
+        reference = self.made.reference
+        with blaming("candidate", self.drawn.case.name):
+            trace, errors = _Accurate(self.candidate, replaced).measured(
                 reference.sample,
                 self.made.partners,
                 self.drawn.case.phase,
                 reference.expected.pulled_back,
             )
-        return reference.expected.replace_undecided(trace), kernels.errors
+        return trace, errors
 
-    def judged(self, replaced: Collection[str]) -> Judgement:
-        """The verdict with these kernels replaced."""
-        trace, _ = self._run(replaced)
-        return self.drawn.judge(self.made.reference.expected, trace)
+    def compared(self, replaced: Collection[str]) -> Comparison:
+        """The comparison with these kernels replaced."""
+        expected, (raw, _) = self.made.reference.expected, self._run(replaced)
+        trace = expected.replace_undecided(raw)
+        return replace(
+            self.made,
+            candidate=_Accurate(self.candidate, replaced),
+            trace=trace,
+            raw=raw,
+            judgement=self.drawn.judge(expected, trace),
+        )
 
     def same(self, trace: Trace) -> bool:
         """Whether the run in which no kernel is replaced is the same as another."""
-        unit_roundoff = self.drawn.unit_roundoff
-        return self.plain.keys() == trace.keys() and all(
-            _at(known, self.plain[name]).within(trace[name], unit_roundoff, SAME)
-            for name, known in self.made.reference.expected.items()
+        unit_roundoff, expected = self.drawn.unit_roundoff, self.made.reference.expected
+        plain = expected.replace_undecided(self.plain)
+        return plain.keys() == trace.keys() and all(
+            _at(known, plain[name]).within(trace[name], unit_roundoff, SAME)
+            for name, known in expected.items()
         )
 
-    def smallest(self) -> tuple[list[str], Judgement]:
+    def smallest(self) -> tuple[list[str], Comparison]:
         """The fewest kernels that must be replaced for the candidate to be equal.
 
         They are taken in the order in which each by itself lowers the error.
         """
-        alone = {name: self.judged([name]) for name in self.inaccurate}
+        alone = {name: self.compared([name]) for name in self.inaccurate}
         needed: list[str] = []
-        judgement = self.made.judgement
-        for name in sorted(alone, key=lambda name: alone[name].needed):
+        compared = self.made
+        for name in sorted(alone, key=lambda name: alone[name].judgement.needed):
             needed.append(name)
-            judgement = alone[name] if len(needed) == 1 else self.judged(needed)
-            if judgement.equal:
+            compared = alone[name] if len(needed) == 1 else self.compared(needed)
+            if compared.judgement.equal:
                 break
-        return needed, judgement
+        return needed, compared
 
 
 def _at(known: Expected, values: np.ndarray) -> Expected:

@@ -420,8 +420,8 @@ def test_a_budget_that_reaches_as_far_as_zero_makes_the_case_ill_posed():
         assert found.equal is not blind
     assert found.ill_posed == (
         "16 roundings of output.0 are 1.02 times the truth itself (conditioning 1.07e+06): zeros "
-        "would pass, so the case cannot tell right from wrong; use a smaller or better "
-        "conditioned sample"
+        "would pass, so the case cannot tell right from wrong; use a larger batch, other values "
+        "or trained weights"
     )
     zeros = np.zeros(20, np.float32)
     assert not verdict(truth, zeros, spread=norm / 15, spread_peak=norm).differing, "they would"

@@ -274,8 +274,9 @@ DOORS = {
         "runs/pinned.py": 2,  # of each random layer, which is no tensor
     },
     "replaces a judgement": {
-        "twins/excuses.py": 4,
+        "twins/excuses.py": 3,
         "twins/accumulation.py": 1,
+        "twins/kernels.py": 1,  # of the candidate's run with accurate kernels
         # refuses a candidate that is too exact, and a reference of zeros
         "twins/compare.py": 2,
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
@@ -298,7 +299,7 @@ DOORS = {
         "truth/compute.py": 3,
         "truth/flips.py": 1,
         "twins/compare.py": 1,
-        "twins/kernels.py": 1,  # of the candidate's run with accurate kernels
+        "twins/kernels.py": 2,  # of the candidate's runs in PyNative mode
         "twins/second_call.py": 1,  # only to explain a difference that stays
         "diagnosis/stages.py": 1,
     },

@@ -131,7 +131,7 @@ def found(of, seed=0):
 
 
 def test_a_diagnosis_sees_the_difference_as_it_is():
-    assert found(rnn())[2].judgement.equal
+    assert found(rnn())[2].comparison.judgement.equal
 
 
 def test_a_recorded_candidate_is_not_excused():
@@ -145,7 +145,7 @@ def test_a_recorded_candidate_is_not_excused():
 def test_a_graph_that_computes_something_else_is_not_excused():
     of = rnn(MS + "StretchedInGraph", execution="graph", rename=RENAME)
     assert found(of)[2] is None
-    assert found(replace(of, execution="pynative"))[2].judgement.equal
+    assert found(replace(of, execution="pynative"))[2].comparison.judgement.equal
 
 
 def test_a_graph_whose_cell_cannot_run_in_pynative_mode_is_not_excused():
