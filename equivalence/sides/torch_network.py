@@ -28,7 +28,7 @@ from equivalence.sides.torch_modes import (
 from equivalence.structure.layers import Layer, Sink, Site, below
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
-from equivalence.targets import build
+from equivalence.targets import build, demand_network
 
 torchvision_schemas.declare_missing()
 
@@ -78,6 +78,7 @@ class TorchNetwork:
         self.draws = TorchDraws()
         with on(self.device), SkipInitialisation():
             network = build(target, arguments)
+        demand_network(target, network, "PyTorch")
         self.module = network if isinstance(network, nn.Module) else Function(network)
         self.constants = Constants(lambda: build(target, arguments), self.module)
 
