@@ -83,12 +83,12 @@ def build(target: str, arguments: Mapping[str, Any]) -> Any:
     factory = resolve(target)
     if framework_of(factory) and not isinstance(factory, type):
         raise DeclarationError(
-            f"{target!r} is a {type(factory).__name__} that is built already; name the class or a "
+            f"{target!r} is {described(factory)} that is built already; name the class or a "
             "function that builds it"
         )
     if not callable(factory):
         raise DeclarationError(
-            f"{target!r} is {_kind(factory)}, which builds nothing; name a class or a function"
+            f"{target!r} is {described(factory)}, which builds nothing; name a class or a function"
         )
     try:
         inspect.signature(factory).bind(**arguments)
@@ -115,17 +115,18 @@ def demand_network(target: str, built: Any, framework: str) -> None:
         )
     if not callable(built) or isinstance(built, type):
         raise DeclarationError(
-            f"{target!r} returns {_kind(built)}, which is no network; let it return one"
+            f"{target!r} returns {described(built)}, which is no network; let it return one"
         )
 
 
-def _kind(value: Any) -> str:
-    """What a value is, in words."""
+def described(value: Any) -> str:
+    """What a value is, in words: "an int"."""
     if inspect.ismodule(value):
         return f"the module {value.__name__}"
     if isinstance(value, type):
         return f"the class {value.__name__} itself"
-    return f"a {type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def part(target: str, built: Any) -> Any:

@@ -19,14 +19,12 @@ from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import result, written
+from equivalence.own.arrays import ENDINGS, files_of
 from equivalence.own.live import identifier
 from equivalence.own.session import UNKNOWN, Session, forget
 
 DIFFERENT = 1
 """The exit code where the sides differ."""
-
-ARRAYS = (".npy", ".npz")
-"""Endings of files that hold inputs."""
 
 PAIRING = ("name", "order")
 """How weights are paired, besides by a file."""
@@ -61,8 +59,10 @@ def command(
     json_file: Path | None,
 ) -> int:
     """Compare two networks and print the parts of the result one by one; returns the exit code."""
-    for path, option in ((write, "--write"), (json_file, "--json")):
-        _demand_writable(path, option, replace=path is json_file)
+    _demand_writable(write, "--write", replace=False)
+    _demand_writable(json_file, "--json", replace=True)
+    if write is not None and write == json_file:
+        raise DeclarationError(f"--write and --json both name {write}; name two files")
     _find_here()
     fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
     fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
@@ -106,7 +106,7 @@ def _run(
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
-            files.write(write, written.source(session.twin))
+            _write(write, written.source(session.twin))
             _print([f"{write}: the declaration; pytest compares the same"])
         for verdict in session.verdicts():
             verdicts.append(verdict)
@@ -115,8 +115,15 @@ def _run(
     _print(result.closing(outcomes))
     if json_file is not None:
         found = result.document(session.twin, structure, verdicts)
-        files.write(json_file, json.dumps(found, indent=1) + "\n")
+        _write(json_file, json.dumps(found, indent=1) + "\n")
     return 0 if result.equal(structure, outcomes) else DIFFERENT
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        files.write(path, content)
+    except OSError as error:
+        raise DeclarationError(f"{path} cannot be written: {error}; name another file") from None
 
 
 def _print(lines: Sequence[str]) -> None:
@@ -150,31 +157,51 @@ def _demand_target(target: str, option: str) -> None:
 
 
 def _inputs(texts: Sequence[str]) -> Any:
-    """The inputs of a twin, as --input writes them."""
-    return [_input(text) for text in texts]
+    """The inputs of a twin, as --input writes them: in order, or KEYWORD=INPUT each."""
+    named = {key: value for key, _, value in map(_keyword, texts) if key}
+    if not named:
+        return [each for text in texts for each in _input(text)]
+    if len(named) < len(texts):
+        raise DeclarationError(
+            f"--input: {len(named)} of {len(texts)} have a keyword; give one to each, or to none"
+        )
+    inputs = {}
+    for key, text in named.items():
+        inputs[key], *more = _input(text)
+        if more:
+            raise DeclarationError(f"--input {key}={text}: it holds several arrays; give one")
+    return inputs
 
 
-def _input(text: str) -> Draw:
-    """The draw that a text writes. Raises DeclarationError where it writes none."""
-    if text.endswith(ARRAYS):
-        raise NotImplementedError
+def _keyword(text: str) -> tuple[str, str, str]:
+    """(keyword, "=", input); the keyword is empty for an input by its place."""
+    found = re.match(r"([a-zA-Z_]\w*)=(.+)", text, re.DOTALL)
+    return (found[1], "=", found[2]) if found else ("", "", text)
+
+
+def _input(text: str) -> list[Draw]:
+    """The inputs that a text writes: a draw, or the arrays of a file."""
+    if text.endswith(ENDINGS):
+        return files_of(text)
     try:
-        node = ast.parse(text.strip(), mode="eval").body
-        return read_draw(node)
-    except DeclarationError:
-        raise
-    except (SyntaxError, ValueError, AttributeError, TypeError, KeyError):
-        raise DeclarationError(f"--input {text!r} is no input; {_meant(text)}") from None
+        return [read_draw(ast.parse(text.strip(), mode="eval").body)]
+    except (SyntaxError, ValueError, AttributeError, TypeError, KeyError) as error:
+        raise DeclarationError(f"--input {text!r} is no input; {_meant(text, error)}") from None
 
 
-def _meant(text: str) -> str:
-    """What the text of an input was probably to be."""
+def _meant(text: str, error: Exception) -> str:
+    """What the text of an input was probably to be.
+
+    error: what reading it raised.
+    """
     if Path(text).suffix and re.search(r"[/\\]|\.\w+$", text) and "(" not in text:
-        return f"a file of inputs ends in {' or '.join(ARRAYS)}; save it by numpy.save"
+        return f"a file of inputs ends in {' or '.join(ENDINGS)}; save it by numpy.save"
     if re.fullmatch(r"[\d\s,x()\[\]]+", text):
         sizes = ", ".join(re.findall(r"\d+", text))
         return f"write 'normal({sizes})'"
     word = re.match(r"\w*", text)[0]
+    if word in KINDS and isinstance(error, TypeError):
+        return f"{error}"
     near = difflib.get_close_matches(word, KINDS, n=1)
     if word in KINDS or near:
         return f"write it as '{(near or [word])[0]}(2, 3, 64, 64)' is written"

@@ -2,14 +2,20 @@
 
 import contextlib
 import copy
+import functools
 import keyword
 import re
+import tempfile
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from equivalence.errors import DeclarationError
-from equivalence.targets import framework_of, offered
+from equivalence.own.arrays import file
+from equivalence.targets import described, framework_of, offered
 
 
 @contextlib.contextmanager
@@ -22,15 +28,25 @@ def target(side: Any, role: str) -> Iterator[str]:
     if isinstance(side, str):
         yield side
         return
-    factory, name = side, getattr(side, "__name__", type(side).__name__)
-    if not isinstance(side, type) and framework_of(side):
+    name = getattr(side, "__name__", type(side).__name__)
+    library = str(getattr(side, "__module__", "")).partition(".")[0]
+    if isinstance(side, type):
+        factory = side
+    elif framework_of(side):
         side = getattr(side, "_orig_mod", side)  # what torch.compile has wrapped
         factory, name = _copier(side), type(side).__name__
     elif not callable(side):
         raise DeclarationError(
-            f"the {role} is a {type(side).__name__}; give a network, a class or function that "
-            "builds one, or 'module:attribute'"
+            f"the {role} is {described(side)}; give a network, a class or function that builds "
+            "one, or 'module:attribute'"
         )
+    elif library in ("torch", "mindspore"):
+        raise DeclarationError(
+            f"the {role} is the function {name} of {library}; a side builds what is compared, so "
+            f"write lambda: {name}"
+        )
+    else:
+        factory = _copying(side)
     with offered(factory, identifier(name)) as given:
         yield given
 
@@ -63,6 +79,22 @@ def _copier(network: Any) -> Callable[[], Any]:
     return build
 
 
+def _copying(factory: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, of whose result a copy is run: it may be an object of the caller's."""
+
+    @functools.wraps(factory)
+    def build(*values: Any, **arguments: Any) -> Any:
+        made = factory(*values, **arguments)
+        if not framework_of(made) or isinstance(made, type):
+            return made
+        try:
+            return _copier(made)()
+        except DeclarationError:
+            return made
+
+    return build
+
+
 def _demand_whole(network: Any) -> None:
     """Demand that a copy shares nothing with the network: no function in it holds its layers."""
     torch = framework_of(network) == "PyTorch"
@@ -89,5 +121,56 @@ def _enclosed(function: types.FunctionType) -> list[Any]:
 
 @contextlib.contextmanager
 def given(inputs: tuple[Any, ...]) -> Iterator[Any]:
-    """A context that gives the inputs of a twin."""
-    yield list(inputs)
+    """A context that gives the inputs of a twin.
+
+    inputs: draws, arrays, tensors, and what else a twin takes; or one mapping from keywords.
+    """
+    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
+
+        def one(value: Any, name: str) -> Any:
+            array = _array(value, name)
+            if array is None:
+                return value
+            path = Path(folder, f"{identifier(name)}.npy")
+            np.save(path, array, allow_pickle=False)
+            return file(path)
+
+        if len(inputs) == 1 and isinstance(inputs[0], Mapping):
+            yield {name: one(value, name) for name, value in inputs[0].items()}
+        else:
+            yield [one(value, f"input_{number}") for number, value in enumerate(inputs)]
+
+
+def _array(value: Any, name: str) -> np.ndarray | None:
+    """The values of an array or a tensor; None for anything else."""
+    kind = type(value).__module__.partition(".")[0]
+    try:
+        if isinstance(value, np.ndarray | np.generic):
+            array = np.asarray(value)
+        elif kind == "torch" and hasattr(value, "detach"):
+            array = value.detach().cpu().numpy()
+        elif kind == "mindspore" and hasattr(value, "asnumpy"):
+            array = value.asnumpy()
+        else:
+            return None
+    except TypeError as error:
+        raise DeclarationError(f"{name}: {error}; give it in float32") from None
+    if array.dtype.hasobject:
+        raise DeclarationError(f"{name} is an array of objects; give one of numbers")
+    return array
+
+
+@contextlib.contextmanager
+def own_weights(reference: Any) -> Iterator[str]:
+    """A context that gives a checkpoint with the values that a live reference has."""
+    if framework_of(reference) != "PyTorch" or isinstance(reference, type):
+        raise DeclarationError(
+            "weights='own' are those of a network that is built; give one as the reference, or "
+            "the path of a checkpoint"
+        )
+    import torch
+
+    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
+        path = Path(folder, "own.pth")
+        torch.save(getattr(reference, "_orig_mod", reference).state_dict(), path)
+        yield str(path)

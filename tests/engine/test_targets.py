@@ -77,7 +77,7 @@ def test_arguments_that_do_not_fit_are_named(arguments, reason):
 
 
 def test_what_cannot_be_called_is_named():
-    with pytest.raises(DeclarationError, match="number' does not take"):
+    with pytest.raises(DeclarationError, match="number' is an int, which builds"):
         build("twin_models.good:number", {})
 
 
