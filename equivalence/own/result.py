@@ -99,10 +99,11 @@ def structure_lines(structure: Structure, twin: Twin) -> list[str]:
 def settings_lines(structure: Structure) -> list[str]:
     """The settings that differ."""
     found = structure.settings
-    compared = f"{found.compared} in {_count(found.layers, 'layer')}"
+    compared = f"{found.compared} ({_count(found.layers, 'layer')})"
     if not (found.differing or found.declared):
         return [f"settings: all {compared} are the same"]
-    lines = [f"settings: of {compared} differ {len(found.differing)}"]
+    verb = "differs" if len(found.differing) == 1 else "differ"
+    lines = [f"settings: {len(found.differing)} of {compared} {verb}"]
     lines += [f"  {shown_setting(each)}" for each in found.differing]
     lines += [f"  {shown_setting(each)}: declared: {each.why}" for each in found.declared]
     return _cut(lines, "setting")

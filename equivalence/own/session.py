@@ -218,7 +218,7 @@ def _quiet() -> Iterator[None]:
     """
     logger = importlib.import_module("mindspore.log")._get_logger()
     before = logger.level
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(max(before, logging.ERROR))
     try:
         yield
     finally:
