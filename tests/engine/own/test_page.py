@@ -1,4 +1,4 @@
-"""docs/own.md shows what happens: its files, commands and calls are run, and print what it prints."""
+"""docs/own.md is true: its files, commands and calls are run, and print what it prints."""
 
 import doctest
 import re
