@@ -1,13 +1,15 @@
-"""The command line: `python -m equivalence COMMAND`, each command a parser and what it runs."""
+"""The command line: `equivalence COMMAND`, each command a parser and what it runs."""
 
 import argparse
 import ast
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from equivalence import __version__
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
@@ -21,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
     options = _parser().parse_args(arguments)
     environment.prepare()
+    if os.getcwd() not in sys.path:  # targets lie where the command runs, as with `python -m`
+        sys.path.insert(0, os.getcwd())
     try:
         given = {name: getattr(options, name) for name in options.given}
         return resolve(options.run)(**given)
@@ -39,7 +43,8 @@ def _parser() -> argparse.ArgumentParser:
     given: the options that the function is called with.
     destination: the file that the command writes.
     """
-    parser = argparse.ArgumentParser("python -m equivalence", description=__doc__)
+    parser = argparse.ArgumentParser("equivalence", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_convert, _add_findings, _add_coverage, _add_accept):
         add(commands)
