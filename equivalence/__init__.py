@@ -12,6 +12,8 @@ NumPy nor a framework, and the process can still be prepared for them (see `host
 import importlib
 from typing import Any
 
+__version__ = "0.1.0"
+
 _HOMES = {
     "Batches": "equivalence.declare.batches",
     "DataParallel": "equivalence.declare.data_parallel",

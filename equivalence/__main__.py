@@ -1,16 +1,15 @@
-"""The command line: `equivalence COMMAND`, each command a parser and what it runs.
-
-`python -m equivalence COMMAND` is the same.
-"""
+"""The command line: `equivalence COMMAND`, each command a parser and what it runs."""
 
 import argparse
 import ast
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from equivalence import __version__
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
@@ -24,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
     options = _parser().parse_args(arguments)
     environment.prepare()
+    if os.getcwd() not in sys.path:  # targets lie where the command runs, as with `python -m`
+        sys.path.insert(0, os.getcwd())
     try:
         given = {name: getattr(options, name) for name in options.given}
         return resolve(options.run)(**given)
@@ -49,7 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     given: the options that the function is called with.
     destination: the file that the command writes.
     """
-    parser = Parser("equivalence", description=(__doc__ or "").partition("\n")[0])
+    parser = Parser("equivalence", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept):
         add(commands)

@@ -63,7 +63,6 @@ def command(
     _demand_writable(json_file, "--json", replace=True)
     if write is not None and write == json_file:
         raise DeclarationError(f"--write and --json both name {write}; name two files")
-    _find_here()
     fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
     fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
@@ -134,13 +133,6 @@ def _print(lines: Sequence[str]) -> None:
 
 def _tell(doing: str) -> None:
     print(f"... {doing}", file=sys.stderr, flush=True)
-
-
-def _find_here() -> None:
-    """Let modules of the user's folder be found, as in `python -m`."""
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
 
 
 def _demand_target(target: str, option: str) -> None:
