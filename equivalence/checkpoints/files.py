@@ -5,6 +5,7 @@ The checksums in a file show damage. A PyTorch archive always has them; a `.ckpt
 read back and compared bit for bit before it replaces an old one.
 """
 
+import functools
 import hashlib
 import os
 import tempfile
@@ -101,23 +102,29 @@ def framework_of(path: Path) -> str:
     return FORMATS[suffix] or safetensors_files.framework_of(first) or PYTORCH
 
 
-def digest(path: Path) -> str:
+def digest(name: str) -> str:
     """A SHA-256 of the content of a checkpoint, with all its shards. Raises CheckpointError."""
+    path = Path(name)
     index = shards.index_of(path)
     files = [path] if index is None else [index, *shards.members(index)]
     try:
-        sums = []
-        for each in files:
-            whole = hashlib.sha256()
-            with each.open("rb") as file:
-                while part := file.read(1 << 20):
-                    whole.update(part)
-            sums.append(whole.digest())
+        states = [(each, each.stat()) for each in files]
+        sums = [_digest_of(each, state.st_mtime_ns, state.st_size) for each, state in states]
     except FileNotFoundError:
         raise CheckpointError(f"{path}: there is no such file") from None
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}") from None
     return hashlib.sha256(b"".join(sums)).hexdigest()
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_of(path: Path, _modified: int, _size: int) -> bytes:
+    """A SHA-256 of a file, kept until it changes."""
+    whole = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            whole.update(part)
+    return whole.digest()
 
 
 def write(
