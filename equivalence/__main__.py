@@ -131,8 +131,8 @@ def _add_convert(commands: Any) -> None:
     command = commands.add_parser(
         "convert",
         help="turn a PyTorch checkpoint into a MindSpore checkpoint, or back",
-        description="Turn a PyTorch checkpoint (.pth, .pt, .safetensors) into a MindSpore "
-        "checkpoint (.ckpt, .safetensors), or back.",
+        description="Turn a PyTorch checkpoint (.pth, .pt, .bin, .safetensors) into a MindSpore "
+        "checkpoint (.ckpt, .safetensors), or back. SOURCE may be an index.json, or its folder.",
     )
     command.add_argument("source", type=Path, metavar="SOURCE")
     command.add_argument("destination", type=Path, metavar="DESTINATION")
@@ -159,6 +159,22 @@ def _add_convert(commands: Any) -> None:
         default=[],
         metavar="NAME",
         help="leave out weights, or all below NAME; optimizer: an optimiser's state",
+    )
+    command.add_argument(
+        "--key", metavar="KEY", help="where SOURCE has its state dict: ema, model.state_dict"
+    )
+    command.add_argument(
+        "--strip",
+        nargs="+",
+        default=[],
+        metavar="PREFIX",
+        help="take PREFIX off the names in SOURCE that begin with it",
+    )
+    command.add_argument(
+        "--shard",
+        type=_bytes,
+        metavar="SIZE",
+        help="write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json",
     )
     command.add_argument(
         "--layout", choices=("hwio",), help="turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
@@ -189,6 +205,9 @@ def _add_convert(commands: Any) -> None:
             "force",
             "optimizer",
             "steps",
+            "key",
+            "strip",
+            "shard",
         ),
     )
 
@@ -274,6 +293,15 @@ def _argument(text: str) -> tuple[str, Any]:
         return key, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return key, value
+
+
+def _bytes(text: str) -> int:
+    """A size, "500MB", in bytes."""
+    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+    number, unit = text[:-2], text[-2:].upper()
+    if unit not in units or not number.isdigit() or int(number) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB or 5GB")
+    return int(number) * units[unit]
 
 
 def _positive(text: str) -> int:

@@ -19,7 +19,7 @@ LEVELS = (
     ("errors", "words", "files", "seeds", "torchvision_schemas"),
     ("declare", "findings", "targets"),
     ("judge", "host"),
-    ("kinds", "sample", "randomness"),
+    ("kinds", "sample", "randomness", "checkpoints"),
     ("structure",),
     ("sides",),
     ("truth",),
