@@ -12,6 +12,8 @@ NumPy nor a framework, and the process can still be prepared for them (see `host
 import importlib
 from typing import Any
 
+__version__ = "0.1.0"
+
 _HOMES = {
     "Batches": "equivalence.declare.batches",
     "DataParallel": "equivalence.declare.data_parallel",
@@ -24,11 +26,13 @@ _HOMES = {
     "Outcome": "equivalence.judge.outcome",
     "Pipeline": "equivalence.declare.pipeline",
     "Raised": "equivalence.declare.difference",
+    "Result": "equivalence.own.result",
     "Twin": "equivalence.declare.twin",
     "binary": "equivalence.declare.draws",
     "booleans": "equivalence.declare.draws",
     "cases": "equivalence.declare.twin",
     "check": "equivalence.kinds",
+    "compare": "equivalence.own.notebook",
     "definite": "equivalence.declare.draws",
     "diagnose": "equivalence.kinds",
     "distinct": "equivalence.declare.draws",
@@ -43,6 +47,7 @@ _HOMES = {
     "masked": "equivalence.declare.draws",
     "nonfinite": "equivalence.declare.draws",
     "normal": "equivalence.declare.draws",
+    "settings": "equivalence.own.notebook",
     "ties": "equivalence.declare.draws",
     "to": "equivalence.declare.operator",
     "triangular": "equivalence.declare.draws",

@@ -1,13 +1,15 @@
-"""The command line: `python -m equivalence COMMAND`, each command a parser and what it runs."""
+"""The command line: `equivalence COMMAND`, each command a parser and what it runs."""
 
 import argparse
 import ast
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from equivalence import __version__
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
@@ -21,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
     options = _parser().parse_args(arguments)
     environment.prepare()
+    if os.getcwd() not in sys.path:  # targets lie where the command runs, as with `python -m`
+        sys.path.insert(0, os.getcwd())
     try:
         given = {name: getattr(options, name) for name in options.given}
         return resolve(options.run)(**given)
@@ -32,6 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong with a command."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE_ERROR, f"error: {message}; {self.prog} --help tells of all options\n")
+
+
 def _parser() -> argparse.ArgumentParser:
     """The parser of all commands; each command adds itself, with these defaults.
 
@@ -39,19 +50,89 @@ def _parser() -> argparse.ArgumentParser:
     given: the options that the function is called with.
     destination: the file that the command writes.
     """
-    parser = argparse.ArgumentParser("python -m equivalence", description=__doc__)
+    parser = Parser("equivalence", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_convert, _add_findings, _add_coverage, _add_accept):
+    for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept):
         add(commands)
     return parser
+
+
+def _add_compare(commands: Any) -> None:
+    command = commands.add_parser(
+        "compare",
+        help="whether a MindSpore network of your own equals its PyTorch original",
+        description="Compare two networks: the settings of all layers, how the weights pair up, "
+        "then outputs, gradients and buffers, with the layer that is to blame for a difference. "
+        "Exit code 1: they differ.",
+    )
+    command.add_argument("reference", metavar="TORCH", help="MODULE:ATTRIBUTE that builds it")
+    command.add_argument("candidate", metavar="MINDSPORE", help="MODULE:ATTRIBUTE that builds it")
+
+    def add_several(option: str, meaning: str, **more: Any) -> None:
+        command.add_argument(option, nargs="+", action="extend", default=[], help=meaning, **more)
+
+    add_several(
+        "--input",
+        "each input in order: x.npy, x.npz, or a draw such as 'normal(2, 3, 64, 64)'",
+        dest="inputs",
+        metavar="INPUT",
+    )
+    command.add_argument(
+        "--weights", type=Path, metavar="FILE", help="a checkpoint for both (default: drawn)"
+    )
+    _add_arguments(command)
+    command.add_argument(
+        "--pair",
+        default="name",
+        metavar="name|order|FILE",
+        help="how weights pair up; a FILE has lines CANDIDATE = REFERENCE (default: name)",
+    )
+    add_several(
+        "--rename",
+        "names of weights: runs of segments, as in a twin's rename",
+        type=_assignment,
+        metavar="MINDSPORE=PYTORCH",
+    )
+    add_several("--constant", "a buffer that the candidate keeps in no weight", metavar="NAME")
+    add_several(
+        "--random", "eval pins dropout; the NAME of a path or class pins that, too", metavar="NAME"
+    )
+    for option, values in (
+        ("--phase", ("train", "eval")),
+        ("--execution", ("pynative", "graph")),
+        ("--dtype", ("float32", "float16")),
+    ):
+        default = values if option != "--dtype" else values[:1]
+        command.add_argument(
+            option, nargs="+", choices=values, default=default, help=f"(default: {default})"
+        )
+    command.add_argument("--device", default="cpu", metavar="DEVICE", help="(default: cpu)")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+    command.add_argument("--settings", action="store_true", help="stop after settings and weights")
+    command.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.own.command:command",
+        given=(
+            *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename"),
+            *("constant", "random", "phase", "execution", "dtype", "device", "seed", "settings"),
+            *("write", "json_file"),
+        ),
+        destination="the result",
+    )
 
 
 def _add_convert(commands: Any) -> None:
     command = commands.add_parser(
         "convert",
         help="turn a PyTorch checkpoint into a MindSpore checkpoint, or back",
-        description="Turn a PyTorch checkpoint (.pth, .pt, .safetensors) into a MindSpore "
-        "checkpoint (.ckpt, .safetensors), or back.",
+        description="Turn a PyTorch checkpoint (.pth, .pt, .bin, .safetensors) into a MindSpore "
+        "checkpoint (.ckpt, .safetensors), or back. SOURCE may be an index.json, or its folder.",
     )
     command.add_argument("source", type=Path, metavar="SOURCE")
     command.add_argument("destination", type=Path, metavar="DESTINATION")
@@ -78,6 +159,22 @@ def _add_convert(commands: Any) -> None:
         default=[],
         metavar="NAME",
         help="leave out weights, or all below NAME; optimizer: an optimiser's state",
+    )
+    command.add_argument(
+        "--key", metavar="KEY", help="where SOURCE has its state dict: ema, model.state_dict"
+    )
+    command.add_argument(
+        "--strip",
+        nargs="+",
+        default=[],
+        metavar="PREFIX",
+        help="take PREFIX off the names in SOURCE that begin with it",
+    )
+    command.add_argument(
+        "--shard",
+        type=_bytes,
+        metavar="SIZE",
+        help="write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json",
     )
     command.add_argument(
         "--layout", choices=("hwio",), help="turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
@@ -108,6 +205,9 @@ def _add_convert(commands: Any) -> None:
             "force",
             "optimizer",
             "steps",
+            "key",
+            "strip",
+            "shard",
         ),
     )
 
@@ -193,6 +293,15 @@ def _argument(text: str) -> tuple[str, Any]:
         return key, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return key, value
+
+
+def _bytes(text: str) -> int:
+    """A size, "500MB", in bytes."""
+    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+    number, unit = text[:-2], text[-2:].upper()
+    if unit not in units or not number.isdigit() or int(number) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB or 5GB")
+    return int(number) * units[unit]
 
 
 def _positive(text: str) -> int:

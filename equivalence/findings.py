@@ -284,6 +284,11 @@ def report(findings: list[Finding], results: Iterable[Result], path: Path = REPO
 
 def command(names: list[str], jobs: int) -> int:
     """Run the command `findings`; return the exit code. Only a run of all scripts writes REPORT."""
+    if not FOLDER.is_dir():
+        raise FindingError(
+            "the findings lie in the repository, not in the installed package: clone it, and "
+            "install it from there with `pip install --editable .`"
+        )
     all_findings = read_all(FOLDER)
     findings = choose(all_findings, names)
     table = Table(findings)

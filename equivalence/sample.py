@@ -10,6 +10,7 @@ import numpy as np
 
 from equivalence.declare.distributions import quiet_channels
 from equivalence.declare.draws import Draw
+from equivalence.errors import WeightError
 from equivalence.seeds import seed_of, stream
 
 # Row b holds the eight bits of byte b; shape (256, 8).
@@ -32,6 +33,8 @@ class Sample:
     name: names the random streams, together with `seed`, the base seed.
     draws: each input's draw with its shape.
     dtype: the dtype of all floating values.
+    given: name -> values of weights that are not drawn and never change, those of a checkpoint;
+    then every weight is given but for counts of batches.
     redraw: how often all values have been replaced by new ones.
     row_redraws: how often rows of a weight have been replaced since then.
     rows_redrawn: for each of those times, the weight's name, the rows, and the time's number.
@@ -39,19 +42,38 @@ class Sample:
     the network (see `sides/kinks.py`).
     """
 
-    def __init__(self, name: str, seed: int, draws: list[tuple[Draw, tuple[int, ...]]], dtype: str):
+    def __init__(
+        self,
+        name: str,
+        seed: int,
+        draws: list[tuple[Draw, tuple[int, ...]]],
+        dtype: str,
+        given: Mapping[str, np.ndarray] | None = None,
+    ):
         self.name, self.seed, self.draws, self.dtype = name, seed, draws, dtype
+        self.given = dict(given or {})
         self.redraw = self.row_redraws = 0
         self.rows_redrawn: list[tuple[str, list[int], int]] = []
         self.shifts: dict[str, np.ndarray] = {}
         self._weights: dict[str, np.ndarray] = {}
 
-    def draw_again(self) -> None:
-        """Replace every value by a new one: that of the next redraw."""
+    def draw_again(self) -> bool:
+        """Replace every drawn value by a new one: that of the next redraw.
+
+        Returns whether that changes what a forward pass gets; if not, nothing is replaced.
+        """
+        if self.given:
+            before = self.inputs()
+            self.redraw += 1
+            same = all(map(np.array_equal, before, self.inputs()))
+            self.redraw -= 1
+            if same:
+                return False
         self.redraw += 1
         self.rows_redrawn.clear()
         self.shifts.clear()
         self._weights.clear()
+        return True
 
     def draw_rows_again(self, name: str, rows: list[int]) -> None:
         """Replace rows (output channels) of a weight that is drawn already by new ones."""
@@ -116,7 +138,14 @@ class Sample:
         return [i for i, (draw, _) in enumerate(self.draws) if draw.exact]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The reference's parameter or buffer of this name, in the case's dtype."""
+        """The reference's parameter or buffer of this name, in the case's dtype.
+
+        Raises WeightError where the weights are given, and this is none of them.
+        """
+        if self.given and name.rpartition(".")[2] not in INTEGER_BUFFERS:
+            if name not in self.given or self.given[name].shape != shape:
+                raise WeightError(f"{self.name}: the weights that are given have no {name} {shape}")
+            return self.given[name]
         if name not in self._weights:
             values = _weight(self.stream("weight", name), name, shape)
             self._weights[name] = self._round(values)

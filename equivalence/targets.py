@@ -1,14 +1,52 @@
 """Targets: the object that "module:attribute" names, and the network that it builds.
 
-"module:attribute.part" names an attribute of the built network.
+"module:attribute.part" names an attribute of the built network. `offered` gives a target to an
+object of this process that no module names.
 """
 
+import contextlib
+import difflib
 import importlib
 import inspect
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from equivalence.errors import DeclarationError
+
+OFFERED = "offered"
+"""Stands for the module in the target of an object of this process."""
+
+_offered: dict[str, Callable[..., Any]] = {}
+_numbers = itertools.count(1)
+
+NETWORKS = {
+    ("torch.nn.modules.module", "Module"): "PyTorch",
+    ("mindspore.nn.cell", "Cell"): "MindSpore",
+}
+"""The class that all networks of a framework have as a base -> the framework."""
+
+
+@contextlib.contextmanager
+def offered(factory: Callable[..., Any], name: str) -> Iterator[str]:
+    """A context that gives a target for `factory`, which builds a network of this process.
+
+    name: how texts name it, an identifier. No two targets are the same, so that nothing that is
+    kept of one is taken for another's.
+    """
+    attribute = f"{name}_{next(_numbers)}"
+    _offered[attribute] = factory
+    try:
+        yield f"{OFFERED}:{attribute}"
+    finally:
+        del _offered[attribute]
+
+
+def framework_of(network: Any) -> str | None:
+    """The framework of a network, or of a class of networks; None where it is neither."""
+    cls = network if isinstance(network, type) else type(network)
+    bases = ((each.__module__, each.__name__) for each in cls.__mro__)
+    return next((NETWORKS[base] for base in bases if base in NETWORKS), None)
 
 
 def resolve(target: str) -> Any:
@@ -18,6 +56,8 @@ def resolve(target: str) -> Any:
     """
     module_name, _, attribute = target.partition(":")
     attribute = attribute.partition(".")[0]
+    if module_name == OFFERED and attribute in _offered:
+        return _offered[attribute]
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -27,24 +67,66 @@ def resolve(target: str) -> Any:
     try:
         return getattr(module, attribute)
     except AttributeError:
+        near = difflib.get_close_matches(attribute, vars(module), n=1)
+        nearest = f"; nearest: {near[0]}" if near else ""
         raise DeclarationError(
-            f"{target!r}: module {module_name!r} has no attribute {attribute!r}"
+            f"{target!r}: module {module_name!r} has no attribute {attribute!r}{nearest}"
         ) from None
 
 
 def build(target: str, arguments: Mapping[str, Any]) -> Any:
     """The result of calling `target` with `arguments`, or the part of it that `target` names.
 
-    Raises DeclarationError where the callable does not take these arguments.
+    Raises DeclarationError where the target is no callable, or a network that is built already, and
+    where it does not take these arguments, or returns None.
     """
     factory = resolve(target)
+    if framework_of(factory) and not isinstance(factory, type):
+        raise DeclarationError(
+            f"{target!r} is {described(factory)} that is built already; name the class or a "
+            "function that builds it"
+        )
+    if not callable(factory):
+        raise DeclarationError(
+            f"{target!r} is {described(factory)}, which builds nothing; name a class or a function"
+        )
     try:
         inspect.signature(factory).bind(**arguments)
     except TypeError as error:
         raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
     except ValueError:
         pass  # a built-in without a signature
-    return part(target, factory(**arguments))
+    built = factory(**arguments)
+    if built is None:
+        raise DeclarationError(f"{target!r} returns None; let it return the network that it builds")
+    return part(target, built)
+
+
+def demand_network(target: str, built: Any, framework: str) -> None:
+    """Demand that what a target builds is a network of a framework, or a function.
+
+    framework: "PyTorch" or "MindSpore".
+    """
+    found = framework_of(built)
+    if found not in (None, framework):
+        raise DeclarationError(
+            f"{target!r} builds a network of {found}, where one of {framework} is wanted; the "
+            "reference is PyTorch's and comes first, the candidate is MindSpore's"
+        )
+    if not callable(built) or isinstance(built, type):
+        raise DeclarationError(
+            f"{target!r} returns {described(built)}, which is no network; let it return one"
+        )
+
+
+def described(value: Any) -> str:
+    """What a value is, in words: "an int"."""
+    if inspect.ismodule(value):
+        return f"the module {value.__name__}"
+    if isinstance(value, type):
+        return f"the class {value.__name__} itself"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def part(target: str, built: Any) -> Any:

@@ -3,17 +3,10 @@
 import pytest
 
 from equivalence.declare.data_parallel import cases
+from equivalence.plugin.collector import parameters
 from tests.distributed import declared
 
-CASES = [
-    pytest.param(
-        case,
-        id=case.name,
-        marks=[getattr(pytest.mark, case.device), getattr(pytest.mark, training.level)],
-    )
-    for training in declared()
-    for case in cases(training)
-]
+CASES = parameters(case for training in declared() for case in cases(training))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -3,17 +3,10 @@
 import pytest
 
 from equivalence.declare.initial import cases
+from equivalence.plugin.collector import parameters
 from tests.initials import declared
 
-CASES = [
-    pytest.param(
-        case,
-        id=case.name,
-        marks=[getattr(pytest.mark, case.device), getattr(pytest.mark, initial.level)],
-    )
-    for initial in declared()
-    for case in cases(initial)
-]
+CASES = parameters(case for initial in declared() for case in cases(initial))
 
 
 @pytest.mark.parametrize("case", CASES)

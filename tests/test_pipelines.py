@@ -3,13 +3,10 @@
 import pytest
 
 from equivalence.declare.pipeline import cases
+from equivalence.plugin.collector import parameters
 from tests.pipelines import declared
 
-CASES = [
-    pytest.param(case, id=case.name, marks=[pytest.mark.cpu, getattr(pytest.mark, pipeline.level)])
-    for pipeline in declared()
-    for case in cases(pipeline)
-]
+CASES = parameters(case for pipeline in declared() for case in cases(pipeline))
 
 
 @pytest.mark.parametrize("case", CASES)

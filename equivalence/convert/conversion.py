@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from equivalence.convert.formats import TorchOptimizer, Weight
+from equivalence.checkpoints.formats import TorchOptimizer, Weight
 from equivalence.errors import CheckpointError
 from equivalence.words import listed
 

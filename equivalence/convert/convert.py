@@ -20,29 +20,20 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.checkpoints import files, shards
+from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight, numpy_dtype
 from equivalence.convert import (
-    checkpoints,
     destination,
     kernels,
     mindspore_names,
     optimizer_numbers,
     optimizer_state,
 )
-from equivalence.convert.checkpoints import FORMATS
+from equivalence.convert import source as sources
 from equivalence.convert.conversion import Conversion
 from equivalence.convert.destination import KIND, Destination
-from equivalence.convert.formats import MINDSPORE, PYTORCH, Checkpoint, Weight, numpy_dtype
 from equivalence.errors import CheckpointError, WeightError
 from equivalence.structure.weights import REFERENCE_ONLY, Slot, pair, reference_name
-
-OTHER = {PYTORCH: MINDSPORE, MINDSPORE: PYTORCH}
-"""A framework -> the other one."""
-
-WRAPPERS = ("module", "_orig_mod")
-"""First segments of all names in a file that `DataParallel` or `torch.compile` wrote."""
-
-OPTIMIZER = "optimizer"
-"""The name that --drop gives the state of an optimiser."""
 
 
 def convert(
@@ -57,8 +48,13 @@ def convert(
     force: bool = False,
     optimizer: str | None = None,
     steps: int | None = None,
+    key: str | None = None,
+    strip: Sequence[str] = (),
+    shard: int | None = None,
 ) -> Conversion:
     """Convert the file `source` into the file `target`, which is written completely or not at all.
+
+    source: a file, the index of several files, or their folder.
 
     to: "pytorch" or "mindspore"; needed where the suffixes leave it open.
     network: the "module:attribute" that builds the destination's network from `arguments`.
@@ -69,18 +65,22 @@ def convert(
     force: whether an existing `target` is replaced.
     optimizer: the "module:attribute" that builds the destination's optimiser from the network.
     steps: how many steps PyTorch's SGD has taken, if MindSpore's learning rate follows them.
+    key: where a PyTorch file has its state dict, "ema.module"; None looks for it.
+    strip: prefixes to take off the names in the file.
+    shard: the most bytes of a file; the weights are then in shards, with an index.
 
     Raises EquivalenceError for everything that a user can correct.
     """
     rename = dict(rename or {})
-    to = _direction(source, target, to)
+    to = sources.direction(source, target, to)
     if target.exists() and source.exists() and target.samefile(source):
         raise CheckpointError(f"{target} is the source itself; name another destination")
     if target.is_dir() or not target.parent.is_dir():
         wrong = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
         raise CheckpointError(f"{target} {wrong}; name a file in a folder that exists")
-    if target.exists() and not force:
-        raise CheckpointError(f"{target} exists; give --force to replace it")
+    there = shards.present(target) if shard else [each for each in (target,) if each.exists()]
+    if there and not force:
+        raise CheckpointError(f"{there[0]} exists; give --force to replace it")
     if arguments and not network:
         raise CheckpointError("--arguments are for a --network, and there is none")
     if layout and (not network or source.suffix == ".ckpt"):
@@ -94,19 +94,22 @@ def convert(
         raise CheckpointError("--steps are for an --optimizer, and there is none")
     needs = destination.describe(to, network, arguments or {}) if network else None
     nothing_needed = needs is not None and not needs.slots
-    read = checkpoints.read(source, OTHER[to], empty=nothing_needed)
+    read = files.read(source, sources.OTHER[to], empty=nothing_needed, key=key)
     result = Conversion()
     if not read.checked:
         result.note([str(source)], "has no checksum, so that damage to its values would not show")
     result.note(read.extras, "beside the weights, not converted")
     job = _Job(source, read, rename, layout, needs, result)
     if to == MINDSPORE:
-        _unwrap(job)
-    state = _drop(job, drop)
+        expected = [reference_name(path, rename) for path in needs.slots] if needs else []
+        for wrapper in sources.unwrap(read, [*rename.values(), *strip, *expected]):
+            result.note([wrapper], "in front of every name, taken off")
+    sources.strip(read, strip, source, result)
+    state = sources.drop(read, drop, source, result)
     if state and not optimizer:
         raise CheckpointError(
             f"{source} holds the state of an optimiser ({state}): build the one that it is "
-            f"for with --optimizer, or leave it behind with --drop {OPTIMIZER}"
+            f"for with --optimizer, or leave it behind with --drop {sources.OPTIMIZER}"
         )
     if optimizer and not state:
         raise CheckpointError(f"{source} holds no state of an optimiser for --optimizer")
@@ -122,7 +125,7 @@ def convert(
         ) from None
     if not result.weights and not nothing_needed:
         raise CheckpointError(f"{source} holds nothing that {to} has a place for")
-    checkpoints.write(target, to, result.weights, result.aliases, result.optimizer)
+    files.write(target, to, result.weights, result.aliases, result.optimizer, shard)
     return result
 
 
@@ -144,70 +147,6 @@ class _Job:
     layout: str | None
     needs: Destination | None
     result: Conversion
-
-
-def _direction(source: Path, target: Path, to: str | None) -> str:
-    """The framework of the destination; CheckpointError where it is open or contradictory."""
-    for path in (source, target):
-        if path.suffix not in FORMATS:
-            raise CheckpointError(f"{path} does not end in {', '.join(FORMATS)}")
-    directions = {OTHER.get(FORMATS[source.suffix]), FORMATS[target.suffix], to} - {None}
-    if not directions:
-        raise CheckpointError("a .safetensors may be of either side: give --to pytorch|mindspore")
-    if len(directions) > 1:
-        given = f" --to {to}" if to else ""
-        raise CheckpointError(
-            f"{source} -> {target}{given} is no conversion from one framework to the other: .pth "
-            f"and .pt are PyTorch's, .ckpt is MindSpore's, .safetensors is either's"
-        )
-    return directions.pop()
-
-
-def _unwrap(job: _Job) -> None:
-    """Take wrappers off the front of PyTorch's names, unless the destination has them, too."""
-    read, expected = job.read, list(job.rename.values())
-    if job.needs is not None:
-        expected += [reference_name(path, job.rename) for path in job.needs.slots]
-    prefixes = True
-    while prefixes:
-        prefixes = [
-            f"{wrapper}."
-            for wrapper in WRAPPERS
-            if all(name.startswith(f"{wrapper}.") for name in read.weights)
-            and not any(f"{name}.".startswith(f"{wrapper}.") for name in expected)
-        ]
-        for prefix in prefixes if read.weights else ():
-            read.weights = {n.removeprefix(prefix): w for n, w in read.weights.items()}
-            read.aliases = {
-                n.removeprefix(prefix): original.removeprefix(prefix)
-                for n, original in read.aliases.items()
-            }
-            for group in read.optimizer.groups if read.optimizer else ():
-                if "param_names" in group:
-                    group["param_names"] = [n.removeprefix(prefix) for n in group["param_names"]]
-            job.result.note([prefix.rstrip(".")], "in front of every name, taken off")
-        prefixes = prefixes and bool(read.weights)
-
-
-def _drop(job: _Job, drop: Sequence[str]) -> str | None:
-    """Leave out what the user names; return a name of an optimiser's state that remains."""
-    read = job.read
-    for prefix in drop:
-        owned = optimizer_state.state_names(read.weights) if prefix == OPTIMIZER else ()
-        names = [n for n in read.weights if f"{n}.".startswith(f"{prefix}.") or n in owned]
-        if not names and not (prefix == OPTIMIZER and read.optimizer):
-            raise CheckpointError(f"--drop {prefix}: {job.source} has no such weight")
-        job.result.note(names or [OPTIMIZER], "dropped, as told")
-        for name in names:
-            del read.weights[name]
-            read.aliases.pop(name, None)
-        if prefix == OPTIMIZER:
-            read.optimizer = None
-    if drop and not read.weights:
-        raise CheckpointError(f"{job.source} holds no weights beside those that are dropped")
-    if read.optimizer:
-        return OPTIMIZER
-    return next((n for n in read.weights if n in optimizer_state.state_names(read.weights)), None)
 
 
 def _is_count(name: str) -> bool:

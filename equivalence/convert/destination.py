@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.convert.formats import MINDSPORE, PYTORCH, Weight, numpy_dtype
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Weight, numpy_dtype
 from equivalence.convert.optimizer_state import SETTING, BuiltForMindSpore
 from equivalence.errors import CheckpointError, EquivalenceError
 from equivalence.structure.weights import Slot

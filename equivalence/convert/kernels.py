@@ -7,7 +7,7 @@ convolution by channel and multiplier. MindSpore's Conv1d has a fourth axis, of 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from equivalence.convert.formats import Weight
+from equivalence.checkpoints.formats import Weight
 
 HWIO = {2: (1, 0), 3: (2, 1, 0), 4: (3, 2, 0, 1), 5: (4, 3, 0, 1, 2)}
 """Rank -> order of the axes: IO -> OI, WIO -> OIW, HWIO -> OIHW, DHWIO -> OIDHW."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.convert.formats import TorchOptimizer, Weight
+from equivalence.checkpoints.formats import TorchOptimizer, Weight
 from equivalence.convert.optimizer_state import (
     BUFFER,
     FIRST,

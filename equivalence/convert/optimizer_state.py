@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.convert.formats import Weight, numpy_dtype
+from equivalence.checkpoints.formats import Weight, numpy_dtype
 from equivalence.errors import CheckpointError
 
 BUFFER, FIRST, SECOND, LARGEST = "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"

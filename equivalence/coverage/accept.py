@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from equivalence.coverage.command import counterparts, gate
+from equivalence.coverage.command import counterparts, demand_clone, gate
 from equivalence.report import accepted
 
 
 def command(results: Path, device: str) -> int:
     """Write the figures in a device's results beside the records; returns the exit code."""
+    demand_clone("the gate")
     figures = accepted.collect(accepted.results_of(results, device))
     accepted.demand_all(figures, counterparts(), gate(device))
     path = accepted.path_of(device)

@@ -17,8 +17,11 @@ from equivalence.errors import CoverageError, EquivalenceError, SignatureError
 from equivalence.report import accepted
 from equivalence.targets import build, part, resolve
 
+ROOT = Path(__file__).parents[2]
+"""The clone of the repository, where this package is not installed from a wheel."""
+
 TABLE = "tests.twins"
-"""The package with the declarations; the command runs in the project's folder."""
+"""The package with the declarations. It lies in the clone only."""
 
 GATE = "tests.gate"
 """The module that lists the cases of the gate."""
@@ -158,21 +161,36 @@ def _has(operator: Operator, counterpart: str, word: str, api: str) -> bool:
 
 
 def load() -> Declarations:
-    """The declarations of `tests.twins`, with the accepted errors."""
+    """The declarations of `tests.twins`, with the accepted errors.
+
+    Raises CoverageError where there is no clone of the repository.
+    """
+    demand_clone("the table of what is verified")
     apis, operators = _declarations("apis"), _declarations("operators").operators()
     figures = accepted.read(accepted.path_of("cpu"))
     return Declarations(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures)
 
 
-def _declarations(name: str) -> Any:
-    try:
-        return importlib.import_module(f"{TABLE}.{name}")
-    except ModuleNotFoundError as error:
-        if not f"{TABLE}.{name}".startswith(error.name or "?"):
-            raise
+def demand_clone(what: str) -> None:
+    """Make the declarations of the clone importable, from any folder.
+
+    what: what is read of the clone, for the error.
+
+    Raises CoverageError where this package was installed without its repository.
+    """
+    if not (ROOT / TABLE.replace(".", "/")).is_dir():
         raise CoverageError(
-            f"{error.name} cannot be imported; run the command in the project's folder"
-        ) from None
+            f"{what} lies in the repository, not in the installed package: clone it, and install "
+            "it from there with `pip install --editable .`"
+        )
+    # A project that the command runs in may have a package of that name, too.
+    if str(ROOT) in sys.path:
+        sys.path.remove(str(ROOT))
+    sys.path.insert(0, str(ROOT))
+
+
+def _declarations(name: str) -> Any:
+    return importlib.import_module(f"{TABLE}.{name}")
 
 
 def counterparts() -> Iterator[tuple[str, str]]:
@@ -263,7 +281,6 @@ def _build_module(target: str, arguments: Mapping[str, Any]) -> Any:
     import torch
 
     torchvision_schemas.declare_missing()
-    sys.path.insert(0, str(Path.cwd()))
     try:
         target_object = resolve(target)
         if isinstance(target_object, torch.nn.Module):

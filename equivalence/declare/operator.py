@@ -239,7 +239,7 @@ class Operator:
                 raise ValueError(f"it is of {head.id}")
             if dtype not in DTYPES:
                 raise ValueError(f"{dtype!r} is not among {', '.join(DTYPES)}")
-            inputs = tuple(map(_draw, call.args))
+            inputs = tuple(map(read_draw, call.args))
             arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
         except (
             DeclarationError,
@@ -256,9 +256,14 @@ class Operator:
         return Example(inputs, arguments, dtype)
 
 
-def _draw(node: ast.expr) -> Draw:
+def read_draw(node: ast.expr) -> Draw:
+    """The draw that a parsed call writes, such as that of `normal(2, 3).constant()`.
+
+    Nothing is evaluated. Raises DeclarationError, or the ValueError, AttributeError, TypeError or
+    KeyError of what is no draw.
+    """
     if isinstance(node.func, ast.Attribute) and node.func.attr == "constant":
-        return _draw(node.func.value).constant()
+        return read_draw(node.func.value).constant()
     if node.func.id not in draws.KINDS:
         raise ValueError(f"{node.func.id!r} is not among {', '.join(draws.KINDS)}")
     options = {each.arg: ast.literal_eval(each.value) for each in node.keywords}

@@ -1,6 +1,7 @@
 """Declarations of twins, and their cases. Imports no framework."""
 
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -61,6 +62,8 @@ class Twin:
     mask or a table. They are not compared by themselves; only what is computed with them is.
     sizes: mappings of the same names in capitals to sizes. One candidate, built and compiled once,
     is compared at each; it does not know these dimensions. Each size has its own sample and truth.
+    weights: the file of a checkpoint, of either framework, whose weights both sides get; None draws
+    them. A relative path starts at the folder in which the declaration is read.
 
     With `steps`, both callables build a training step: a module or cell that makes one update when
     it is called with a batch, and returns the loss before the update. Its attribute `network` is
@@ -95,6 +98,7 @@ class Twin:
     computes: str | None = None
     constants: Sequence[str] = ()
     sizes: Sequence[Mapping[str, Any]] = ()
+    weights: str | os.PathLike | None = None
 
     def __post_init__(self) -> None:
         demand = demanding("twin", self, ("reference", "candidate"))
@@ -120,6 +124,7 @@ class Twin:
             demand(self.phases == ("train",), "trains, so phases must be ('train',)")
             demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
         self._demand_sizes(demand)
+        self._demand_weights(demand)
         demand_fits(demand, self.configs, self.sizes)
 
     def _demand_random_layers(self, demand: Demand) -> None:
@@ -135,6 +140,14 @@ class Twin:
     def pinned(self) -> tuple[str, ...] | None:
         """The random layers of the model's own that are pinned; None where nothing is pinned."""
         return () if self.random_layers == "eval" else self.random_layers
+
+    def _demand_weights(self, demand: Demand) -> None:
+        file = self.weights
+        if file is None:
+            return
+        right = isinstance(file, str | os.PathLike) and bool(str(file).strip())
+        demand(right, f"weights is {shown(file)}; write the path of a checkpoint")
+        object.__setattr__(self, "weights", os.path.abspath(os.path.expanduser(file)))
 
     def _demand_sizes(self, demand: Demand) -> None:
         if not demand.configurations("sizes", "one size"):

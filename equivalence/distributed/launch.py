@@ -40,8 +40,10 @@ POLL = 0.05
 """Seconds between two looks at the ranks; a launcher takes longer to end all ranks for one."""
 
 ROOT = Path(__file__).parents[2]
-LOGS = ROOT / "reports" / "distributed"
-"""The folder with the logs of runs that failed."""
+"""The folder that this package is imported from, by the ranks, too."""
+
+LOGS = Path("reports", "distributed")
+"""The folder with the logs of runs that failed, in the working directory."""
 
 MOMENT = 2.0
 """Seconds that ranks have to write their stack; later ones are reported without it."""
@@ -299,8 +301,9 @@ class Run:
         self._logs.mkdir(parents=True)
         for log in (*self.folder.glob("*.log"), *self.folder.glob(f"{self.launcher}/**/*.log")):
             shutil.copy(log, self._logs)
-        path = os.path.relpath(self._logs / file.name, ROOT)
-        raise SideError(f"{self.name}: {who} under {self.launcher} {reason}; its log: {path}")
+        raise SideError(
+            f"{self.name}: {who} under {self.launcher} {reason}; its log: {self._logs / file.name}"
+        )
 
 
 @contextlib.contextmanager

@@ -2,5 +2,5 @@
 
 environment: prepares a process before NumPy and the frameworks are imported.
 devices: the devices, their compute modes, and which of them this host has.
-isolation: gives each case an empty folder, and restores the state of the process after it.
+isolation: restores the state of the process after each case, and keeps the folder clean.
 """

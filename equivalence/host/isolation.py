@@ -1,7 +1,9 @@
-"""Restores global state after each case, so that no case affects another."""
+"""Restores global state after each case, so that no case affects another, or the folder."""
 
 import contextlib
+import functools
 import importlib
+import os
 import random
 import sys
 import tempfile
@@ -33,6 +35,7 @@ def settings() -> dict[str, Setting]:
         "python generator": Setting(random.getstate, random.setstate),
         "numpy generator": Setting(np.random.get_state, np.random.set_state),
         "numpy errors": Setting(np.geterr, lambda errors: np.seterr(**errors)),
+        "working directory": Setting(os.getcwd, os.chdir),
     }
 
 
@@ -85,16 +88,29 @@ def _where_changed(read: Callable[[], Any], put: Callable[[Any], object]) -> Set
     return Setting(read, lambda value: read() == value or put(value))
 
 
+DROPPINGS = ("MS_OM_PATH", "MS_COMPILER_CACHE_PATH")
+"""Environment variables of the folders that MindSpore writes to by itself: what a failed compile
+saw, and compiled kernels. Without them it writes into the working directory."""
+
+
+@functools.cache
+def _dropped() -> tempfile.TemporaryDirectory[str]:
+    """The folder for what MindSpore drops; it goes with the process."""
+    return tempfile.TemporaryDirectory(prefix="equivalence-")
+
+
 @contextlib.contextmanager
 def isolated() -> Iterator[None]:
-    """Run a block in an empty temporary folder, and restore the state of the process afterwards.
+    """Restore the state of the process after a block, and keep the working directory clean.
 
-    A compile that fails writes files into the folder; they are removed with it.
+    The working directory stays the user's own, so that relative paths mean what they say. A folder
+    that the user has chosen for MindSpore's files is kept, too.
     """
+    for variable in DROPPINGS:
+        os.environ.setdefault(variable, _dropped().name)
     before = [(setting, setting.read()) for setting in settings().values()]
-    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder, contextlib.chdir(folder):
-        try:
-            yield
-        finally:
-            for setting, value in before:
-                setting.put(value)
+    try:
+        yield
+    finally:
+        for setting, value in before:
+            setting.put(value)

@@ -1,6 +1,6 @@
 """The batches of a data pipeline as the inputs of a twin."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,11 +10,14 @@ from equivalence.pipelines.compare import BATCH, Sides
 from equivalence.sample import Sample
 
 
-def draw(batches: Batches, name: str, seed: int, dtype: str) -> "BatchSample":
-    """The reference pipeline's batches as a sample, whose weights are drawn.
+def draw(
+    batches: Batches, name: str, seed: int, dtype: str, given: Mapping[str, np.ndarray]
+) -> "BatchSample":
+    """The reference pipeline's batches as a sample, whose weights are drawn unless given.
 
     name: the name of the sample.
     seed: the base seed of the files and the weights.
+    given: the weights that are not drawn, as of a `Sample`.
     """
     (items,) = Sides(batches.case, seed).items("reference", BATCH, "float32")
     items_by_step = [(item["image"], item["label"].astype(np.int32)) for item in items]
@@ -24,7 +27,7 @@ def draw(batches: Batches, name: str, seed: int, dtype: str) -> "BatchSample":
             tuple(np.stack(part) for part in zip(*items_by_step[i : i + size], strict=True))
             for i in range(0, whole, size)
         ]
-    return BatchSample(name, seed, items_by_step, dtype)
+    return BatchSample(name, seed, items_by_step, dtype, given)
 
 
 class BatchSample(Sample):
@@ -33,8 +36,15 @@ class BatchSample(Sample):
     DeclarationError for a step that has no batch.
     """
 
-    def __init__(self, name: str, seed: int, batches: Sequence[tuple], dtype: str):
-        super().__init__(name, seed, [], dtype)
+    def __init__(
+        self,
+        name: str,
+        seed: int,
+        batches: Sequence[tuple],
+        dtype: str,
+        given: Mapping[str, np.ndarray] | None = None,
+    ):
+        super().__init__(name, seed, [], dtype, given)
         self.batches = batches
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:

@@ -1,5 +1,7 @@
 """The pytest plugin of the suite. Name this one; it loads the others.
 
+door: the entry point, which loads this in a project that has files of declarations.
+collector: makes tests of files of declarations.
 records: `--record` and `--candidate`.
 devices: `--mode` and `--rehearse`.
 options: all other options, and the markers.
@@ -9,6 +11,8 @@ scheduler: deals cases out to the workers of pytest-xdist.
 """
 
 pytest_plugins = [
+    "equivalence.plugin.door",
+    "equivalence.plugin.collector",
     "equivalence.plugin.records",
     "equivalence.plugin.devices",
     "equivalence.plugin.options",

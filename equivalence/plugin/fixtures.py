@@ -186,7 +186,7 @@ def _diagnose(config: pytest.Config, outcome: Outcome, passed: bool) -> list[str
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     test_report = yield
-    if {"compare", "explore"} & {*getattr(item, "fixturenames", ())}:
+    if record_plugin.is_comparison(item):
         # Attributes of a report travel from an xdist worker to the controller.
         test_report.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
         test_report.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []

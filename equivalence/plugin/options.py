@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = {}
-    for item in items:
+    for item in filter(record_plugin.is_comparison, items):
         for device in DEVICES if not record_plugin.needs_no_device(item) else ():
             if device != "cpu" and item.get_closest_marker(device):
                 if device not in reasons:

@@ -13,7 +13,6 @@ import pytest
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import RecordError
 from equivalence.host import environment
-from equivalence.host.devices import DEVICES
 from equivalence.record import candidates, store, truths
 from equivalence.record.store import CANDIDATE, TRUTH, Kind
 
@@ -136,22 +135,21 @@ def needs_no_device(item: pytest.Item) -> bool:
     return is_recordable(item) and (mode == truths.WRITE or isinstance(runs, candidates.Reader))
 
 
-def needs_reference(item: pytest.Item) -> bool:
-    """Whether a test runs the reference, whatever the records hold."""
-    return not is_recordable(item) and any(item.get_closest_marker(device) for device in DEVICES)
+def is_comparison(item: pytest.Item) -> bool:
+    """Whether a test compares two sides; a project's other tests are none of the plugin's."""
+    return not {"compare", "explore"}.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not environment.installed("torch"):
-        reason = "torch is not installed, and of this no truth is recorded"
-        for item in filter(needs_reference, items):
+    torch, mindspore = map(environment.installed, ("torch", "mindspore"))
+    for item in filter(is_comparison, items):
+        reason = ""
+        if not torch and not is_recordable(item):
+            reason = "torch is not installed, and of this no truth is recorded"
+        elif not mindspore and not needs_no_device(item):
+            reason = "MindSpore is not installed, and of this no run was recorded (see --candidate)"
+        if reason:
             item.add_marker(pytest.mark.skip(reason=reason))
-    if not environment.installed("mindspore"):
-        reason = "MindSpore is not installed, and of this no run was recorded (see --candidate)"
-        for item in items:
-            on_device = any(item.get_closest_marker(device) for device in DEVICES)
-            if on_device and not needs_no_device(item):
-                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -45,7 +45,12 @@ class BySample(LoadScopeScheduling):
             super()._reschedule(node)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySample:
-    """Deal out by samples, in the order of the declarations, which have the longest first."""
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySample | None:
+    """Deal out by samples, in the order of the declarations, which have the longest first.
+
+    None where the command line chooses another way by `--dist`.
+    """
+    if config.getoption("dist") != "load":
+        return None
     config.option.loadscopereorder = False
     return BySample(config, log)

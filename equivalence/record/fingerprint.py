@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.checkpoints import files
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.sketch import Sketch
 from equivalence.sample import Sample
@@ -72,7 +73,8 @@ def candidate_fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> st
 def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]:
     """The part of the declaration that both sides share."""
     twin = case.twin
-    return {
+    given = {"weights": files.digest(twin.weights)} if twin.weights else {}
+    return given | {
         "arguments": case.arguments,
         "dimensions": case.dimensions,
         "inputs": [str(draw) for draw in twin.inputs],

@@ -2,6 +2,7 @@
 
 drawn: a case with its base seed.
 sides: the networks of both sides, and the sample.
+trained: the weights of a checkpoint, for both sides.
 units: the unit roundoff by which a case is judged.
 pinned: demands that random layers are pinned, and compares them.
 kept: the reference's side, which the next case may share.

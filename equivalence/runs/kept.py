@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from equivalence.checkpoints import files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.host import devices
@@ -35,7 +36,7 @@ def reference(case: TwinCase, seed: int) -> Reference:
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
     parts = (twin.reference, twin.inputs, twin.random_layers, seed)
-    parts += (drawn.unit_roundoff, library, beside)
+    parts += (drawn.unit_roundoff, library, beside, twin.weights and files.digest(twin.weights))
     key = (small, *case.shared, *parts)
     for other, side in _references:
         if other == key:

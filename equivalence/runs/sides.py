@@ -8,6 +8,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import TorchMissingError
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
+from equivalence.runs import trained
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.structure.layers import Layer
 
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
 def draw(case: TwinCase, seed: int) -> Sample:
     """The sample of a case: its inputs, weights and cotangents."""
+    given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
     if isinstance(case.twin.inputs, Batches):
-        return batches.draw(case.twin.inputs, case.sample_name, seed, case.dtype)
+        return batches.draw(case.twin.inputs, case.sample_name, seed, case.dtype, given)
     inputs = resolve_inputs(case.twin.inputs, case.dimensions)
-    return Sample(case.sample_name, seed, inputs, case.dtype)
+    return Sample(case.sample_name, seed, inputs, case.dtype, given)
 
 
 def build_reference(case: TwinCase) -> "TorchNetwork":

@@ -29,7 +29,7 @@ from equivalence.sides.rehearsal import Rehearsal
 from equivalence.structure.layers import Layer, Sink, Site, below
 from equivalence.structure.mindspore_settings import settings
 from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
-from equivalence.targets import build
+from equivalence.targets import build, demand_network
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
@@ -76,6 +76,7 @@ class MindSporeNetwork:
         self._settle(place)
         with no_init_parameters():  # the sample sets every weight before any use
             network = build(target, arguments)
+        demand_network(target, network, "MindSpore")
         self._take(network if isinstance(network, nn.Cell) else Function(network))
         weakref.finalize(self, _empty, list(self.parameters.values())).atexit = False
 

@@ -28,7 +28,7 @@ from equivalence.sides.torch_modes import (
 from equivalence.structure.layers import Layer, Sink, Site, below
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
-from equivalence.targets import build
+from equivalence.targets import build, demand_network
 
 torchvision_schemas.declare_missing()
 
@@ -78,6 +78,7 @@ class TorchNetwork:
         self.draws = TorchDraws()
         with on(self.device), SkipInitialisation():
             network = build(target, arguments)
+        demand_network(target, network, "PyTorch")
         self.module = network if isinstance(network, nn.Module) else Function(network)
         self.constants = Constants(lambda: build(target, arguments), self.module)
 
@@ -108,6 +109,13 @@ class TorchNetwork:
         frozen = {n: p for n, p in self.module.named_parameters() if not p.requires_grad}
         buffers = self.module.named_buffers()
         return frozen | {n: b for n, b in buffers if n not in self.constants}
+
+    def names(self) -> dict[str, str]:
+        """Every name in the state dict -> the name in `slots` of the same tensor."""
+        tensors_by_name = self._trained() | self._untrained() | dict(self.module.named_buffers())
+        owners = {id(tensor): name for name, tensor in reversed(tensors_by_name.items())}
+        saved = self.module.state_dict(keep_vars=True)
+        return {name: owners[id(v)] for name, v in saved.items() if id(v) in owners}
 
     def layers(self) -> list[Layer]:
         """All modules, a parent before its children."""
@@ -211,7 +219,11 @@ class TorchNetwork:
         phase: "train" or "eval".
         """
         self._load(sample, phase, "float64")
-        names = {p.data_ptr(): name for name, p in self.module.named_parameters()}
+        names = {
+            p.data_ptr(): n for n, p in self.module.named_parameters() if n not in sample.given
+        }
+        if not names:
+            return  # nothing may be moved
         for _ in range(TIE_BREAKS):
             watch = KinkWatch()
             self._forward(sample, phase, watch)

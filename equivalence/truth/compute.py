@@ -217,8 +217,8 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
     """
     sample = measurement.sample
     for draw in range(MAX_DRAWS):
-        if draw:
-            sample.draw_again()
+        if draw and not sample.draw_again():
+            break
         perturbed = [measurement.perturbed(probe) for probe in range(WATCHED_PROBES)]
         measurement.network.settle(sample, perturbed, measurement.phase)
         watch = KinkWatch()

@@ -35,6 +35,7 @@ def prepare(
     if case.alone or case.twin.steps:
         return
     sample = drawn.sample()
+    sample.given.clear()  # what is kept of other weights must show, too
     for _ in range(reference.sample.redraw + 1):
         sample.draw_again()
     both = set(case.twin.phases) == set(PHASES)

@@ -14,6 +14,7 @@ from equivalence.truth.known import Reference
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
+    from equivalence.sides.torch_network import TorchNetwork
 
 
 def compare(
@@ -36,7 +37,21 @@ def compare(
     theirs = _of_reference(case, reference)
     if theirs is None:
         return None
-    ours = sides.candidate_layers(case, candidate, partners)
+    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners))
+
+
+def of_networks(
+    case: TwinCase,
+    reference: "TorchNetwork",
+    candidate: "MindSporeNetwork",
+    partners: Mapping[str, str],
+) -> Settings:
+    """The settings of two networks that are built and not run, compared as `compare` does."""
+    theirs = sides.reference_layers(case, reference)
+    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners))
+
+
+def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer]) -> Settings:
     found, layers, compared = compare_settings(theirs, ours, case.twin.rename)
     return judge_settings(found, case.twin.settings, layers, compared, case.name)
 

@@ -38,7 +38,7 @@ USERS = {"nets", "my_package", "my_network"}
 """Modules that stand for a user's own."""
 
 ACTIVATE = "source .venv/bin/activate"
-PROGRAMS = ("make", "pytest", "python")
+PROGRAMS = ("make", "pytest", "python", "equivalence")
 
 
 class Block(NamedTuple):
@@ -195,6 +195,8 @@ def wrong_commands(found: list[tuple[str, str]], folder: Path) -> dict[str, str]
                     wrong[key] = wrong[key] or wrong_equivalence(rest)
         elif program == "pytest":
             of_pytest.append((key, expanded(words)))
+        elif program == "equivalence":
+            wrong[key] = wrong_equivalence(words)
         elif words[:2] == ["-m", "equivalence"]:
             wrong[key] = wrong_equivalence(words[2:])
         elif program == "python" and words[0].endswith(".py"):
@@ -224,6 +226,8 @@ WRONG = (
     "pytest -k sum --example 'sum(normul(0))'",
     "pytest -k sum --example 'summe(normal(0))'",
     "python -m equivalence",
+    "equivalence compare nets:Net",
+    "equivalence compare nets:Net ports:Net --phase trian",
     "python -m equivalence convrt a.pth b.ckpt",
     "python -m equivalence convert a.pth b.ckpt --layout oihw",
     "python -m equivalence convert a.pth b.ckpt --network ms_models.resnet:resnt",
@@ -370,7 +374,11 @@ def _there(api: str) -> bool:
     return found is not None
 
 
-PYTHON = [block for block in BLOCKS if block.language == "python"]
+PYTHON = [
+    block
+    for block in BLOCKS
+    if block.language == "python" and not re.match(r"# \w+\.py\n", block.text)  # a user's file
+]
 
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from equivalence.__main__ import main
-from equivalence.convert import formats
+from equivalence.checkpoints import mindspore_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,7 +128,7 @@ def test_an_interruption_is_no_traceback(source, tmp_path, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(formats, "write_ckpt", interrupt)
+    monkeypatch.setattr(mindspore_files, "write_ckpt", interrupt)
     assert main(["convert", str(source), str(tmp_path / "n.ckpt")]) == 130
     assert capsys.readouterr().err == f"interrupted: {tmp_path}/n.ckpt was not written\n"
     assert os.listdir(tmp_path) == ["n.pth"]
@@ -136,7 +136,7 @@ def test_an_interruption_is_no_traceback(source, tmp_path, monkeypatch, capsys):
 
 SLOW = """
 import runpy, sys, time
-from equivalence.convert import torch_files as checkpoint_torch
+from equivalence.checkpoints import torch_files as checkpoint_torch
 def slow(draft, *_):
     draft.write_bytes(b"half")
     time.sleep(60)

@@ -14,7 +14,10 @@ FRAMEWORKS = {"torch", "torchvision", "mindspore"}
 PURE = ("declare", "judge", "record", "report", "pipelines", "plugin")
 
 # Rooms whose functions import the framework that they need, but for these modules.
-LAZY = ("host", "initials", "distributed", "convert", "coverage", "twins", "operators")
+LAZY = (
+    *("host", "initials", "distributed", "checkpoints", "convert"),
+    *("coverage", "twins", "operators", "own"),
+)
 EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = ("kinds", "sample", "seeds", "targets", "errors", "words", "files", "findings", "__main__")

@@ -19,7 +19,7 @@ LEVELS = (
     ("errors", "words", "files", "seeds", "torchvision_schemas"),
     ("declare", "findings", "targets"),
     ("judge", "host"),
-    ("kinds", "sample", "randomness"),
+    ("kinds", "sample", "randomness", "checkpoints"),
     ("structure",),
     ("sides",),
     ("truth",),
@@ -28,7 +28,7 @@ LEVELS = (
     ("twins",),
     ("diagnosis",),
     ("operators", "report"),
-    ("coverage",),
+    ("coverage", "own"),
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""

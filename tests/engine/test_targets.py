@@ -3,9 +3,10 @@
 import sys
 
 import pytest
+from torch import nn
 
 from equivalence.errors import DeclarationError
-from equivalence.targets import build, resolve
+from equivalence.targets import build, demand_network, offered, resolve
 
 MODULE = """
 import collections
@@ -77,7 +78,7 @@ def test_arguments_that_do_not_fit_are_named(arguments, reason):
 
 
 def test_what_cannot_be_called_is_named():
-    with pytest.raises(DeclarationError, match="number' does not take"):
+    with pytest.raises(DeclarationError, match="number' is an int, which builds"):
         build("twin_models.good:number", {})
 
 
@@ -95,3 +96,41 @@ def test_a_mistake_inside_a_model_is_not_blamed_on_its_declaration(target, argum
 
 def test_a_builtin_that_tells_no_signature_is_called():
     assert build("builtins:dict", {"size": 3}) == {"size": 3}
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("nothing = lambda: None", "returns None; let it return the network"),
+        ("import collections\nnothing = collections", "the module collections, which builds"),
+        ("from torch import nn\nnothing = nn.ReLU()", "is a ReLU that is built already"),
+    ],
+)
+def test_what_builds_no_network_is_named(tmp_path, code, complaint):
+    (tmp_path / "twin_models" / "other.py").write_text(f"{code}\n")
+    with pytest.raises(DeclarationError, match=complaint):
+        build("twin_models.other:nothing", {})
+
+
+@pytest.mark.parametrize(
+    ("built", "framework", "complaint"),
+    [
+        (nn.ReLU(), "MindSpore", "a network of PyTorch, where one of MindSpore is wanted"),
+        ("text", "PyTorch", "returns a str, which is no network"),
+        (nn.ReLU, "PyTorch", "returns the class ReLU itself"),
+    ],
+)
+def test_what_is_no_network_of_the_framework_is_refused(built, framework, complaint):
+    demand_network("m:a", nn.ReLU(), "PyTorch")
+    demand_network("m:a", len, framework)
+    with pytest.raises(DeclarationError, match=complaint):
+        demand_network("m:a", built, framework)
+
+
+def test_an_offered_object_has_a_target_for_a_while():
+    with offered(dict, "Net") as one, offered(list, "Net") as two:
+        assert one != two
+        assert resolve(one) is dict
+        assert build(two, {}) == []
+    with pytest.raises(DeclarationError, match="there is no module 'offered'"):
+        resolve(one)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence.convert import checkpoints
+from equivalence.checkpoints import files as checkpoints
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from ms_models.resnet import resnet
 from pt_reference.resnet import resnet as torch_resnet

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH
 from equivalence.convert import mindspore_names
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from tests.engine.parts.conversions import (
     HERE,

@@ -7,9 +7,9 @@ import safetensors.numpy
 import torch
 from mindspore import mint, nn
 
-from equivalence.convert import checkpoints
+from equivalence.checkpoints import files as checkpoints
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from tests.engine.parts.conversions import (
     TorchNet,

@@ -5,8 +5,8 @@ import pytest
 import torch
 from mindspore import nn
 
+from equivalence.checkpoints.formats import MINDSPORE
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE
 from tests.engine.parts import training_ms, training_pt
 from tests.engine.parts.conversions import names, refused
 from tests.engine.parts.trainings import (

@@ -6,9 +6,9 @@ import torch
 from mindspore import mint, nn
 from mindspore.experimental import optim
 
-from equivalence.convert import checkpoints
+from equivalence.checkpoints import files as checkpoints
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import WeightError
 from tests.engine.parts import training_ms, training_pt
 from tests.engine.parts.conversions import names, refused

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE, PYTORCH
 from equivalence.errors import CheckpointError, DeclarationError
 from tests.engine.parts.conversions import HERE, TorchNet, names, refused, saved, stored
 
@@ -27,7 +27,7 @@ def test_files_of_one_framework_are_no_conversion(tmp_path, source, target, to):
 @pytest.mark.parametrize(("source", "target"), [("a.h5", "b.ckpt"), ("a.pth", "b.npz"), ("a", "b")])
 def test_an_unknown_suffix_is_named(tmp_path, source, target):
     text = refused(tmp_path / source, tmp_path / target)
-    assert "does not end in .pth, .pt, .ckpt, .safetensors" in text
+    assert "does not end in .pth, .pt, .bin, .ckpt, .safetensors" in text
 
 
 def test_the_direction_between_safetensors_is_asked_for(tmp_path):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from equivalence.convert import checkpoints
+from equivalence.checkpoints import files as checkpoints
+from equivalence.checkpoints.formats import MINDSPORE, Weight
 from equivalence.convert.convert import convert
-from equivalence.convert.formats import MINDSPORE, Weight
 from equivalence.host.isolation import isolated
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF

@@ -7,7 +7,7 @@ import pytest
 import torch
 from mindspore import mint
 
-from equivalence.convert import checkpoints
+from equivalence.checkpoints import files as checkpoints
 from equivalence.convert.convert import convert
 from equivalence.errors import CheckpointError, EquivalenceError
 

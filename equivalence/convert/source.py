@@ -1,0 +1,124 @@
+"""The source of a conversion, before its weights are paired."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from equivalence.checkpoints import shards
+from equivalence.checkpoints.files import FORMATS
+from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Checkpoint
+from equivalence.convert import optimizer_state
+from equivalence.convert.conversion import Conversion
+from equivalence.errors import CheckpointError
+from equivalence.words import listed
+
+OTHER = {PYTORCH: MINDSPORE, MINDSPORE: PYTORCH}
+"""A framework -> the other one."""
+
+WRAPPERS = ("module", "_orig_mod")
+"""First segments of all names in a file that `DataParallel` or `torch.compile` wrote."""
+
+OPTIMIZER = "optimizer"
+"""The name that --drop gives the state of an optimiser."""
+
+
+def direction(source: Path, target: Path, to: str | None) -> str:
+    """The framework of the destination; CheckpointError where it is open or contradictory."""
+    read, written = shards.suffix_of(source), target.suffix
+    for path, suffix in ((source, read), (target, written)):
+        if suffix not in FORMATS:
+            raise CheckpointError(f"{path} does not end in {', '.join(FORMATS)}")
+    directions = {OTHER.get(FORMATS[read]), FORMATS[written], to} - {None}
+    if not directions:
+        raise CheckpointError("a .safetensors may be of either side: give --to pytorch|mindspore")
+    if len(directions) > 1:
+        given = f" --to {to}" if to else ""
+        raise CheckpointError(
+            f"{source} -> {target}{given} is no conversion from one framework to the other: .pth, "
+            f".pt and .bin are PyTorch's, .ckpt is MindSpore's, .safetensors is either's"
+        )
+    return directions.pop()
+
+
+def unwrap(read: Checkpoint, expected: Iterable[str]) -> list[str]:
+    """Take wrappers off the front of PyTorch's names, unless `expected` has them, too.
+
+    expected: names that the destination has.
+
+    Returns what was taken off.
+    """
+    expected = list(expected)
+    taken = []
+    while read.weights:
+        fits = [
+            wrapper
+            for wrapper in WRAPPERS
+            if all(name.startswith(f"{wrapper}.") for name in read.weights)
+            and not any(f"{name}.".startswith(f"{wrapper}.") for name in expected)
+        ]
+        if not fits:
+            break
+        _rename(read, lambda name, prefix=f"{fits[0]}.": name.removeprefix(prefix))
+        taken += fits
+    return taken
+
+
+def strip(read: Checkpoint, prefixes: Sequence[str], source: Path, result: Conversion) -> None:
+    """Take these prefixes, one after the other, off the names that begin with them.
+
+    Raises CheckpointError where none does, or where two names would become one.
+    """
+    for prefix in prefixes:
+        dotted = f"{prefix.rstrip('.')}."
+        owned = optimizer_state.state_names(read.weights)
+
+        def stripped(name: str, dotted: str = dotted, owned: set[str] = owned) -> str:
+            if name not in owned:
+                return name.removeprefix(dotted)
+            first, dot, parameter = name.partition(".")  # "moments.", and the parameter's name
+            return f"{first}{dot}{parameter.removeprefix(dotted)}"
+
+        names = {name: stripped(name) for name in read.weights}
+        if all(name == new for name, new in names.items()):
+            firsts = sorted({name.partition(".")[0] for name in names})
+            raise CheckpointError(
+                f"--strip {prefix}: no name in {source} begins with it; they begin with "
+                f"{listed(firsts)}"
+            )
+        origin: dict[str, str] = {}
+        for name, new in names.items():
+            if not new or origin.setdefault(new, name) != name:
+                raise CheckpointError(
+                    f"--strip {prefix}: {name} and {origin[new]} of {source} would both be {new}"
+                )
+        _rename(read, stripped)
+        count = sum(name != new for name, new in names.items())
+        result.note([dotted.rstrip(".")], f"in front of {count} of {len(names)} names, taken off")
+
+
+def _rename(read: Checkpoint, new: Callable[[str], str]) -> None:
+    """Give every weight another name, wherever the checkpoint names it."""
+    read.weights = {new(name): weight for name, weight in read.weights.items()}
+    read.aliases = {new(name): new(first) for name, first in read.aliases.items()}
+    for group in read.optimizer.groups if read.optimizer else ():
+        if "param_names" in group:
+            group["param_names"] = [new(name) for name in group["param_names"]]
+
+
+def drop(read: Checkpoint, names: Sequence[str], source: Path, result: Conversion) -> str | None:
+    """Leave out what the user names; return a name of an optimiser's state that remains."""
+    for prefix in names:
+        owned = optimizer_state.state_names(read.weights) if prefix == OPTIMIZER else ()
+        left = [n for n in read.weights if f"{n}.".startswith(f"{prefix}.") or n in owned]
+        if not left and not (prefix == OPTIMIZER and read.optimizer):
+            raise CheckpointError(f"--drop {prefix}: {source} has no such weight")
+        result.note(left or [OPTIMIZER], "dropped, as told")
+        for name in left:
+            del read.weights[name]
+            read.aliases.pop(name, None)
+        if prefix == OPTIMIZER:
+            read.optimizer = None
+    if names and not read.weights:
+        raise CheckpointError(f"{source} holds no weights beside those that are dropped")
+    if read.optimizer:
+        return OPTIMIZER
+    return next((n for n in read.weights if n in optimizer_state.state_names(read.weights)), None)

@@ -1,0 +1,266 @@
+"""`equivalence compare TORCH MINDSPORE`."""
+
+import ast
+import difflib
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equivalence import files
+from equivalence.declare.declaration import shown
+from equivalence.declare.distributions import KINDS
+from equivalence.declare.draws import Draw
+from equivalence.declare.operator import read_draw
+from equivalence.declare.twin import Twin
+from equivalence.errors import DeclarationError, EquivalenceError
+from equivalence.own import result, written
+from equivalence.own.arrays import ENDINGS, files_of
+from equivalence.own.live import identifier
+from equivalence.own.session import UNKNOWN, Session, forget
+
+DIFFERENT = 1
+"""The exit code where the sides differ."""
+
+PAIRING = ("name", "order")
+"""How weights are paired, besides by a file."""
+
+CURES = {
+    "does not take": "give what both are called with by --arguments KEY=VALUE",
+    "random_layers=": "here: --random, as often as needed",
+    "do not pair up": "say which belong together by --rename CANDIDATE=REFERENCE, or --pair FILE",
+    "constants name": "here: --constant",
+    "rename ": "here: --rename",
+}
+"""Words of an error -> the option that helps."""
+
+
+def command(
+    reference: str,
+    candidate: str,
+    inputs: Sequence[str],
+    weights: Path | None,
+    arguments: Sequence[tuple[str, Any]],
+    pair: str,
+    rename: Sequence[tuple[str, str]],
+    constant: Sequence[str],
+    random: Sequence[str],
+    phase: Sequence[str],
+    execution: Sequence[str],
+    dtype: Sequence[str],
+    device: str,
+    seed: int,
+    settings: bool,
+    write: Path | None,
+    json_file: Path | None,
+) -> int:
+    """Compare two networks and print the parts of the result one by one; returns the exit code."""
+    _demand_writable(write, "--write", replace=False)
+    _demand_writable(json_file, "--json", replace=True)
+    if write is not None and write == json_file:
+        raise DeclarationError(f"--write and --json both name {write}; name two files")
+    fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
+    fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
+    fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
+    fields |= _pairing(pair, fields["rename"])
+    if random:
+        fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
+    if weights is not None:
+        fields["weights"] = str(weights.absolute())
+    for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
+        _demand_target(side, option)
+    name = identifier(reference.partition(":")[2])
+    repeat = _repeat(reference, candidate, fields, inputs, random, device, seed)
+    try:
+        session = Session(Twin(name, reference, candidate, **fields), device, seed, _tell)
+        return _run(session, inputs, settings, write, json_file, repeat)
+    except EquivalenceError as error:
+        if cure := next((CURES[words] for words in CURES if words in str(error)), None):
+            first, line, rest = str(error).partition("\n")
+            raise type(error)(f"{first}; {cure}{line}{rest}") from error
+        raise
+    finally:
+        forget()
+
+
+def _run(
+    session: Session,
+    inputs: Sequence[str],
+    settings: bool,
+    write: Path | None,
+    json_file: Path | None,
+    repeat: str,
+) -> int:
+    structure = session.structure()
+    _print(result.settings_lines(structure))
+    if structure.problem and not settings:
+        raise structure.problem
+    _print(result.pair_lines(structure, session.twin))
+    verdicts = []
+    if not settings:
+        if not inputs:
+            raise DeclarationError(f"there is no --input: {structure.proposal}")
+        if write is not None:
+            _write(write, written.source(session.twin))
+            _print([f"{write}: the declaration; pytest compares the same"])
+        for verdict in session.verdicts():
+            verdicts.append(verdict)
+            _print([result.verdict_text(verdict, repeat)])
+    outcomes = [verdict.outcome for verdict in verdicts]
+    _print(result.closing(outcomes))
+    if json_file is not None:
+        found = result.document(session.twin, structure, verdicts)
+        _write(json_file, json.dumps(found, indent=1) + "\n")
+    return 0 if result.equal(structure, outcomes) else DIFFERENT
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        files.write(path, content)
+    except OSError as error:
+        raise DeclarationError(f"{path} cannot be written: {error}; name another file") from None
+
+
+def _print(lines: Sequence[str]) -> None:
+    """Print lines at once, so that whoever reads along sees each part when it is there."""
+    for line in lines:
+        print(line, flush=True)
+
+
+def _tell(doing: str) -> None:
+    print(f"... {doing}", file=sys.stderr, flush=True)
+
+
+def _demand_target(target: str, option: str) -> None:
+    """Demand that a target is written as one; the text says what is probably meant."""
+    path, colon, attribute = target.partition(":")
+    module = path.removesuffix(".py").strip("./").replace("/", ".")
+    if path != module or not colon:
+        likely = f"{module}:{attribute or 'Net'}"
+        raise DeclarationError(f"{option} {shown(target)} is not MODULE:ATTRIBUTE; write {likely}")
+    if not attribute:
+        raise DeclarationError(
+            f"{option} {shown(target)} names no class or function; write {target}Net"
+        )
+
+
+def _inputs(texts: Sequence[str]) -> Any:
+    """The inputs of a twin, as --input writes them: in order, or KEYWORD=INPUT each."""
+    named = {key: value for key, _, value in map(_keyword, texts) if key}
+    if not named:
+        return [each for text in texts for each in _input(text)]
+    if len(named) < len(texts):
+        raise DeclarationError(
+            f"--input: {len(named)} of {len(texts)} have a keyword; give one to each, or to none"
+        )
+    inputs = {}
+    for key, text in named.items():
+        inputs[key], *more = _input(text)
+        if more:
+            raise DeclarationError(f"--input {key}={text}: it holds several arrays; give one")
+    return inputs
+
+
+def _keyword(text: str) -> tuple[str, str, str]:
+    """(keyword, "=", input); the keyword is empty for an input by its place."""
+    found = re.match(r"([a-zA-Z_]\w*)=(.+)", text, re.DOTALL)
+    return (found[1], "=", found[2]) if found else ("", "", text)
+
+
+def _input(text: str) -> list[Draw]:
+    """The inputs that a text writes: a draw, or the arrays of a file."""
+    if text.endswith(ENDINGS):
+        return files_of(text)
+    try:
+        return [read_draw(ast.parse(text.strip(), mode="eval").body)]
+    except (SyntaxError, ValueError, AttributeError, TypeError, KeyError) as error:
+        raise DeclarationError(f"--input {text!r} is no input; {_meant(text, error)}") from None
+
+
+def _meant(text: str, error: Exception) -> str:
+    """What the text of an input was probably to be.
+
+    error: what reading it raised.
+    """
+    if Path(text).suffix and re.search(r"[/\\]|\.\w+$", text) and "(" not in text:
+        return f"a file of inputs ends in {' or '.join(ENDINGS)}; save it by numpy.save"
+    if re.fullmatch(r"[\d\s,x()\[\]]+", text):
+        sizes = ", ".join(re.findall(r"\d+", text))
+        return f"write 'normal({sizes})'"
+    word = re.match(r"\w*", text)[0]
+    if word in KINDS and isinstance(error, TypeError):
+        return f"{error}"
+    near = difflib.get_close_matches(word, KINDS, n=1)
+    if word in KINDS or near:
+        return f"write it as '{(near or [word])[0]}(2, 3, 64, 64)' is written"
+    return f"write a draw, such as 'normal(2, 3, 64, 64)'; there are {', '.join(KINDS)}"
+
+
+def _pairing(pair: str, rename: dict[str, str]) -> dict[str, Any]:
+    """The fields of a twin for --pair: a way of pairing, or a file of pairs."""
+    if pair in PAIRING:
+        return {"pair": pair} if pair != PAIRING[0] else {}
+    path = Path(pair)
+    if not path.is_file():
+        raise DeclarationError(f"--pair {pair!r} is neither {' nor '.join(PAIRING)}, nor a file")
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DeclarationError(f"--pair {pair!r} cannot be read as text: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        ours, equals, theirs = map(str.strip, line.partition("="))
+        if not (ours and equals and theirs):
+            raise DeclarationError(
+                f"{pair}:{number}: {shown(line)} is no pair; write CANDIDATE = REFERENCE"
+            )
+        rename[ours] = theirs
+    return {"rename": rename}
+
+
+def _demand_writable(path: Path | None, option: str, replace: bool) -> None:
+    """Demand that a file can be written, before anything takes long.
+
+    replace: whether it may be there already.
+    """
+    if path is None:
+        return
+    if path.exists() and (path.is_dir() or not replace):
+        what = "is a folder" if path.is_dir() else "is there already"
+        raise DeclarationError(f"{option} {path} {what}; name another file")
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise DeclarationError(f"{option} {path}: {folder} cannot be written; name another file")
+
+
+def _repeat(
+    reference: str,
+    candidate: str,
+    fields: dict[str, Any],
+    inputs: Sequence[str],
+    random: Sequence[str],
+    device: str,
+    seed: int,
+) -> str:
+    """The command that repeats one case; {phase}, {execution} and {dtype} stand for its own."""
+    (config,) = fields["configs"]
+    options = {
+        "--input": inputs,
+        "--arguments": [f"{key}={value!r}" for key, value in config.items()],
+        "--rename": [f"{ours}={theirs}" for ours, theirs in fields["rename"].items()],
+        "--pair": [fields["pair"]] if "pair" in fields else [],
+        "--constant": fields["constants"],
+        "--random": random,
+        "--weights": [fields["weights"]] if "weights" in fields else [],
+        "--device": [device] if device != "cpu" else [],
+    }
+    words = ["equivalence", "compare", reference, candidate]
+    for option, values in options.items():
+        words += [option, *values] if values else []
+    text = shlex.join(words).replace("{", "{{").replace("}", "}}")
+    return f"{text} --phase {{phase}} --execution {{execution}} --dtype {{dtype}} --seed {seed}"

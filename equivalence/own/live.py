@@ -1,0 +1,176 @@
+"""Objects of this process as targets and inputs of a twin. What is run are copies of them."""
+
+import contextlib
+import copy
+import functools
+import keyword
+import re
+import tempfile
+import types
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equivalence.errors import DeclarationError
+from equivalence.own.arrays import file
+from equivalence.targets import described, framework_of, offered
+
+
+@contextlib.contextmanager
+def target(side: Any, role: str) -> Iterator[str]:
+    """A context that gives the target of a side.
+
+    side: a target; a network; or a class or function that builds one.
+    role: "reference" or "candidate", for the error's text.
+    """
+    if isinstance(side, str):
+        yield side
+        return
+    name = getattr(side, "__name__", type(side).__name__)
+    library = str(getattr(side, "__module__", "")).partition(".")[0]
+    if isinstance(side, type):
+        factory = side
+    elif framework_of(side):
+        side = getattr(side, "_orig_mod", side)  # what torch.compile has wrapped
+        factory, name = _copier(side), type(side).__name__
+    elif not callable(side):
+        raise DeclarationError(
+            f"the {role} is {described(side)}; give a network, a class or function that builds "
+            "one, or 'module:attribute'"
+        )
+    elif library in ("torch", "mindspore"):
+        raise DeclarationError(
+            f"the {role} is the function {name} of {library}; a side builds what is compared, so "
+            f"write lambda: {name}"
+        )
+    else:
+        factory = _copying(side)
+    with offered(factory, identifier(name)) as given:
+        yield given
+
+
+def identifier(name: str) -> str:
+    """A name as an identifier; "network" for one that has no letters, and for a lambda."""
+    name = re.sub(r"\W+", "_", name).strip("_")
+    return name if name.isidentifier() and not keyword.iskeyword(name) else "network"
+
+
+def _copier(network: Any) -> Callable[[], Any]:
+    """A function that copies a network, with its values and without compiled graphs."""
+    _demand_whole(network)
+
+    def build() -> Any:
+        try:
+            made = copy.deepcopy(network)
+        except Exception as error:
+            first = str(error).strip().partition("\n")[0]
+            raise DeclarationError(
+                f"this {type(network).__name__} cannot be copied ({type(error).__name__}: "
+                f"{first}); give the class or a function that builds it"
+            ) from error
+        if framework_of(network) == "MindSpore":
+            for _, cell in made.cells_and_names():
+                # A copy that goes would take the graphs with it that it shares with the original.
+                cell.compile_cache.clear()
+        return made
+
+    return build
+
+
+def _copying(factory: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, of whose result a copy is run: it may be an object of the caller's."""
+
+    @functools.wraps(factory)
+    def build(*values: Any, **arguments: Any) -> Any:
+        made = factory(*values, **arguments)
+        if not framework_of(made) or isinstance(made, type):
+            return made
+        try:
+            return _copier(made)()
+        except DeclarationError:
+            return made
+
+    return build
+
+
+def _demand_whole(network: Any) -> None:
+    """Demand that a copy shares nothing with the network: no function in it holds its layers."""
+    torch = framework_of(network) == "PyTorch"
+    layers = dict(network.named_modules() if torch else network.cells_and_names())
+    own = {id(layer) for layer in layers.values()}
+    for path, layer in layers.items():
+        for name, value in vars(layer).items():
+            if isinstance(value, types.FunctionType) and own & set(map(id, _enclosed(value))):
+                raise DeclarationError(
+                    f"{path or type(layer).__name__}.{name} is a function that holds layers of "
+                    "this very object, so that a copy would share them; give the class or a "
+                    "function that builds the network"
+                )
+
+
+def _enclosed(function: types.FunctionType) -> list[Any]:
+    """What a function holds of the scope where it was written."""
+    values = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not assigned yet
+            values.append(cell.cell_contents)
+    return values
+
+
+@contextlib.contextmanager
+def given(inputs: tuple[Any, ...]) -> Iterator[Any]:
+    """A context that gives the inputs of a twin.
+
+    inputs: draws, arrays, tensors, and what else a twin takes; or one mapping from keywords.
+    """
+    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
+
+        def one(value: Any, name: str) -> Any:
+            array = _array(value, name)
+            if array is None:
+                return value
+            path = Path(folder, f"{identifier(name)}.npy")
+            np.save(path, array, allow_pickle=False)
+            return file(path)
+
+        if len(inputs) == 1 and isinstance(inputs[0], Mapping):
+            yield {name: one(value, name) for name, value in inputs[0].items()}
+        else:
+            yield [one(value, f"input_{number}") for number, value in enumerate(inputs)]
+
+
+def _array(value: Any, name: str) -> np.ndarray | None:
+    """The values of an array or a tensor; None for anything else."""
+    kind = type(value).__module__.partition(".")[0]
+    try:
+        if isinstance(value, np.ndarray | np.generic):
+            array = np.asarray(value)
+        elif kind == "torch" and hasattr(value, "detach"):
+            array = value.detach().cpu().numpy()
+        elif kind == "mindspore" and hasattr(value, "asnumpy"):
+            array = value.asnumpy()
+        else:
+            return None
+    except TypeError as error:
+        raise DeclarationError(f"{name}: {error}; give it in float32") from None
+    if array.dtype.hasobject:
+        raise DeclarationError(f"{name} is an array of objects; give one of numbers")
+    return array
+
+
+@contextlib.contextmanager
+def own_weights(reference: Any) -> Iterator[str]:
+    """A context that gives a checkpoint with the values that a live reference has."""
+    if framework_of(reference) != "PyTorch" or isinstance(reference, type):
+        raise DeclarationError(
+            "weights='own' are those of a network that is built; give one as the reference, or "
+            "the path of a checkpoint"
+        )
+    import torch
+
+    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
+        path = Path(folder, "own.pth")
+        torch.save(getattr(reference, "_orig_mod", reference).state_dict(), path)
+        yield str(path)

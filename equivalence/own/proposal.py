@@ -1,0 +1,48 @@
+"""The shape of an input, as far as the first layer of a network tells it."""
+
+import inspect
+from typing import Any
+
+SHAPES = {
+    "Conv1d": "normal(2, {0.in_channels}, 64)",
+    "Conv2d": "normal(2, {0.in_channels}, 64, 64)",
+    "Conv3d": "normal(2, {0.in_channels}, 16, 32, 32)",
+    "ConvTranspose1d": "normal(2, {0.in_channels}, 16)",
+    "ConvTranspose2d": "normal(2, {0.in_channels}, 16, 16)",
+    "Linear": "normal(2, {0.in_features})",
+    "Embedding": "integers(2, 16, high={0.num_embeddings})",
+    "RNNBase": "normal(2, 16, {0.input_size})",
+    "RNNCellBase": "normal(2, {0.input_size})",
+    "BatchNorm1d": "normal(8, {0.num_features})",
+    "BatchNorm2d": "normal(4, {0.num_features}, 16, 16)",
+    "GroupNorm": "normal(2, {0.num_channels}, 16, 16)",
+    "TransformerEncoderLayer": "normal(2, 16, {0.self_attn.embed_dim})",
+}
+"""Class of PyTorch -> a draw that its layers can take."""
+
+SUCH = "normal(2, 3, 64, 64)"
+"""A draw as it is written."""
+
+
+def propose(module: Any) -> str:
+    """A sentence that says which inputs a module needs; with a draw where its layers tell one."""
+    needed = required(module)
+    if len(needed) > 1:
+        return f"forward takes {' and '.join(needed)}; give each in order, such as {SUCH!r}"
+    for layer in module.modules():
+        names = [cls.__name__ for cls in type(layer).__mro__ if cls.__module__.startswith("torch.")]
+        if kind := next((name for name in names if name in SHAPES), None):
+            draw = SHAPES[kind].format(layer)
+            return f"the first layer is a {names[0]}, so {draw!r} may do; or give an array"
+    return f"the layers tell no shape; write one, such as {SUCH!r}, or give an array"
+
+
+def required(module: Any) -> list[str]:
+    """The names of the inputs that a module must be given."""
+    call = getattr(module, "call", module.forward)  # of a function that stands for a module
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):  # a built-in without a signature
+        return []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in positional and p.default is p.empty]

@@ -1,0 +1,231 @@
+"""The result of a comparison of one's own networks, and all its texts."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from equivalence.declare.twin import Twin
+from equivalence.judge.outcome import Outcome
+from equivalence.judge.settings import Difference
+from equivalence.judge.verdict import TensorVerdict
+from equivalence.own.session import DROPOUT, Structure, Verdict
+from equivalence.report import text
+from equivalence.structure.weights import REFERENCE_ONLY, reference_name
+from equivalence.words import listed, number
+
+if TYPE_CHECKING:
+    from equivalence.diagnosis.found import LayerError
+
+SHOWN = 10
+"""Settings, pairs and unpaired weights in a text; all are in the result."""
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The result of `compare`: true where the sides are equal. `print` shows all of it.
+
+    twin: the declaration that was compared; `pytest` would compare the same.
+    structure: the structure of both sides.
+    verdicts: the verdict on each case, with its culprits.
+    repeat: the call that repeats one case.
+
+    >>> from equivalence import compare, normal
+    >>> result = compare("torch.nn:ReLU", "mindspore.nn:ReLU6", normal(4, 8, scale=9.0))
+    >>> bool(result), len(result.outcomes), [tensor.name for tensor in result.tensors][:2]
+    (False, 4, ['output.0', 'gradient:input[0]'])
+    """
+
+    twin: Twin
+    structure: Structure
+    verdicts: tuple[Verdict, ...]
+    repeat: str = ""
+
+    def __bool__(self) -> bool:
+        return equal(self.structure, self.outcomes)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The outcome of each case."""
+        return tuple(verdict.outcome for verdict in self.verdicts)
+
+    @property
+    def tensors(self) -> tuple[TensorVerdict, ...]:
+        """The verdict on each tensor of each case."""
+        judgements = [outcome.judgement for outcome in self.outcomes]
+        return tuple(each for judgement in judgements if judgement for each in judgement.verdicts)
+
+    @property
+    def culprits(self) -> tuple["LayerError", ...]:
+        """The layers to blame, each once; `reference` is its path and `causes` says why."""
+        found: dict[tuple, LayerError] = {}
+        for verdict in self.verdicts:
+            for each in verdict.culprits:
+                found.setdefault((each.reference, *each.causes), each)
+        return tuple(found.values())
+
+    @property
+    def settings(self) -> tuple[Difference, ...]:
+        """The settings that differ and are not declared."""
+        return self.structure.settings.differing
+
+    @property
+    def pairs(self) -> Mapping[str, str]:
+        """Candidate name -> reference name of every weight."""
+        return self.structure.pairs
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.twin.name}: {conclusion(self.outcomes)}>"
+
+    def __str__(self) -> str:
+        lines = structure_lines(self.structure, self.twin)
+        lines += [verdict_text(each, self.repeat) for each in self.verdicts]
+        return "\n".join([*lines, *closing(self.outcomes)])
+
+
+def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
+    """Whether the sides are equal in all cases, or in their settings where there is no case."""
+    if not outcomes:
+        return not structure.settings.differing and structure.problem is None
+    return all(outcome.passed for outcome in outcomes)
+
+
+def structure_lines(structure: Structure, twin: Twin) -> list[str]:
+    """The settings that differ, and how the weights were paired."""
+    return [*settings_lines(structure), *pair_lines(structure, twin)]
+
+
+def settings_lines(structure: Structure) -> list[str]:
+    """The settings that differ."""
+    found = structure.settings
+    compared = f"{found.compared} ({_count(found.layers, 'layer')})"
+    if not (found.differing or found.declared):
+        return [f"settings: all {compared} are the same"]
+    verb = "differs" if len(found.differing) == 1 else "differ"
+    lines = [f"settings: {len(found.differing)} of {compared} {verb}"]
+    lines += [f"  {shown_setting(each)}" for each in found.differing]
+    lines += [f"  {shown_setting(each)}: declared: {each.why}" for each in found.declared]
+    return _cut(lines, "setting")
+
+
+def shown_setting(each: Difference) -> str:
+    """A setting that differs, with its layer."""
+    return f"{each.layer or 'the network'} ({each.kind}): {each}"
+
+
+def pair_lines(structure: Structure, twin: Twin) -> list[str]:
+    """How many weights pair up and by what, the pairs by other names, and what has no partner."""
+    plain, standard, other = [], [], []
+    for name, partner in structure.pairs.items():
+        if name == partner:
+            plain.append(name)
+        elif reference_name(name, {}) == partner:
+            standard.append(name)
+        else:
+            other.append(f"  {name} -> {partner}")
+    kinds = Counter(structure.reference[each].kind for each in structure.pairs.values())
+    counts = ", ".join(_count(count, kind) for kind, count in kinds.items()) or "none"
+    ways = [(plain, "by name"), (standard, "by MindSpore's own names"), (other, "by other names")]
+    by = ", ".join(f"{len(names)} {way}" for names, way in ways if names)
+    lines = [f"weights: {counts} pair up{': ' if by else ''}{by}"]
+    lines += _cut(["", *other], "pair")[1:]
+    alone = [*_alone(structure)]
+    lines += [f"  no partner: {listed(alone, SHOWN)}"] if alone else []
+    if structure.draws and twin.random_layers == DROPOUT:
+        lines.append(
+            f"dropout keeps everything (random_layers={DROPOUT!r}), and its laws are compared: "
+            f"{listed(structure.draws)}"
+        )
+    return lines
+
+
+def _alone(structure: Structure) -> Iterable[str]:
+    """The weights without a partner."""
+    partners = set(structure.pairs.values())
+    for name, slot in structure.reference.items():
+        if name not in partners and name.rpartition(".")[2] not in REFERENCE_ONLY:
+            yield f"reference {name} ({slot})"
+    for name, slot in structure.candidate.items():
+        if name not in structure.pairs:
+            yield f"candidate {name} ({slot})"
+
+
+def verdict_text(verdict: Verdict, repeat: str) -> str:
+    """The verdict on one case: a line where it passed, the text of a failed test otherwise.
+
+    repeat: the command or call that repeats the case; {phase} and so on stand for its own.
+    """
+    outcome = verdict.outcome
+    if not outcome.passed:
+        whole = text.failure(outcome, repeat.format_map(vars(outcome.case)), verdict.diagnosis)
+        if verdict.same is None:
+            return whole
+        return f"{whole.partition(chr(10))[0]}; culprits and causes: those of {verdict.same}"
+    if outcome.judgement is None:
+        return f"{outcome.case.name}: both sides raise, as declared"
+    judgement = outcome.judgement
+    worst = max(judgement.verdicts, key=lambda each: each.needed)
+    within = f"within {worst.budget:.3g} {judgement.unit}"
+    line = f"{outcome.case.name}: equal; all {len(judgement.verdicts)} tensors are {within}"
+    line += f" (largest {number(worst.needed)}: {worst.name})"
+    return line + (f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else "")
+
+
+def closing(outcomes: Sequence[Outcome]) -> list[str]:
+    """The last lines: what was compared, and the conclusion."""
+    if not outcomes:
+        return []
+    results = [json.loads(line) for outcome in outcomes for line in text.lines(outcome)]
+    return [text.summary(results), conclusion(outcomes)]
+
+
+def conclusion(outcomes: Sequence[Outcome]) -> str:
+    """The result in a few words."""
+    failed = sum(not outcome.passed for outcome in outcomes)
+    if not outcomes:
+        return "nothing was run"
+    if failed:
+        return f"different in {failed} of {_count(len(outcomes), 'case')}"
+    return f"equal in {_count(len(outcomes), 'case')}"
+
+
+def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`."""
+    return {
+        "reference": twin.reference,
+        "candidate": twin.candidate,
+        "equal": equal(structure, [verdict.outcome for verdict in verdicts]),
+        "settings": [vars(each) for each in structure.settings.differing],
+        "settings_compared": structure.settings.compared,
+        "pairs": dict(structure.pairs),
+        "unpaired": [*_alone(structure)],
+        "cases": [
+            {
+                "case": verdict.outcome.case.name,
+                "passed": verdict.outcome.passed,
+                "culprits": [
+                    {
+                        "reference": each.reference,
+                        "candidate": each.candidate,
+                        "kind": each.kinds[0],
+                        "causes": each.causes,
+                    }
+                    for each in verdict.culprits
+                ],
+                "diagnosis": [*verdict.full],
+                "tensors": [json.loads(line) for line in text.lines(verdict.outcome)],
+            }
+            for verdict in verdicts
+        ],
+    }
+
+
+def _cut(lines: list[str], thing: str) -> list[str]:
+    """A heading and the first lines below it; the others are counted."""
+    more = len(lines) - 1 - SHOWN
+    return lines[: SHOWN + 1] + ([f"  ... and {_count(more, f'more {thing}')}"] if more > 0 else [])
+
+
+def _count(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"

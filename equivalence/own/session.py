@@ -1,0 +1,230 @@
+"""The comparison of one twin in steps: the structure of both sides, then a verdict on each case.
+
+Nothing here compares anything: a case is checked by the engine, as in a test.
+"""
+
+import contextlib
+import gc
+import importlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from equivalence import kinds
+from equivalence.declare.draws import Draw
+from equivalence.declare.twin import Twin, TwinCase, cases
+from equivalence.errors import DeclarationError, SideError, WeightError, blaming
+from equivalence.host import devices
+from equivalence.host.isolation import isolated
+from equivalence.judge.outcome import Outcome
+from equivalence.judge.settings import Settings
+from equivalence.own.proposal import propose
+from equivalence.record import candidates, truths
+from equivalence.runs import kept, sides
+from equivalence.structure import weights
+from equivalence.structure.weights import Partners, Slot
+from equivalence.twins import settings
+
+if TYPE_CHECKING:
+    from equivalence.diagnosis.found import LayerError
+
+DROPOUT = "eval"
+"""The value of `random_layers` that pins dropout."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What both sides are, before anything is run.
+
+    settings: the settings of all aligned layers, compared.
+    pairs: candidate name -> reference name of every weight.
+    reference: the reference's weights by name.
+    candidate: the candidate's weights by name.
+    problem: why the weights do not pair up; None where they do.
+    draws: the layers of either side that draw random numbers while training.
+    proposal: the sentence that says which inputs the reference needs.
+    """
+
+    settings: Settings
+    pairs: Partners
+    reference: Mapping[str, Slot]
+    candidate: Mapping[str, Slot]
+    problem: WeightError | None = None
+    draws: tuple[str, ...] = ()
+    proposal: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one case.
+
+    outcome: the outcome of its check.
+    diagnosis: lines that name the culprit; empty where the sides are equal.
+    culprits: the layers to blame.
+    full: every layer, as lines.
+    same: the name of an earlier case with the same culprits and causes; None where there is none.
+    """
+
+    outcome: Outcome
+    diagnosis: tuple[str, ...] = ()
+    culprits: tuple["LayerError", ...] = ()
+    full: tuple[str, ...] = field(default=(), repr=False)
+    same: str | None = None
+
+
+Tell = Callable[[str], None]
+"""Says what is being done."""
+
+
+class Session:
+    """One twin on one device.
+
+    twin: the declaration. Its inputs may be missing (`UNKNOWN`) until `verdicts` is asked for.
+    device: the name of a place, such as "cpu".
+    seed: the base seed.
+    tell: is called with a few words before what takes long.
+    """
+
+    def __init__(self, twin: Twin, device: str = "cpu", seed: int = 0, tell: Tell = lambda _: None):
+        _demand_device(device)
+        self.twin, self.device, self.seed, self.tell = twin, device, seed, tell
+
+    def structure(self) -> Structure:
+        """Build both sides, pair their weights and compare their settings; nothing is run.
+
+        Dropout is pinned from then on, unless the twin says something else.
+        """
+        case = next(cases(self.twin, self.device))
+        self.tell("building both networks")
+        with _alone():
+            with blaming("reference", case.name):
+                reference = sides.build_reference(case)
+                proposal = propose(reference.module)
+                drawing = _dropouts(reference.module)
+            with blaming("candidate", case.name):
+                candidate = sides.build_candidate(case)
+                drawing += candidate.dropouts()
+            theirs, ours = reference.slots(), candidate.slots()
+            pairs, problem = self._pair(theirs, ours)
+            compared = settings.of_networks(case, reference, candidate, pairs)
+        draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
+        if draws and self.twin.random_layers is None:
+            self.twin = replace(self.twin, random_layers=DROPOUT)
+        return Structure(compared, pairs, theirs, ours, problem, draws, proposal)
+
+    def _pair(
+        self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]
+    ) -> tuple[Partners, WeightError | None]:
+        """The pairs of weights; of weights that do not pair up, those of the same name."""
+        rename = self.twin.rename
+        try:
+            return weights.pair(theirs, ours, rename, self.twin.constants), None
+        except WeightError as error:
+            named = {name: weights.reference_name(name, rename) for name in ours}
+            return Partners({n: other for n, other in named.items() if other in theirs}), error
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Check each case of the twin. Raises EquivalenceError where one cannot be compared."""
+        done: dict[tuple, TwinCase] = {}
+        every = list(cases(self.twin, self.device))
+        for number, case in enumerate(every, 1):
+            self.tell(f"{number} of {len(every)}: {case.name}")
+            with _alone():
+                outcome = self._check(case)
+                verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
+            blamed = tuple((each.reference, *each.causes) for each in verdict.culprits)
+            if blamed and blamed in done:
+                verdict = replace(verdict, same=done[blamed].name)
+            done.setdefault(blamed, case)
+            yield verdict
+
+    def _check(self, case: TwinCase) -> Outcome:
+        try:
+            return kinds.check(case, self.seed)
+        except SideError as error:
+            if ": the reference raised " not in str(error):
+                raise
+            called = shown_inputs(self.twin.inputs)
+            text = f"{error}; it was called with {called}: if that does not fit, give other inputs"
+            raise SideError(text) from error
+
+    def _diagnose(self, outcome: Outcome) -> Verdict:
+        from equivalence.diagnosis import diagnose, text
+
+        self.tell(f"looking for the culprit of {outcome.case.name}")
+        try:
+            found = diagnose.diagnose(outcome.case, self.seed)
+        except Exception as error:  # must not hide the difference itself
+            line = f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]
+            return Verdict(outcome, (line,))
+        lines = tuple(text.brief(found)), tuple(text.full(found))
+        return Verdict(outcome, lines[0], tuple(found.culprits), lines[1])
+
+
+UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)
+"""The inputs of a twin of which the structure alone is asked for."""
+
+
+def shown_inputs(inputs: Any) -> str:
+    """The inputs of a twin as text."""
+    if isinstance(inputs, Mapping):
+        return ", ".join(f"{name}={value}" for name, value in inputs.items())
+    return ", ".join(map(str, inputs)) if isinstance(inputs, Sequence) else str(inputs)
+
+
+def _blamed(outcome: Outcome) -> bool:
+    """Whether a case has failed because of a tensor, so that a layer may be to blame."""
+    return not outcome.passed and bool(outcome.judgement and outcome.judgement.differing)
+
+
+def _dropouts(module: Any) -> list[str]:
+    """The paths of PyTorch's layers that draw while training."""
+    return [
+        path
+        for path, layer in module.named_modules()
+        if any(cls.__name__ == "_DropoutNd" for cls in type(layer).__mro__) and layer.p > 0
+    ]
+
+
+def _demand_device(device: str) -> None:
+    if device not in devices.EVERY_PLACE:
+        known = ", ".join(devices.DEVICES)
+        raise DeclarationError(f"device {device!r} is not among {known}")
+    found = devices.found(devices.place(device).runs_on)
+    if not found.cards:
+        raise DeclarationError(
+            f"device {device!r} is not on this host: {found.why}; leave it out to use the CPU"
+        )
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """A context that leaves the process as it was, and uses no record."""
+    frozen = gc.get_freeze_count()
+    try:
+        with isolated(), _quiet(), truths.using(None), candidates.using(None):
+            yield
+    finally:
+        if not frozen:
+            gc.unfreeze()  # or what the user deletes would stay
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """A context in which MindSpore logs no warnings; what is wrong reaches the caller as an error.
+
+    The variable GLOG_v, which says so, is only read when MindSpore is first imported.
+    """
+    logger = importlib.import_module("mindspore.log")._get_logger()
+    before = logger.level
+    logger.setLevel(max(before, logging.ERROR))
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def forget() -> None:
+    """Free what is kept of the cases that were checked."""
+    kept.forget()

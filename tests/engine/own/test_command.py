@@ -1,0 +1,155 @@
+"""`equivalence compare`: what is printed, in which order, what is written, and the exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from equivalence.__main__ import main
+
+ROOT = Path(__file__).parents[3]
+NET = ["nets:Net", "ports:Net"]
+NORMED = ["nets:Normed", "ports:Normed"]
+QUICK = ["--input", "normal(2, 4)", "--phase", "eval", "--execution", "pynative"]
+
+
+@pytest.fixture
+def run(own, capsys):  # noqa: ARG001
+    """Runs the command; returns its exit code, its lines, and those of its progress."""
+
+    def run_it(*arguments):
+        code = main(["compare", *map(str, arguments)])
+        told = capsys.readouterr()
+        return code, told.out.splitlines(), told.err.splitlines()
+
+    return run_it
+
+
+def test_equal_networks_have_exit_code_0(run):
+    code, lines, progress = run(*NET, "--input", "normal(2, 4)")
+    assert code == 0
+    assert lines[:2] == [
+        "settings: all 3 (1 layer) are the same",
+        "weights: 2 parameters pair up: 2 by name",
+    ]
+    assert [line.partition(":")[0] for line in lines[2:6]] == [
+        f"Net-{phase}-float32-{execution}-cpu"
+        for phase in ("train", "eval")
+        for execution in ("pynative", "graph")
+    ]
+    assert all(": equal; all 4 tensors are within 16 roundings" in line for line in lines[2:6])
+    assert lines[-2].startswith("compared 16 tensors in 4 cases")
+    assert lines[-1] == "equal in 4 cases"
+    assert progress[0] == "... building both networks"
+    assert progress[1] == "... 1 of 4: Net-train-float32-pynative-cpu"
+
+
+def test_networks_that_differ_have_exit_code_1_and_a_culprit(run):
+    code, lines, progress = run(*NORMED, *QUICK)
+    assert code == 1
+    assert lines[0].startswith("settings: 1 of ")
+    assert lines[1] == "  norm (LayerNorm): eps 1e-05 (reference) 1e-07 (candidate)"
+    assert "culprit: norm (LayerNorm)" in lines
+    assert lines[-1] == "different in 1 of 1 case"
+    assert "... looking for the culprit of Normed-eval-float32-pynative-cpu" in progress
+
+
+def test_a_later_case_with_the_same_culprits_is_one_line(run):
+    _, lines, _ = run(*NORMED, "--input", "normal(2, 4)", "--phase", "eval")
+    (again,) = [line for line in lines if line.startswith("Normed-eval-float32-graph-cpu")]
+    assert again.endswith("culprits and causes: those of Normed-eval-float32-pynative-cpu")
+    assert sum(line.startswith("culprit: ") for line in lines) == 1
+
+
+def test_the_last_line_of_a_failure_repeats_it(run):
+    _, lines, _ = run(*NORMED, *QUICK, "--rename", "fc=fc", "--seed", "3")
+    (repeat,) = [line for line in lines if line.startswith("repeat: ")]
+    assert repeat == (
+        "repeat: equivalence compare nets:Normed ports:Normed --input 'normal(2, 4)' --rename "
+        "fc=fc --phase eval --execution pynative --dtype float32 --seed 3"
+    )
+
+
+def test_settings_alone_need_no_input_and_run_nothing(run):
+    assert run(*NET, "--settings")[0] == 0
+    code, lines, progress = run(*NORMED, "--settings")
+    assert code == 1
+    assert lines[-1].startswith("dropout keeps everything (random_layers='eval')")
+    assert progress == ["... building both networks"]
+
+
+def test_weights_that_do_not_pair_up_are_seen_with_the_settings(run):
+    code, lines, _ = run("nets:Net", "ports:Renamed", "--settings")
+    assert code == 1
+    assert "  no partner: reference fc.weight (parameter (3, 4))" in lines[-1]
+    assert "candidate dense.bias (parameter (3,))" in lines[-1]
+
+
+@pytest.mark.parametrize("how", [["--rename", "dense=fc"], ["--pair", "pairs.txt"]])
+def test_renamed_weights_pair_up_and_are_told(run, how):
+    code, lines, _ = run("nets:Net", "ports:Renamed", *QUICK, *how)
+    assert code == 0
+    assert lines[1:4] == [
+        "weights: 2 parameters pair up: 2 by other names",
+        "  dense.weight -> fc.weight",
+        "  dense.bias -> fc.bias",
+    ]
+
+
+def test_arguments_reach_both_sides(run):
+    code, lines, _ = run("nets:Wide", "ports:Wide", "--arguments", "width=5", *QUICK)
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert lines[2].startswith("Wide-width5-eval-float32-pynative-cpu: equal")
+
+
+def test_an_input_can_be_a_file(run):
+    code, lines, _ = run(*NET, "--input", "x.npy", *QUICK[2:])
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+
+
+def test_all_of_the_result_is_written_as_json(run, tmp_path):
+    run(*NORMED, *QUICK, "--json", tmp_path / "deep" / "r.json")
+    found = json.loads((tmp_path / "deep" / "r.json").read_text())
+    assert found["equal"] is False
+    assert found["settings"][0]["name"] == "eps"
+    assert found["pairs"]["norm.gamma"] == "norm.weight"
+    (case,) = found["cases"]
+    assert [each["reference"] for each in case["culprits"]] == ["norm"]
+    assert case["tensors"][0]["tensor"] == "output.0"
+    assert case["diagnosis"]
+
+
+def test_a_declaration_is_written_that_declares_the_same(run, tmp_path):
+    path = tmp_path / "twin.py"
+    code, _, _ = run("nets:Net", "ports:Renamed", *QUICK, "--rename", "dense=fc", "--write", path)
+    assert code == 0
+    declared = {}
+    exec(path.read_text(), declared)
+    (twin,) = declared["TWINS"]
+    assert (twin.name, twin.reference, twin.candidate) == ("Net", "nets:Net", "ports:Renamed")
+    assert (twin.phases, twin.executions, twin.rename) == (
+        ("eval",),
+        ("pynative",),
+        {"dense": "fc"},
+    )
+    before = path.read_text()
+    assert run(*NET, *QUICK, "--write", path)[0] == 2
+    assert path.read_text() == before
+
+
+def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):
+    script = (  # as an installed script begins: the folder is not on the path
+        f"import sys; sys.path.append({str(ROOT)!r}); "
+        "from equivalence.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, "compare", *NET, *QUICK],
+        cwd=own,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("equal in 1 case\n")
+    assert all(line.startswith("... ") for line in done.stderr.splitlines())

@@ -1,0 +1,81 @@
+"""The steps of a comparison leave the process as it was, and say what takes long."""
+
+import logging
+import os
+
+import mindspore as ms
+import pytest
+
+from equivalence import Twin, normal
+from equivalence.errors import DeclarationError, WeightError
+from equivalence.own.session import Session
+from equivalence.runs import kept
+
+LINEAR = Twin(
+    "linear",
+    "torch.nn:Linear",
+    "mindspore.mint.nn:Linear",
+    [normal(4, 6)],
+    configs=[{"in_features": 6, "out_features": 3}],
+    phases=("eval",),
+)
+
+
+@pytest.fixture
+def restored_level():
+    """Puts the level of MindSpore's logger back."""
+    logger = ms.log._get_logger()
+    level = logger.level
+    yield
+    logger.setLevel(level)
+
+
+def test_every_case_is_checked_and_announced():
+    told = []
+    session = Session(LINEAR, tell=told.append)
+    session.structure()
+    verdicts = list(session.verdicts())
+    assert all(verdict.outcome.passed for verdict in verdicts)
+    assert told == [
+        "building both networks",
+        "1 of 2: linear-in_features6-out_features3-eval-float32-pynative-cpu",
+        "2 of 2: linear-in_features6-out_features3-eval-float32-graph-cpu",
+    ]
+
+
+def test_the_process_is_as_before_between_the_steps(restored_level):  # noqa: ARG001
+    logger = ms.log._get_logger()
+    logger.setLevel(logging.WARNING)
+    before = os.getcwd(), ms.get_context("mode"), logger.level
+    session = Session(LINEAR)
+    session.structure()
+    assert (os.getcwd(), ms.get_context("mode"), logger.level) == before
+    for _ in session.verdicts():
+        assert (os.getcwd(), ms.get_context("mode"), logger.level) == before
+    kept.forget()
+
+
+def test_dropout_is_pinned_only_where_it_is_and_nothing_else_is_declared():
+    def structure(**fields):
+        twin = Twin("drop", "torch.nn:Dropout", "mindspore.nn:Dropout", [normal(9)], **fields)
+        session = Session(twin)
+        return session.structure().draws, session.twin.random_layers
+
+    assert structure() == (("",), "eval")
+    assert structure(phases=("eval",)) == ((), None)
+    assert structure(random_layers=["Dropout"]) == (("",), ("Dropout",))
+
+
+def test_weights_without_partners_leave_the_settings_to_be_seen():
+    twin = Twin(
+        "norm", "torch.nn:LayerNorm", "mindspore.nn:BatchNorm1d", [normal(4, 6)], configs=[{}]
+    )
+    with pytest.raises(DeclarationError, match="does not take"):
+        Session(twin).structure()
+    both = {"reference": "torch.nn:BatchNorm1d", "candidate": "mindspore.nn:BatchNorm1d"}
+    twin = Twin("norm", **both, inputs=[normal(4, 6)], configs=[{"num_features": 6}])
+    twin = Twin("norm", **both, inputs=twin.inputs, configs=twin.configs, rename={"gamma": "g"})
+    structure = Session(twin).structure()
+    assert isinstance(structure.problem, WeightError)
+    assert structure.pairs["beta"] == "bias"
+    assert structure.settings.compared > 0

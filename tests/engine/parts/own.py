@@ -1,0 +1,179 @@
+"""A folder of somebody's own networks: modules of PyTorch and their ports, right and wrong."""
+
+NETS = """
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return torch.relu(self.fc(x))
+
+
+class Wide(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(4, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(4)
+        self.drop = nn.Dropout(0.5)
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.fc(self.drop(self.norm(x)))
+
+
+class Silent(Net):
+    def forward(self, x):
+        self.fc(x)
+
+
+class Pair(Net):
+    def forward(self, x, mask):
+        return self.fc(x) * mask
+
+
+class Drawing(Net):
+    def forward(self, x):
+        return functional.dropout(self.fc(x), 0.5, self.training)
+
+
+class Odd(nn.Module):
+    def __init__(self):
+        super().__init__()
+        raise ValueError("the width is odd")
+
+
+class Silence(nn.Module):
+    def forward(self, x):
+        return x.exp()
+
+
+class Step(Net):
+    pass
+
+
+def nothing():
+    Net()
+
+
+def words():
+    return "a network"
+
+
+def class_itself():
+    return Net
+
+
+model, number = Net(), 3
+"""
+
+PORTS = """
+from mindspore import nn, ops
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(4, 3)
+
+    def construct(self, x):
+        return ops.relu(self.fc(x))
+
+
+class Wide(nn.Cell):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Dense(4, width)
+
+    def construct(self, x):
+        return self.fc(x)
+
+
+class Normed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm((4,))
+        self.drop = nn.Dropout(p=0.5)
+        self.fc = nn.Dense(4, 3)
+
+    def construct(self, x):
+        return self.fc(self.drop(self.norm(x)))
+
+
+class Renamed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(4, 3)
+
+    def construct(self, x):
+        return ops.relu(self.dense(x))
+
+
+class Bare(Net):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(4, 3, has_bias=False)
+
+
+class Broad(Net):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(4, 5)
+
+
+class Failing(Net):
+    def construct(self, x):
+        raise ValueError("not ported yet")
+
+
+class Borrowing(Net):
+    def construct(self, x):
+        import torch
+
+        return torch.relu(torch.ones(3))
+
+
+class Odd(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        raise ValueError("the width is odd")
+
+
+class Silence(nn.Cell):
+    def construct(self, x):
+        return ops.exp(x)
+
+
+def nothing():
+    Net()
+
+
+model = Net()
+"""
+
+MODULES = {
+    "nets.py": NETS,
+    "ports.py": PORTS,
+    "raising.py": "raise RuntimeError('no licence')\n",
+    "needy.py": "import not_installed_here\n",
+    "unfinished.py": "class Net(\n",
+    "leaving.py": "import sys\nsys.exit(0)\n",
+    "pairs.txt": "# of mine\ndense = fc\n",
+    "no_pairs.txt": "dense = fc\ndense fc\n",
+    "plain.npy": "rubbish",
+    "plain.npz": "rubbish",
+}
+"""The files of the folder that are texts."""
