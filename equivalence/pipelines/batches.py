@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from equivalence.declare.batches import Batches
+from equivalence.declare.nesting import Arguments
 from equivalence.errors import DeclarationError
 from equivalence.pipelines.compare import BATCH, Sides
 from equivalence.sample import Sample
@@ -34,7 +35,7 @@ class BatchSample(Sample):
     """
 
     def __init__(self, name: str, seed: int, batches: Sequence[tuple], dtype: str):
-        super().__init__(name, seed, [], dtype)
+        super().__init__(name, seed, [], dtype, Arguments.plain(len(batches[0]) if batches else 0))
         self.batches = batches
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
