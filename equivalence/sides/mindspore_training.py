@@ -87,12 +87,9 @@ class MindSporeTraining(MindSporeNetwork):
             loss, *_ = nesting.named(result).values()
             trace[tensors.loss(step)] = _array(loss)
             if step in self.noted:
-                for name, parameter in self.parameters.items():
-                    if parameter.requires_grad:
-                        values = parameter.asnumpy()
-                        trace[tensors.update(step, partners[name])] = moved(
-                            values, sample, partners[name]
-                        )
+                trained = {n: p.asnumpy() for n, p in self.parameters.items() if p.requires_grad}
+                for name, values in partners.restored(trained).items():
+                    trace[tensors.update(step, name)] = moved(values, sample, name)
         if call is not self._step:
             _discard_graphs(call)
         return trace | self._buffers(partners)

@@ -1,6 +1,5 @@
 """Compares the settings of both sides of a case, whether it passes or not."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
@@ -10,6 +9,7 @@ from equivalence.record import truths
 from equivalence.runs import kept, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.layers import Layer, compare_settings
+from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def compare(
     case: TwinCase,
     reference: Reference,
     candidate: "MindSporeNetwork",
-    partners: Mapping[str, str],
+    partners: Partners,
 ) -> Settings | None:
     """The settings of both sides, compared as data; nothing is run.
 
@@ -37,22 +37,22 @@ def compare(
     theirs = _of_reference(case, reference)
     if theirs is None:
         return None
-    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners))
+    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners), partners)
 
 
 def of_networks(
     case: TwinCase,
     reference: "TorchNetwork",
     candidate: "MindSporeNetwork",
-    partners: Mapping[str, str],
+    partners: Partners,
 ) -> Settings:
     """The settings of two networks that are built and not run, compared as `compare` does."""
     theirs = sides.reference_layers(case, reference)
-    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners))
+    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners), partners)
 
 
-def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer]) -> Settings:
-    found, layers, compared = compare_settings(theirs, ours, case.twin.rename)
+def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer], partners: Partners) -> Settings:
+    found, layers, compared = compare_settings(theirs, ours, partners.rename)
     return judge_settings(found, case.twin.settings, layers, compared, case.name)
 
 
