@@ -124,12 +124,15 @@ def pair_lines(structure: Structure, twin: Twin) -> list[str]:
             standard.append(name)
         else:
             other.append(f"  {name} -> {partner}")
-    kinds = Counter(structure.reference[each].kind for each in structure.pairs.values())
+    groups = structure.pairs.groups
+    other += [f"  {group}" for group in groups]
+    sources = [*structure.pairs.values(), *(name for group in groups for name in group.reference)]
+    kinds = Counter(structure.reference[each].kind for each in sources)
     counts = ", ".join(_count(count, kind) for kind, count in kinds.items()) or "none"
     ways = [(plain, "by name"), (standard, "by MindSpore's own names"), (other, "by other names")]
     by = ", ".join(f"{len(names)} {way}" for names, way in ways if names)
     lines = [f"weights: {counts} pair up{': ' if by else ''}{by}"]
-    lines += _cut(["", *other], "pair")[1:]
+    lines += [f"  {line}" for line in structure.pairs.proposed] or _cut(["", *other], "pair")[1:]
     alone = [*_alone(structure)]
     lines += [f"  no partner: {listed(alone, SHOWN)}"] if alone else []
     if structure.draws and twin.random_layers == DROPOUT:
@@ -142,12 +145,12 @@ def pair_lines(structure: Structure, twin: Twin) -> list[str]:
 
 def _alone(structure: Structure) -> Iterable[str]:
     """The weights without a partner."""
-    partners = set(structure.pairs.values())
+    partners = structure.pairs.needed(structure.candidate)
     for name, slot in structure.reference.items():
         if name not in partners and name.rpartition(".")[2] not in REFERENCE_ONLY:
             yield f"reference {name} ({slot})"
     for name, slot in structure.candidate.items():
-        if name not in structure.pairs:
+        if not structure.pairs.sources(name):
             yield f"candidate {name} ({slot})"
 
 

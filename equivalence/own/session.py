@@ -21,7 +21,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
 from equivalence.record import candidates, truths
-from equivalence.runs import kept, sides
+from equivalence.runs import kept, pairing, sides
 from equivalence.structure import weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
@@ -106,7 +106,7 @@ class Session:
                 candidate = sides.build_candidate(case)
                 drawing += candidate.dropouts()
             theirs, ours = reference.slots(), candidate.slots()
-            pairs, problem = self._pair(theirs, ours)
+            pairs, problem = self._pair(case, theirs, ours)
             compared = settings.of_networks(case, reference, candidate, pairs)
         draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
         if draws and self.twin.random_layers is None:
@@ -114,15 +114,14 @@ class Session:
         return Structure(compared, pairs, theirs, ours, problem, draws, proposal)
 
     def _pair(
-        self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]
+        self, case: TwinCase, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]
     ) -> tuple[Partners, WeightError | None]:
-        """The pairs of weights; of weights that do not pair up, those of the same name."""
-        rename = self.twin.rename
+        """The pairs of weights; of weights that do not all pair up, those that do."""
         try:
-            return weights.pair(theirs, ours, rename, self.twin.constants), None
+            return pairing.partners(case, theirs, ours), None
         except WeightError as error:
-            named = {name: weights.reference_name(name, rename) for name in ours}
-            return Partners({n: other for n, other in named.items() if other in theirs}), error
+            twin = self.twin
+            return weights.pair_found(theirs, ours, twin.rename, twin.constants)[0], error
 
     def verdicts(self) -> Iterator[Verdict]:
         """Check each case of the twin. Raises EquivalenceError where one cannot be compared."""
