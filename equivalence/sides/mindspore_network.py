@@ -144,8 +144,16 @@ class MindSporeNetwork:
 
         What `register_buffer` has made is a constant, since a graph holds its values.
         """
+        names: dict[int, list[str]] = {}
+        for path, cell in self.cell.cells_and_names():
+            for leaf, parameter in cell._params.items():
+                names.setdefault(id(parameter), []).append(f"{path}.{leaf}" if path else leaf)
         slots = {
-            name: Slot(tuple(p.shape), "parameter" if p.requires_grad else "buffer")
+            name: Slot(
+                tuple(p.shape),
+                "parameter" if p.requires_grad else "buffer",
+                tuple(other for other in names.get(id(p), ()) if other != name),
+            )
             for name, p in self.parameters.items()
         }
         return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in self.cell.named_buffers()}

@@ -99,7 +99,13 @@ class TorchNetwork:
 
     def slots(self) -> dict[str, Slot]:
         """All parameters, then all buffers, by name. A frozen parameter counts as a buffer."""
-        slots = {n: Slot(tuple(p.shape), "parameter") for n, p in self._trained().items()}
+        names: dict[int, list[str]] = {}
+        for name, parameter in self.module.named_parameters(remove_duplicate=False):
+            names.setdefault(id(parameter), []).append(name)
+        slots = {
+            n: Slot(tuple(p.shape), "parameter", tuple(names[id(p)][1:]))
+            for n, p in self._trained().items()
+        }
         slots |= {n: Slot(tuple(b.shape), "buffer") for n, b in self._untrained().items()}
         return slots | self.constants.slots(self.module)
 

@@ -27,10 +27,12 @@ class Complaints:
     """The complaints about one pairing of weights.
 
     reference, candidate: the weights of both sides by name.
+    rearranged: the names of those that are joined, cut or reshaped; the table does not show them.
     """
 
     def __init__(self, reference: Mapping[str, Slot], candidate: Mapping[str, Slot]):
         self.reference, self.candidate = reference, candidate
+        self.rearranged: set[str] = set()
         self._declared: list[str] = []
         self._misfits: list[str] = []
         self._unknown: dict[str, str] = {}
@@ -70,6 +72,7 @@ class Complaints:
         """
         if not self:
             return
+        self._paired = {*pairs.values()} & self.reference.keys() - {*self._alone}
         sorts = (
             (self._declared, str),
             (self._misfits, str),
@@ -78,8 +81,12 @@ class Complaints:
         )
         lines = [f"weights do not pair up: {len(self)} complaints"]
         lines += [f"  {line}" for line in (self._prefix(), *_told(sorts)) if line]
-        lines += _side_by_side(self.reference, self.candidate, pairs)
+        lines += _side_by_side(self._alike(self.reference), self._alike(self.candidate), pairs)
         raise WeightError("\n".join(lines))
+
+    def _alike(self, slots: Mapping[str, Slot]) -> dict[str, Slot]:
+        """The weights that nothing rearranges."""
+        return {name: slot for name, slot in slots.items() if name not in self.rearranged}
 
     def _of_unknown(self, name: str) -> str:
         target = self._unknown[name]
@@ -95,7 +102,7 @@ class Complaints:
                 )
         return text + (
             self._weight_norm(target, self._alone)
-            or self._leaf(target, self.reference, "the reference's")
+            or self._leaf(target, "the reference's")
             or nearest(target, self._alone or self.reference)
         )
 
@@ -114,8 +121,7 @@ class Complaints:
                 f"{text}: the reference has a weight norm, so the candidate must have weight_g and "
                 "weight_v, or the reference must be built without the norm"
             )
-        targets = {self._unknown.get(n, n): n for n in self.candidate}
-        near = self._leaf(name, targets, "the candidate's") or nearest(name, self._unknown.values())
+        near = self._leaf(name, "the candidate's") or nearest(name, self._unknown.values())
         return text + (near or nearest(name, self.candidate))
 
     def _weight_norm(self, target: str, names: Iterable[str]) -> str:
@@ -126,15 +132,13 @@ class Complaints:
         normed = next((factor for factor in factors if factor in names), None)
         return f": there it is weight-normed, as {normed}" if normed else ""
 
-    def _leaf(self, name: str, others: Mapping[str, object], whose: str) -> str:
-        """Whether the other side has the layer, with other weights."""
+    def _leaf(self, name: str, whose: str) -> str:
+        """Whether the other side has the layer, with fewer weights."""
         layer, _, leaf = name.rpartition(".")
         if not layer or leaf not in ("weight", "bias", "running_mean", "running_var"):
             return ""
-        start = f"{layer}."
-        own = [n.removeprefix(start) for n in others if n.startswith(start)]
-        own = [leaf for leaf in own if "." not in leaf and f"{start}{leaf}" not in self._unknown]
-        return f": {whose} {layer} has only {', '.join(own)}" if own and leaf not in own else ""
+        own = [n.rpartition(".")[2] for n in self._paired if n.rpartition(".")[0] == layer]
+        return f": {whose} {layer} has only {', '.join(sorted(own))}" if own else ""
 
     def _prefix(self) -> str:
         """Whether one part more in front of all names is all that differs, in words."""

@@ -161,9 +161,7 @@ class _Search:
     names: name of a weight of the candidate -> its name after declared and standard renames.
     """
 
-    def __init__(
-        self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot], names: Mapping[str, str]
-    ):
+    def __init__(self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot], names: dict[str, str]):
         self.theirs, self.ours, self.names = theirs, ours, names
         self.single: dict[str, str] = {}
         self.joined: list[Link] = []
@@ -226,7 +224,7 @@ class _Search:
         )
 
     def _score(self, votes: Counter, one: tuple[int, str], two: tuple[int, str]) -> tuple:
-        """Smaller for better partners: the same name, parents with much in common, similar names."""
+        """Smaller for better partners: same name, parents with much in common, similar names."""
         around = itertools.product(parents(one[1]), parents(two[1]))
         near = sum((votes[places] > 0) * len(places[0].split(".")) for places in around)
         alike = self._alike(one[1], two[1])

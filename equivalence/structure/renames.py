@@ -213,8 +213,18 @@ def _partners(links: Sequence[Link]) -> dict[str, str]:
     ours, theirs = whole(0), whole(1)
     found: dict[str, str] = {}
     for content, nodes in ours.items():
-        inside, around = nodes[::-1], theirs.get(content, [])[::-1]
-        last = {node.rpartition(".")[2]: node for node in around}
-        same = {n: last[n.rpartition(".")[2]] for n in inside if n.rpartition(".")[2] in last}
-        found |= same or dict(zip(inside, around, strict=False))
+        around = theirs.get(content, [])
+        same = dict(_of_same_name(nodes, around))
+        found |= same if {*same} - {""} else dict(zip(nodes[::-1], around[::-1], strict=False))
     return {one: two for one, two in found.items() if one and two}
+
+
+def _of_same_name(ours: Iterable[str], theirs: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """The layers with the same last part of their paths that follow each other on both sides."""
+    left = [*theirs]
+    for one in ours:
+        names = [two.rpartition(".")[2] for two in left]
+        if (name := one.rpartition(".")[2]) in names:
+            at = names.index(name)
+            yield one, left[at]
+            left = left[at + 1 :]

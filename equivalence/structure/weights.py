@@ -228,6 +228,7 @@ def _pair(
                 complaints.twice(next(iter(group.candidate)), claimed[target], target)
             claimed.setdefault(target, next(iter(group.candidate)))
     grouped = {name for group in groups for name in group.candidate}
+    complaints.rearranged |= grouped.union(*(group.reference for group in groups))
     own = _own(slots, candidate, names, constants)
     pairs = {}
     for name, slot in candidate.items():

@@ -32,10 +32,37 @@ def test_declared_renames_lead_to_partners():
     }
 
 
-def test_a_map_that_swaps_two_layers_does_not_make_them_partners():
+def test_the_same_path_makes_no_partners_where_the_weights_are_others():
     theirs = tree(layer("one", "Linear", "one.weight"), layer("two", "Linear", "two.weight"))
-    ours = tree(layer("one", "Linear", "two.weight"), layer("two", "Linear", "one.weight"))
-    assert align(theirs, ours, {"one": "two", "two": "one"}) == {"": "", "one": "one", "two": "two"}
+    ours = tree(layer("one", "Linear", "two.weight"), layer("three", "Linear", "one.weight"))
+    assert align(theirs, ours, {}) == {"": "", "one": "three", "two": "one"}
+
+
+def test_blocks_whose_indices_are_shifted_are_paired_with_all_that_they_hold():
+    def block(index, width):
+        path = f"features.{index}"
+        weight = f"w{width}"
+        return [
+            layer(path, "MBConv", weight),
+            layer(f"{path}.conv", "Conv2d", weight),
+            layer(f"{path}.act", "SiLU"),
+            layer(f"{path}.drop", "StochasticDepth"),
+            layer(f"{path}.drop.rule", "Rule"),
+        ]
+
+    theirs = tree(*(each for i in range(4) for each in block(i, i)))
+    ours = tree(layer("features.0", "SiLU"), *(each for i in range(4) for each in block(i + 1, i)))
+    pairs = align(theirs, ours, {"features.1": "features.0"})
+    expected = {
+        each.path: each.path.replace(f".{i}", f".{i + 1}") for i in range(4) for each in block(i, i)
+    }
+    assert pairs == {"": "", **expected}
+
+
+def test_layers_without_weights_follow_the_path_where_no_parent_has_a_partner():
+    theirs = tree(layer("a", "Block", "a.w", "b.w"), layer("a.act", "ReLU"))
+    ours = tree(layer("a", "Block", "a.w"), layer("a.act", "ReLU"), layer("b", "Conv2d", "b.w"))
+    assert align(theirs, ours, {}) == {"": "", "a.act": "a.act"}
 
 
 def test_layers_of_other_names_are_found_by_the_weights_they_hold():
@@ -49,7 +76,9 @@ def test_a_wrapper_and_what_it_wraps_are_paired_from_the_outside():
     theirs = tree(
         layer("block", "Sequential", "a"), layer("block.0", "Conv2d", "a"), layer("b", "", "b")
     )
-    ours = tree(layer("cell", "SequentialCell", "a"), layer("cell.conv", "Conv2d", "a"), layer("b"))
+    ours = tree(
+        layer("cell", "SequentialCell", "a"), layer("cell.conv", "Conv2d", "a"), layer("b", "", "b")
+    )
     assert align(theirs, ours, {}) == {"": "", "b": "b", "block": "cell", "block.0": "cell.conv"}
 
 

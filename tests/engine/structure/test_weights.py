@@ -1,7 +1,9 @@
-"""Weights pair up one to one, or the complaint says which do not and what is nearest."""
+"""Weights pair up one to one, or the complaint says which do not and why."""
 
 import re
+import time
 
+import numpy as np
 import pytest
 
 from equivalence.errors import WeightError
@@ -251,3 +253,140 @@ def test_the_loser_of_two_claims_is_shown_alone():
     rows = [line.split() for line in text.splitlines()]
     assert ["bn.weight", "(8,)", "bn.gamma", "(8,)"] in rows
     assert ["-", "bn.weight", "(8,)"] in rows
+
+
+# --- Rearranged weights --------------------------------------------------------------------------
+
+FUSED = {"attn.qkv.weight": Slot((12, 4), "parameter"), "attn.qkv.bias": Slot((12,), "parameter")}
+PARTS = {
+    f"attn.{part}.{leaf}": Slot(shape, "parameter")
+    for part in "qkv"
+    for leaf, shape in (("weight", (4, 4)), ("bias", (4,)))
+}
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "rename"),
+    [(FUSED, PARTS, {"q + k + v": "qkv"}), (PARTS, FUSED, {"qkv": "q + k + v"})],
+)
+def test_a_rename_joins_or_cuts_all_weights_of_layers(reference, candidate, rename):
+    partners = pair(reference, candidate, rename)
+    assert partners == {}
+    assert [sorted(group.reference) for group in partners.groups] == [
+        [n for n in sorted(reference) if n.endswith(leaf)] for leaf in ("weight", "bias")
+    ]
+    values = {n: np.random.default_rng(1).normal(size=s.shape) for n, s in reference.items()}
+    loaded = {
+        name: partners.drawn(name, slot.shape, lambda n, shape: values[n].reshape(shape))
+        for name, slot in candidate.items()
+    }
+    assert all(loaded[name].shape == slot.shape for name, slot in candidate.items())
+    back = partners.restored(loaded)
+    assert all(np.array_equal(back[name], values[name]) for name in values)
+    assert partners.held(candidate) == {*reference}
+
+
+@pytest.mark.parametrize(
+    ("rename", "text"),
+    [
+        ({"q + k": "qkv"}, "does not fit reference attn.qkv.weight (parameter (12, 4))"),
+        ({"q + k + w": "qkv"}, "rename 'q + k + w' matches no candidate name"),
+        ({"q + k + v": "kqv"}, "finds attn.q.weight, but no attn.kqv.weight"),
+        ({"q + k + q": "qkv"}, "does not fit reference attn.qkv.weight"),
+    ],
+)
+def test_a_rename_that_joins_wrongly_is_refused(rename, text):
+    assert text in complaint(FUSED, PARTS, rename)
+
+
+def test_a_part_of_a_joined_weight_stands_for_no_layer():
+    partners = pair(FUSED, PARTS, {"q + k + v": "qkv"})
+    assert partners.held(["attn.q.weight"]) == {"a part: attn.q.weight"}
+    local = partners.part("attn.", lambda name: name.removeprefix("attn."))
+    assert local.sources("k.bias") == ("qkv.bias",)
+
+
+def test_weights_that_a_map_exchanges_keep_their_places():
+    slots = {f"{n}.weight": Slot((4, 4), "parameter") for n in ("one", "two")}
+    partners = pair(slots, slots, {"one": "two", "two": "one"})
+    assert partners.held(["one.weight"]) == {"one.weight"}
+    shifted = {f"{n}.weight": Slot((4, 4), "parameter") for n in ("two", "three")}
+    partners = pair(slots, shifted, {"two": "one", "three": "two"})
+    assert partners.held(["two.weight"]) == {"one.weight"}, "a shift is no exchange"
+
+
+def test_the_factors_of_a_weight_norm_pair_under_both_names():
+    start = "conv.parametrizations.weight.original"
+    reference = {f"{start}0": Slot((4, 1), "parameter"), f"{start}1": Slot((4, 2), "parameter")}
+    candidate = {"conv.weight_g": Slot((4, 1), "parameter")}
+    candidate |= {"conv.weight_v": Slot((4, 2), "parameter")}
+    partners = pair(reference, candidate, {})
+    assert partners == {"conv.weight_g": f"{start}0", "conv.weight_v": f"{start}1"}
+
+
+# --- Likely reasons ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "cure"),
+    [
+        ((4, 3), (3, 4), "as if transposed: rename={'fc.weight': 'fc.weight.T'}"),
+        ((4, 3, 1, 5), (4, 3, 5), "rename={'fc.weight': 'fc.weight.reshape()'}"),
+    ],
+)
+def test_another_shape_is_told_with_the_rename_that_fits(ours, theirs, cure):
+    sides = [{"fc.weight": Slot(shape, "parameter")} for shape in (theirs, ours)]
+    assert cure in complaint(*sides)
+    assert pair(*sides, dict([cure.split("{")[1][:-1].replace("'", "").split(": ")])).groups
+
+
+def test_a_missing_bias_is_told_with_what_the_layer_has():
+    text = complaint(REFERENCE, without(CANDIDATE, "bn.beta"))
+    has = "the candidate's bn has only running_mean, running_var, weight"
+    assert f"reference bn.bias (parameter (8,)) has no partner in the candidate: {has}" in text
+    text = complaint(without(REFERENCE, "bn.bias"), CANDIDATE)
+    assert "the reference's bn has only running_mean, running_var, weight" in text
+
+
+@pytest.mark.parametrize("side", ["reference", "candidate"])
+def test_a_prefix_of_all_names_is_told_once(side):
+    sides = {"reference": REFERENCE, "candidate": CANDIDATE}
+    sides[side] = {f"backbone.{name}": slot for name, slot in sides[side].items()}
+    text = complaint(sides["reference"], sides["candidate"])
+    old, new = ("backbone.bn", "bn") if side == "candidate" else ("bn", "backbone.bn")
+    assert f"every name of the {side} begins with 'backbone.': rename={{{old!r}: {new!r}" in text
+    conv = {old.replace("bn", "conv"): new.replace("bn", "conv")}
+    assert len(pair(sides["reference"], sides["candidate"], {old: new, **conv})) == 5
+
+
+def test_a_head_that_one_side_alone_ties_is_told():
+    table, head = Slot((9, 4), "parameter"), {"head.weight": Slot((9, 4), "parameter")}
+    tied = {"table.weight": Slot((9, 4), "parameter", ("head.weight",))}
+    text = complaint(tied, {"table.embedding_table": table, **head})
+    assert "does not have: it ties head.weight to table.weight" in text
+    text = complaint({"table.weight": table, **head}, tied)
+    assert "head.weight (parameter (9, 4)) has no partner in the candidate, which ties it" in text
+
+
+def test_a_weight_norm_that_one_side_alone_has_is_told():
+    start = "conv.parametrizations.weight.original"
+    normed = {f"{start}{i}": Slot((4, 1 + i), "parameter") for i in (0, 1)}
+    text = complaint(normed, {"conv.weight": Slot((4, 2), "parameter")})
+    assert "there it is weight-normed" in text
+    assert "the candidate must have weight_g and weight_v" in text
+
+
+def test_many_complaints_are_counted_and_told_in_a_second():
+    reference = {
+        f"layers.{i}.{j}.conv.weight": Slot((i,), "parameter") for i in range(300) for j in range(4)
+    }
+    candidate = {
+        f"blocks.{i}.{j}.body.weight": Slot((i,), "parameter") for i in range(300) for j in range(4)
+    }
+    begin = time.process_time()
+    text = complaint(reference, candidate)
+    assert time.process_time() - begin < 1.0
+    assert text.startswith("weights do not pair up: 2400 complaints\n")
+    assert "and 1190 more of the candidate" in text
+    assert "and 1190 more of the reference" in text
+    assert len(text.splitlines()) < 60
