@@ -166,4 +166,4 @@ def of_models(file: str) -> bool:
 
 
 _ENGINE = os.path.dirname(__file__) + os.sep
-_FOREIGN = re.compile(r"site-packages|<frozen|lib[\\/]python")
+_FOREIGN = re.compile(r"site-packages|<frozen|<string>|lib[\\/]python")

@@ -54,8 +54,8 @@ class Kind:
 TRUTH = Kind(
     FORMAT,
     "twin",
-    "restore it from version control, or run `make record` where torch is installed",
-    "run `make record` where torch is installed",
+    "restore it from version control, or run pytest with --record=write where torch is installed",
+    "run pytest with --record=write where torch is installed",
     ("fingerprint", "versions", "multiplies"),
 )
 CANDIDATE = Kind(

@@ -113,8 +113,8 @@ class Library:
         """Raise RecordError if the mode requires a record."""
         if self.mode == REQUIRE:
             raise RecordError(
-                f"{case.name}: {why}; run `make record` where torch is installed, or leave out "
-                "--record=require"
+                f"{case.name}: {why}; run pytest with --record=write where torch is "
+                "installed, or leave out --record=require"
             )
 
     def _decode(self, case: TwinCase, key: str, sample: Sample) -> Reference | None:

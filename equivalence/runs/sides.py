@@ -32,7 +32,7 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
     if not environment.installed("torch"):
         raise TorchMissingError(
             f"{case.name}: its reference needs torch, which is not installed, and no record of it "
-            "is used; run `make record` where torch is"
+            "is used; run pytest with --record=write where torch is"
         )
     from equivalence.sides.torch_network import TorchNetwork
     from equivalence.sides.torch_training import TorchTraining

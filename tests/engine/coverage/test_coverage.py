@@ -1,13 +1,16 @@
 """The command that tells what of a network is verified, and the figures that it shows."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from torch import nn
 
 from equivalence.__main__ import main
+from equivalence.coverage import accept, defaults
 from equivalence.coverage import command as coverage
-from equivalence.coverage import defaults
 from equivalence.coverage.command import Declarations, Layer
 from equivalence.coverage.torch_names import look_up
 from equivalence.declare.operator import Operator, to
@@ -17,7 +20,7 @@ from tests.engine.test_main import python
 from tests.twins import apis
 from tests.twins.operators import operators
 
-HERE = Path(__file__).parent
+HERE, ROOT = Path(__file__).parent, Path(__file__).parents[3]
 
 
 class Declared:
@@ -231,10 +234,26 @@ def test_a_file_that_uses_nothing_of_pytorch_is_a_mistake(shown, tmp_path, text)
     assert errors.count("\n") == 1
 
 
-def test_elsewhere_than_in_the_project_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(coverage, "TABLE", "nowhere.twins")
-    with pytest.raises(CoverageError, match="nowhere cannot be imported; run the command in"):
-        coverage.load()
+@pytest.mark.parametrize("command", [lambda: coverage.load(), lambda: accept.command("", "cpu")])
+def test_without_the_clone_it_is_one_sentence(monkeypatch, tmp_path, command):
+    monkeypatch.setattr(coverage, "ROOT", tmp_path)
+    with pytest.raises(CoverageError, match="lies in the repository, not in the installed package"):
+        command()
+
+
+def test_it_runs_in_any_folder(tmp_path):
+    (tmp_path / "tests").mkdir()  # of another project
+    (tmp_path / "tests" / "__init__.py").write_text("")
+    path = write(tmp_path, "import torch\ntorch.relu(torch.ones(2))\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "equivalence", "coverage", path],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "torch.relu" in done.stdout
 
 
 def test_the_whole_command_fits_the_terminal():

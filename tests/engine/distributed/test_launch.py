@@ -23,7 +23,6 @@ def run(monkeypatch, tmp_path):
     """Runs two ranks of a behaviour under the small launcher; the logs are kept below tmp_path."""
     monkeypatch.setitem(launch.LAUNCHERS, "small", SMALL)
     monkeypatch.setattr(launch, "LOGS", tmp_path / "kept")
-    monkeypatch.setattr(launch, "ROOT", tmp_path)
     folder = tmp_path / "run"
     folder.mkdir()
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import subprocess
 import sys
 from pathlib import Path
 
@@ -44,6 +45,7 @@ CHANGES = {
     "python generator": lambda: random.seed(7),
     "numpy generator": lambda: np.random.seed(7),
     "numpy errors": lambda: np.seterr(divide="raise"),
+    "working directory": lambda: os.chdir("/"),
     "torch generator": lambda: torch.manual_seed(7),
     "torch dtype": lambda: torch.set_default_dtype(torch.float64),
     "torch threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
@@ -110,27 +112,39 @@ def test_the_torch_generator_continues_where_it_was():
         assert torch.equal(torch.cat([first, torch.rand(1)]), expected)
 
 
-@either_way
-def test_a_block_runs_in_an_empty_folder_that_vanishes_with_what_it_wrote(raising):
+def test_a_block_runs_in_the_working_directory_so_that_relative_paths_are_the_users_own():
     before = Path.cwd()
-    with block(raising):
-        folder = Path.cwd()
-        assert folder != before
-        assert not list(folder.iterdir())
-        Path("rank_0").mkdir()
-        Path("rank_0", "graph.ir").write_text("left behind")
-    assert Path.cwd() == before
-    assert not folder.exists()
+    with isolated():
+        assert Path.cwd() == before
 
 
 @either_way
-def test_the_folder_is_left_even_if_the_block_went_elsewhere(raising, tmp_path):
+def test_a_block_that_went_elsewhere_comes_back(raising, tmp_path):
     before = Path.cwd()
     with block(raising):
-        folder = Path.cwd()
         os.chdir(tmp_path)
     assert Path.cwd() == before
-    assert not folder.exists()
+
+
+def test_a_folder_that_the_user_chose_for_what_mindspore_writes_is_kept(monkeypatch, tmp_path):
+    first, second = isolation.DROPPINGS
+    monkeypatch.setenv(first, str(tmp_path))
+    monkeypatch.delenv(second)
+    with isolated():
+        assert os.environ[first] == str(tmp_path)
+        assert Path(os.environ[second]).is_dir()
+
+
+def test_the_folder_for_what_mindspore_writes_goes_with_the_process():
+    code = "import os; from equivalence.host.isolation import isolated\n"
+    code += "with isolated(): print(os.environ['MS_OM_PATH'])"
+    bare = {k: v for k, v in os.environ.items() if k not in isolation.DROPPINGS}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=bare, capture_output=True, text=True, check=True
+    )
+    folder = done.stdout.strip().splitlines()[-1]
+    assert "equivalence-" in folder
+    assert not Path(folder).exists()
 
 
 def test_an_exception_comes_through():
@@ -139,13 +153,14 @@ def test_an_exception_comes_through():
 
 
 def test_a_failed_graph_compile_leaves_nothing_in_the_working_tree(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
     refusing = case(PT + "Nested", MS + "Refusing", normal(5, 4), execution="graph")
-    with isolated():
-        with pytest.raises(SideError):
-            check(refusing, seed=0)
-        assert list(Path.cwd().iterdir()), "the compile wrote nothing: this test shows nothing"
-    assert not list(tmp_path.iterdir())
+    monkeypatch.setenv("MS_OM_PATH", str(tmp_path / "dropped"))
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    with isolated(), pytest.raises(SideError):
+        check(refusing, seed=0)
+    assert list((tmp_path / "dropped").iterdir()), "the compile wrote nothing: this shows nothing"
+    assert not list(Path.cwd().iterdir())
 
 
 def test_a_case_leaves_everything_as_it_was():

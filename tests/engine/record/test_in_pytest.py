@@ -80,7 +80,7 @@ def origins(project):
 def test_two_workers_record_and_a_process_without_torch_reads_it(project):
     missing = run(project, "test_twins.py", "-k", "right", "--record=require")
     missing.assert_outcomes(failed=4, deselected=4)
-    missing.stdout.fnmatch_lines(["right-*: there is no record of it with seed 0; run `make rec*"])
+    missing.stdout.fnmatch_lines(["right-*: there is no record of it with seed 0; run pytest *"])
     assert "Traceback" not in missing.stdout.str()
 
     result = run(project, "test_twins.py", "-n2", "--record=write")

@@ -123,7 +123,7 @@ def test_damage_is_one_sentence_that_names_the_file_and_the_cure(folder, damage,
             judged(affine(), folder, mode)
         (line,) = str(refused.value).splitlines()
         assert line.startswith(sentence)
-        assert "run `make record` where torch is installed" in line
+        assert "run pytest with --record=write where torch is installed" in line
     # Neither stands in the way where records are not read.
     assert judged(affine(), folder, truths.IGNORE).passed
     assert recorded(folder, affine()) == 1

@@ -248,8 +248,8 @@ def test_without_a_record_the_reference_is_run_or_the_case_refused(folder):
     with pytest.raises(RecordError) as refused:
         judged(affine(), folder, truths.REQUIRE)
     assert str(refused.value) == (
-        f"{affine().name}: there is no record of it with seed 0; run `make record` where torch is "
-        "installed, or leave out --record=require"
+        f"{affine().name}: there is no record of it with seed 0; run pytest with "
+        "--record=write where torch is installed, or leave out --record=require"
     )
 
 

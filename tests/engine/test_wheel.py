@@ -1,0 +1,83 @@
+"""The built package: installed beside the frameworks, it serves a project of one's own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from equivalence import __version__
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "equivalence")
+NAME = "mindspore_torch_equivalence"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built from what git has, without a download."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    command = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([sys.executable, "-m", *command, "-w", "dist", "."], cwd=folder, check=True)
+    (built,) = (folder / "dist").iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Runs a program of an environment that has the wheel, and all else from this one."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)})
+    Path(paths["purelib"], "beside.pth").write_text(f"{sysconfig.get_paths()['purelib']}\n")
+    bare = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PYTHON"))}
+
+    def run(program, *arguments, cwd):
+        command = [Path(paths["scripts"], program), *map(str, arguments)]
+        return subprocess.run(command, cwd=cwd, env=bare, capture_output=True, text=True)
+
+    options = ("--quiet", "--no-deps", "--no-index")
+    done = run("python", "-m", "pip", "install", *options, wheel, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return run
+
+
+def test_it_holds_the_engine_alone(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {
+        "equivalence",
+        f"{NAME}-{__version__}.dist-info",
+    }
+    assert "equivalence/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
+    for file in (ROOT / "examples" / "own").glob("*.py"):
+        shutil.copy(file, tmp_path)
+    chosen = ("-m", "cpu", "-k", "H16 and train and pynative")
+    done = installed("python", "-m", "pytest", "-rA", *chosen, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PASSED twins_net.py::test_twin[net-channels8-H16-train-float32-pynative-cpu]" in (
+        done.stdout
+    )
+    assert "tensors in 1 cases of 1 twins" in done.stdout
+
+
+def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):
+    done = installed("equivalence", "--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"equivalence {__version__}\n")
+    for command in (["coverage", "net.py"], ["findings"], ["accept"]):
+        done = installed("equivalence", *command, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "the repository, not in the installed package: clone it" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
