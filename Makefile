@@ -87,6 +87,7 @@ bench: install ## the step time of both sides on DEVICE; what the suite costs be
 	$(BIN)/python benchmarks/step_times.py --device $(DEVICE) $(ARGS)
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/convert.py
 
 constraints: install ## pin what .venv holds now
 	@{ head -n 1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable \
