@@ -241,7 +241,10 @@ def _pair(
     counts = {path: reference_name(path, rename) for path in candidate if _is_count(path)}
     counts = {p: name for p, name in counts.items() if reference.get(name) == candidate[p]}
     others = {path: slot for path, slot in candidate.items() if path not in counts}
-    return pair(reference, others, rename) | counts
+    partners = pair(reference, others, rename)
+    if partners.groups:
+        raise WeightError(f"{partners.groups[0]}: a conversion only renames weights")
+    return partners | counts
 
 
 def _demand_kinds(job: _Job, name: str, weight: Weight, dtype: str) -> str | None:

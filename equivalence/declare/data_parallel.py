@@ -83,7 +83,7 @@ class DataParallel(Declaration):
         demand(self.ranks > 1, "ranks: one rank is not distributed")
         demand(self.steps > 1, "steps: one step does not show whether the ranks stay together")
         demand.among("executions", tuple(RUNS))
-        demand.paths("rename")
+        demand.renames("rename")
         right = is_number(self.limit) and self.limit > 0
         demand(right, f"limit is {shown(self.limit)}; write seconds, a number above zero")
         demand_fits(demand, self.configs)

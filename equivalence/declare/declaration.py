@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+from equivalence.declare.renames import JOIN, terms
 from equivalence.errors import DeclarationError
 
 LEVELS = ("gate", "nightly")
@@ -94,6 +95,13 @@ class Demand:
         self.words(field)
         for path in [path for pair in getattr(self.declared, field).items() for path in pair]:
             self._path(field, path)
+
+    def renames(self, field: str) -> None:
+        """Demand that a field maps dotted names to dotted names, joined or rearranged ones too."""
+        self.words(field)
+        for old, new in getattr(self.declared, field).items():
+            for path in (*old.split(JOIN), *(() if terms(new) else (new,))):
+                self._path(field, path)
 
     def names(self, field: str) -> None:
         """Demand that a field lists dotted names, each once."""

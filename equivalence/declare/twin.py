@@ -24,6 +24,9 @@ PHASES = ("train", "eval")
 EXECUTIONS = ("pynative", "graph")
 """How MindSpore runs the candidate: operator by operator, or compiled."""
 
+PAIRS = ("name", "order")
+"""How the weights of both sides find their partners."""
+
 DTYPES = ("float32", "float16")
 """The dtypes of inputs, weights and cotangents."""
 
@@ -45,7 +48,10 @@ class Twin:
     dtypes: the dtypes of inputs, weights and cotangents.
     level: "gate" or "nightly".
     rename: candidate name -> reference name, beyond the standard renames. Each is a whole name or a
-    run of its parts: "down_sample_layer" -> "downsample".
+    run of its parts: "down_sample_layer" -> "downsample". Weights may be joined, transposed or
+    reshaped: "q + k + v" -> "qkv", "kernel" -> "weight.T", "weight" -> "weight.reshape()".
+    pair: "name" pairs weights by their names; "order" pairs those whose names do not, by order and
+    shape, and proposes the renames that do the same.
     differs: a known difference; the candidate must then exceed the budget as it says.
     settings: settings that may differ, each with the reason: {"bn1.eps": "why"}. "BatchNorm2d.eps"
     stands for all layers of a class, "*.eps" for all layers. Each must differ in fact.
@@ -58,7 +64,8 @@ class Twin:
     are float32, the unit roundoff is float16's. The reference must not cast float64, and its
     outputs must have the dtype that the declaration says.
     constants: names of the reference's buffers that the candidate keeps in no parameter, such as a
-    mask or a table. They are not compared by themselves; only what is computed with them is.
+    mask or a table, or of frozen parameters that the candidate alone has. They are not compared by
+    themselves; only what is computed with them is.
     sizes: mappings of the same names in capitals to sizes. One candidate, built and compiled once,
     is compared at each; it does not know these dimensions. Each size has its own sample and truth.
 
@@ -87,6 +94,7 @@ class Twin:
     dtypes: Sequence[str] = ("float32",)
     level: str = "gate"
     rename: Mapping[str, str] = field(default_factory=dict)
+    pair: str = "name"
     differs: Difference | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     raises: Raised | None = None
@@ -102,7 +110,8 @@ class Twin:
         demand.among("executions", EXECUTIONS)
         demand.among("dtypes", DTYPES)
         demand_inputs(demand)
-        demand.paths("rename")
+        demand.renames("rename")
+        demand(self.pair in PAIRS, f"pair {shown(self.pair)} not among {PAIRS}")
         demand.names("constants")
         demand_difference(demand)
         demand.words("settings")

@@ -14,10 +14,9 @@ from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.verdict import TensorVerdict, judge
-from equivalence.runs import kept, sides
+from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.structure import weights
 from equivalence.structure.layers import Site, align, children
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
@@ -46,11 +45,10 @@ class Search:
         self.measurement = drawn.measurement(self.whole.sample)
         self.reference = self.measurement.network
         self.candidate = candidate or sides.build_candidate(case)
-        rename, slots = case.twin.rename, (self.whole.slots, self.candidate.slots())
-        self.partners = weights.pair(*slots, rename, case.twin.constants)
+        self.partners = pairing.partners(case, self.whole.slots, self.candidate.slots())
         self.theirs = {layer.path: layer for layer in self.reference.layers()}
         self.ours = {layer.path: layer for layer in self.candidate.layers(self.partners)}
-        self.pairs = align(self.theirs.values(), self.ours.values(), rename)
+        self.pairs = align(self.theirs.values(), self.ours.values(), self.partners.rename)
         self._within = {path: children(path, self.pairs) for path in self.pairs}
         self.deadline = time.process_time() + PATIENCE
         self.local_by_path: dict[str, Local | None] = {}
@@ -186,10 +184,10 @@ class Search:
         def local(target: str) -> str:
             return target.removeprefix(prefix) if target.startswith(prefix) else ELSEWHERE + target
 
-        return Partners(
-            {n.removeprefix(inside): local(t) for n, t in partners.items() if n.startswith(inside)},
-            map(local, self.partners.constants),
+        partners = Partners(
+            {**self.partners, **partners}, self.partners.constants, self.partners.groups
         )
+        return partners.part(inside, local)
 
     def _inherited(self) -> dict[tuple[str, bool], float]:
         """(layer, backward) -> its largest error in a whole PyNative run, in roundings."""

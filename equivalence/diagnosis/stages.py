@@ -20,9 +20,8 @@ from equivalence.diagnosis.search import Search
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
-from equivalence.runs import kept, sides
+from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
-from equivalence.structure import weights
 from equivalence.truth.compute import compute
 from equivalence.words import listed
 
@@ -87,8 +86,7 @@ class _Training:
         measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
         reference = measurement.network
         reference.noted = candidate.noted = range(1, twin.steps + 1)
-        slots = reference.slots(), candidate.slots()
-        partners = weights.pair(*slots, twin.rename, twin.constants)
+        partners = pairing.partners(case, reference.slots(), candidate.slots())
         self.expected = compute(measurement).without(partners.alone)
         trace = candidate.run(self.sample, partners, case.phase, {})
         self.trace = self.expected.replace_undecided(trace)

@@ -49,12 +49,13 @@ class RankTraining(MindSporeTraining):
         step = self._step
         self._step = watched = FirstGradients(step)
         trace = super()._run(sample, partners, phase, outputs)
-        names = {id(parameter): partners[name] for name, parameter in self.parameters.items()}
-        gradients = {
-            tensors.parameter_gradient(names[id(parameter)]): values
+        names = {id(parameter): name for name, parameter in self.parameters.items()}
+        own = {
+            names[id(parameter)]: values
             for parameter, values in zip(step.optimizer.parameters, watched.first, strict=True)
         }
-        return gradients | trace
+        gradients = partners.restored(own)
+        return {tensors.parameter_gradient(n): values for n, values in gradients.items()} | trace
 
 
 class FirstGradients:

@@ -29,6 +29,7 @@ class Outcome:
     excused: the names of excuses that changed the verdict, besides those of `judgement`.
     settings: the comparison of both sides' settings; None where a side is read from a record, and
     where a case has none.
+    proposed: the renames that pair the weights as `pair="order"` does, a line each.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
     >>> wrong = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
@@ -51,6 +52,7 @@ class Outcome:
     excused: tuple[str, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
+    proposed: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -56,6 +56,9 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             elif request.config.getoption("diagnose") and outcome.judgement is not None:
                 diagnosis = _diagnose(request.config, outcome, True)
                 request.node.stash[DIAGNOSIS] = [case.name, *diagnosis]
+            if outcome.passed and outcome.proposed:
+                shown = request.node.stash.get(DIAGNOSIS, [case.name])
+                request.node.stash[DIAGNOSIS] = [*shown, *outcome.proposed]
             if request.config.getoption("hidden_settings") and isinstance(case, TwinCase):
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]

@@ -26,7 +26,7 @@ from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
 from equivalence.sample import Sample
-from equivalence.structure.weights import Slot
+from equivalence.structure.weights import Partners, Slot
 
 CURE = "run `make record-candidate` again where the device is, with the same version"
 
@@ -86,7 +86,7 @@ class KeptCandidate:
     def run(
         self,
         sample: Sample,
-        partners: Mapping[str, str],
+        partners: Partners,
         phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> Trace:
@@ -214,7 +214,7 @@ class ReplayedCandidate:
     def run(
         self,
         sample: Sample,
-        partners: Mapping[str, str],
+        partners: Partners,
         _phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> Trace:
@@ -242,13 +242,12 @@ def _exception(name: str, words: str) -> Exception:
 def _digest(
     sample: Sample,
     slots: Mapping[str, Slot],
-    partners: Mapping[str, str],
+    partners: Partners,
     outputs: Mapping[int, tuple[int, ...]],
     steps: int | None,
 ) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""
-    shapes = {partners[name]: slot.shape for name, slot in slots.items() if name in partners}
-    return fingerprint.digest(sample, shapes, outputs, steps)
+    return fingerprint.digest(sample, partners.needed(slots), outputs, steps)
 
 
 _active: Writer | Reader | None = None

@@ -66,7 +66,7 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
         lines.append(f"excused so far: {', '.join(outcome.excuses)}")
     if outcome.note:
         lines.append(outcome.note)
-    lines += _settings(outcome)
+    lines += [*_settings(outcome), *outcome.proposed]
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
 
 

@@ -4,6 +4,7 @@ drawn: a case with its base seed.
 sides: the networks of both sides, and the sample.
 units: the unit roundoff by which a case is judged.
 pinned: demands that random layers are pinned, and compares them.
+pairing: the partners of the weights of a case.
 kept: the reference's side, which the next case may share.
 comparison: both sides with their verdict.
 

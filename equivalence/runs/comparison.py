@@ -8,6 +8,7 @@ from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement
+from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Comparison:
 
     reference: Reference
     candidate: "MindSporeNetwork"
-    partners: dict[str, str]
+    partners: Partners
     trace: Trace
     raw: Trace
     judgement: Judgement

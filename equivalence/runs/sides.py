@@ -1,6 +1,5 @@
 """Builds the two sides of a case, and draws their sample. Imports the frameworks late."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equivalence.declare.batches import Batches
@@ -10,6 +9,7 @@ from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.structure.layers import Layer
+from equivalence.structure.weights import Partners
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -86,7 +86,7 @@ def reference_layers(case: TwinCase, network: "TorchNetwork") -> list[Layer]:
 
 
 def candidate_layers(
-    case: TwinCase, network: "MindSporeNetwork", partners: Mapping[str, str]
+    case: TwinCase, network: "MindSporeNetwork", partners: Partners
 ) -> list[Layer]:
     """The layers of a candidate with their settings.
 

@@ -164,9 +164,8 @@ class MindSporeNetwork:
 
         partners: path of a weight -> the reference's name; the layers have the reference's names.
         """
-        drawn = {ours: name for ours, name in partners.items() if name not in partners.constants}
         return [
-            Layer.of(path, settings(cell), frozenset(map(drawn.get, below(path, drawn))))
+            Layer.of(path, settings(cell), partners.held(below(path, self.parameters)))
             for path, cell in self.cell.cells_and_names()
         ]
 
@@ -220,7 +219,7 @@ class MindSporeNetwork:
     def random_layers(
         self,
         sample: Sample,
-        partners: Mapping[str, str],
+        partners: Partners,
         phase: str,
         outputs: Mapping[int, tuple[int, ...]],
     ) -> list[RandomLayer]:
@@ -293,10 +292,11 @@ class MindSporeNetwork:
                     cell._buffers[name] = ms.Tensor(self._as_made((id(cell), name), values))
         drawn = {}
         for name, parameter in self.parameters.items():
-            if partners[name] in partners.constants:
+            values = partners.drawn(name, tuple(parameter.shape), sample.weight)
+            if values is None:
                 values = self._as_made(id(parameter), parameter)
             else:
-                values = drawn[name] = sample.weight(partners[name], tuple(parameter.shape))
+                drawn[name] = values
             parameter.set_data(ms.Tensor(values, parameter.dtype))
         for name, values in drawn.items():
             if not np.array_equal(self.parameters[name].asnumpy(), values):
@@ -337,12 +337,14 @@ class MindSporeNetwork:
         if backward:
             (_, result), gradients = result
             names += [tensors.input_gradient(i) for i in positions]
-            names += [tensors.parameter_gradient(partners[name]) for name in trained]
         trace: Trace = {}
         for i, out in enumerate(flatten(result)):
             trace[tensors.output(i)] = _array(out)
-        for name, gradient in zip(names, flatten(gradients), strict=True):
-            trace[name] = _array(gradient)
+        arrays = [_array(gradient) for gradient in flatten(gradients)]
+        trace |= zip(names, arrays, strict=False)
+        of_weights = dict(zip(trained, arrays[len(names) :], strict=backward))
+        for name, gradient in partners.restored(of_weights).items():
+            trace[tensors.parameter_gradient(name)] = gradient
         return trace | self._buffers(partners)
 
     def _unknown(self, arguments: list[ms.Tensor]) -> list[ms.Tensor]:
@@ -363,11 +365,9 @@ class MindSporeNetwork:
 
     def _buffers(self, partners: Partners) -> Trace:
         untrained = {n: p for n, p in self.parameters.items() if not p.requires_grad}
-        untrained |= {n: b for n, b in self.cell.named_buffers() if n in partners}
-        return {
-            tensors.buffer(partners[name]): comparable(_array(values))
-            for name, values in untrained.items()
-        }
+        untrained |= dict(self.cell.named_buffers())
+        values = {name: comparable(_array(values)) for name, values in untrained.items()}
+        return {tensors.buffer(name): v for name, v in partners.restored(values).items()}
 
 
 # MindSpore's executor keeps every compiled cell, with its graph and its weights, until the process

@@ -84,10 +84,7 @@ class MindSporeTraining(MindSporeNetwork):
             result = self._step(*(ms.Tensor(values) for values in sample.inputs(step)))
             trace[tensors.loss(step)] = _array(flatten(result)[0])
             if step in self.noted:
-                for name, parameter in self.parameters.items():
-                    if parameter.requires_grad:
-                        values = parameter.asnumpy()
-                        trace[tensors.update(step, partners[name])] = moved(
-                            values, sample, partners[name]
-                        )
+                trained = {n: p.asnumpy() for n, p in self.parameters.items() if p.requires_grad}
+                for name, values in partners.restored(trained).items():
+                    trace[tensors.update(step, name)] = moved(values, sample, name)
         return trace | self._buffers(partners)

@@ -1,6 +1,10 @@
 """What a network consists of, as data: nothing is run to compare it.
 
+slots: the weights of a network without their values.
 weights: pairs the weights of both sides by name.
+rearranged: weights that are joined, transposed or reshaped on the other side.
+complaints: what is wrong with a pairing, with the likely reasons.
+order, renames: pair weights by order and shape; the short list of renames that says the same.
 layers: pairs the layers of both sides.
 settings: compares the settings of two layers.
 torch_settings, mindspore_settings: read the settings of a layer.

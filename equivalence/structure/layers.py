@@ -1,8 +1,7 @@
 """Layers of both sides: the tensors inside them, and their pairs. Imports no framework."""
 
-import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -57,6 +56,11 @@ class Layer:
         """The path of the layer that holds this one."""
         return self.path.rpartition(".")[0]
 
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition(".")[2]
+
 
 def below(path: str, names: Iterable[str]) -> frozenset[str]:
     """The names below a path; all names are below "", the root."""
@@ -69,60 +73,68 @@ def align(
 ) -> dict[str, str]:
     """Pair the layers: reference path -> candidate path, for every layer with a partner.
 
-    The rules, in this order. Partners have the same path; or the same path after renames; or the
-    same set of weights; or no weights, the same kind, and the same order within parents that are
-    partners. The two roots are partners. In both lists a parent comes before its children.
+    The two roots are partners. Layers with weights are partners if they hold the same weights; the
+    same path alone, as of another block in a list that begins elsewhere, makes none. Layers without
+    weights are partners within parents that are partners, or that have the same path and no other
+    partner. Of several that qualify, those are partners that have the same path after renames, then
+    the same name, then those of the same kind in their order, if both sides have as many. In both
+    lists a parent comes before its children.
+
+    rename: the declared renames, see `renamed`.
     """
-    reference, candidate = list(reference), list(candidate)
-    paths = {layer.path for layer in reference}
-    pairs: dict[str, str] = {}
-    for layer in candidate:
-        if layer.path in paths:
-            pairs[layer.path] = layer.path
-    for layer in candidate:
-        target = renamed(layer.path, rename)
-        if layer.path not in paths and target in paths:
-            pairs.setdefault(target, layer.path)
-    for ours, theirs in _groups(reference, candidate, pairs, lambda layer, _: layer.weights):
-        pairs[ours.path] = theirs.path
+    sides = {layer.path: layer for layer in reference}, {layer.path: layer for layer in candidate}
+    paths = {path: path for path in sides[0]}, {path: renamed(path, rename) for path in sides[1]}
+    pairs = {"": ""} if "" in sides[0] and "" in sides[1] else {}
 
-    def parent_and_kind(layer: Layer, parents: Mapping[str, str]) -> tuple[str, str] | None:
-        if layer.weights or layer.parent not in parents:
+    def of_weights(layer: Layer, _: Mapping[str, str], __: Mapping[str, str]) -> Hashable:
+        return layer.weights
+
+    def of_parent(layer: Layer, parents: Mapping[str, str], path: Mapping[str, str]) -> Hashable:
+        if layer.weights:
             return None
-        return parents[layer.parent], layer.kind
+        if layer.parent in parents:
+            return parents[layer.parent], True
+        return path.get(layer.parent), False
 
-    for ours, theirs in _groups(reference, candidate, pairs, parent_and_kind):
-        pairs[ours.path] = theirs.path
+    def pair(level: int | None, key: Callable[..., Hashable]) -> None:
+        partners = {path: path for path in pairs}, {ours: path for path, ours in pairs.items()}
+        groups: dict[Hashable, tuple[list[Layer], list[Layer]]] = defaultdict(lambda: ([], []))
+        for side, layers in enumerate(sides):
+            for layer in layers.values():
+                at_level = level is None or side == 1 or layer.path.count(".") == level
+                if at_level and layer.path not in partners[side]:
+                    group = key(layer, partners[side], paths[side])
+                    if group:
+                        groups[group][side].append(layer)
+        for theirs, ours in groups.values():
+            rules = [lambda layer, path: path[layer.path], lambda layer, _: layer.name]
+            if level is None:  # a wrapper and what it wraps, from the outside
+                rules.append(lambda *_: None)
+            for rule in [*rules, lambda layer, _: layer.kind]:
+                _pair_equal((theirs, ours), rule, paths, pairs)
+
+    pair(None, of_weights)
+    for level in range(1 + max((path.count(".") for path in sides[0]), default=0)):
+        pair(level, of_parent)  # a layer without weights may be a parent, too
     return pairs
 
 
-def _groups(reference: list[Layer], candidate: list[Layer], pairs: Mapping[str, str], key):
-    """Pairs of layers that have no partner yet.
-
-    Layers of the same key form a group. Where both sides have equally many layers in a group, these
-    are paired in order.
-
-    key: a function of a layer and `pairs`; a layer whose key is empty is left out.
-    """
-    sides = (
-        (reference, set(pairs), pairs),
-        (candidate, set(pairs.values()), {path: path for path in pairs.values()}),
-    )
-    grouped: list[dict[object, list[Layer]]] = []
-    for layers, taken, parents in sides:
-        groups = defaultdict(list)
+def _pair_equal(
+    sides: tuple[list[Layer], list[Layer]],
+    rule: Callable[[Layer, Mapping[str, str]], Hashable],
+    paths: tuple[Mapping[str, str], Mapping[str, str]],
+    pairs: dict[str, str],
+) -> None:
+    """Pair layers without a partner that are equal by a rule, where both sides have as many."""
+    found: list[dict[Hashable, list[str]]] = [defaultdict(list), defaultdict(list)]
+    taken = set(pairs), set(pairs.values())
+    for number, layers in enumerate(sides):
         for layer in layers:
-            if layer.path not in taken and (group := key(layer, parents)):
-                groups[group].append(layer)
-        grouped.append(groups)
-    ours, theirs = grouped
-    return list(
-        itertools.chain.from_iterable(
-            zip(layers, theirs[group], strict=True)
-            for group, layers in ours.items()
-            if len(layers) == len(theirs[group])
-        )
-    )
+            if layer.path not in taken[number]:
+                found[number][rule(layer, paths[number])].append(layer.path)
+    for value, theirs in found[0].items():
+        if len(theirs) == len(found[1][value]):
+            pairs.update(zip(theirs, found[1][value], strict=True))
 
 
 def compare_settings(
@@ -130,21 +142,23 @@ def compare_settings(
 ) -> tuple[list[Difference], int, int]:
     """The settings that differ between partners, the layers compared, and the settings compared.
 
-    Partners by path alone may be different layers, where one side has a layer that the other lacks:
-    those without a common weight are left out, and so are those of another kind among siblings of
-    another number.
+    Layers of the same path that share some weights are compared, too. Layers without weights may be
+    different ones where one side has a layer that the other lacks: those of another kind among
+    siblings of another number are left out.
     """
     theirs = {layer.path: layer for layer in reference}
     ours = {layer.path: layer for layer in candidate}
     pairs = align(theirs.values(), ours.values(), rename)
+    for path in theirs.keys() & ours.keys() - pairs.keys() - {*pairs.values()}:
+        if theirs[path].weights & ours[path].weights:
+            pairs[path] = path
     siblings = [Counter(layer.parent for layer in side.values()) for side in (theirs, ours)]
     found, layers, compared = [], 0, 0
     for path, partner in pairs.items():
         one, two = theirs[path], ours[partner]
         names = common(one.settings, two.settings)
         alike = siblings[0][one.parent] == siblings[1][two.parent]
-        shared = one.weights & two.weights or not (one.weights or two.weights)
-        if not shared or (one.kind != two.kind and not alike):
+        if one.kind != two.kind and not alike:
             continue
         layers, compared = layers + bool(names), compared + len(names)
         found += [

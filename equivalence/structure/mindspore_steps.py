@@ -14,6 +14,7 @@ from mindspore import nn
 from equivalence.structure import settings as configuration
 from equivalence.structure.layers import Layer
 from equivalence.structure.settings import OPTIMIZER, RATES, STEP
+from equivalence.structure.weights import Partners
 
 ALGORITHMS = {
     "AdaMax": "Adamax",
@@ -34,20 +35,20 @@ SHARED = ("momentum", "dampening", "nesterov", "eps", "amsgrad", "alpha", "cente
 
 
 def layers(
-    step: nn.Cell, parameters: Mapping[str, ms.Parameter], partners: Mapping[str, str]
+    step: nn.Cell, parameters: Mapping[str, ms.Parameter], partners: Partners
 ) -> list[Layer]:
     """The optimiser and the step itself as layers.
 
     parameters: the weights of the network, by path.
     partners: path of a weight -> the reference's name.
     """
-    names = {id(parameter): partners[path] for path, parameter in parameters.items()}
+    names = {id(parameter): partners.sources(path) for path, parameter in parameters.items()}
     settings: dict[str, dict[str, object]] = {}
     for _, cell in step.cells_and_names():
         for parameter, told in _optimizer(cell):
-            if id(parameter) in names:
+            for name in names.get(id(parameter), ()):
                 for setting, value in configuration.plain(told).items():
-                    settings.setdefault(setting, {})[names[id(parameter)]] = value
+                    settings.setdefault(setting, {})[name] = value
     own = configuration.own_values(step, vars(nn.Cell()))
     for name, value in vars(step).items():
         if isinstance(value, ms.amp.DynamicLossScaler):

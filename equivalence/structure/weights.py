@@ -1,13 +1,15 @@
 """Pairs of weights: which weight of the candidate belongs to which weight of the reference."""
 
-import difflib
+import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from equivalence.errors import WeightError
+from equivalence.declare.renames import JOIN, Term, has_run, is_plain, terms
+from equivalence.structure.complaints import Complaints, nearest
+from equivalence.structure.rearranged import Rearrangement, rearrangement
+from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
 
 STANDARD_RENAMES = {
     "gamma": "weight",
@@ -23,45 +25,109 @@ REFERENCE_ONLY = ("num_batches_tracked",)
 pass reads it only where no momentum is given."""
 
 
-CONSTANT, UNSAVED = "constant", "unsaved constant"
-"""Kinds of buffers that are not drawn: they keep what the constructor made. A checkpoint lacks an
-unsaved one."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A weight of a network, without its values.
-
-    shape: its shape.
-    kind: "parameter", "buffer", CONSTANT or UNSAVED. Nothing is drawn for a constant.
-    """
-
-    shape: tuple[int, ...]
-    kind: str
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether the weight is not drawn."""
-        return self.kind in (CONSTANT, UNSAVED)
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.shape}"
-
-
 class Partners(dict[str, str]):
-    """Candidate name -> reference name of each weight, one to one.
+    """Candidate name -> reference name of each weight, one to one, and what is rearranged.
 
     constants: the reference's names of all constants, with a partner or without.
+    groups: the weights that hold the same elements in another arrangement; they are no pairs.
+    places: candidate name -> reference name, by which layers find their partners. Where a rename
+        exchanges weights among the same names, each stands at its own name.
+    rename: the renames by which the names pair up.
+    proposed: the renames that nobody has declared, in words.
     """
 
-    def __init__(self, pairs: Mapping[str, str], constants: Iterable[str] = ()):
+    rename: Mapping[str, str] = {}
+    proposed: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        pairs: Mapping[str, str],
+        constants: Iterable[str] = (),
+        groups: Iterable[Rearrangement] = (),
+        places: Mapping[str, str] | None = None,
+    ):
         super().__init__(pairs)
-        self.constants = frozenset(constants)
+        self.constants, self.groups = frozenset(constants), tuple(groups)
+        self.places = {**pairs, **(places or {})}
+        self._group = {name: group for group in self.groups for name in group.candidate}
 
     @property
     def alone(self) -> frozenset[str]:
         """The constants without a partner, which are not compared."""
-        return self.constants - set(self.values())
+        return self.constants - set(self.values()).union(*(g.reference for g in self.groups))
+
+    def sources(self, name: str) -> tuple[str, ...]:
+        """The weights of the reference that a weight of the candidate is made of."""
+        if name in self._group:
+            return tuple(self._group[name].reference)
+        return (self[name],) if name in self else ()
+
+    def drawn(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        weight: Callable[[str, tuple[int, ...]], np.ndarray],
+    ) -> np.ndarray | None:
+        """What a weight of the candidate is loaded with; None: what its constructor made stays.
+
+        weight: gives the reference's weight of a name and a shape.
+        """
+        sources = self.sources(name)
+        if not sources or self.constants.intersection(sources):
+            return None
+        if name in self:
+            return weight(self[name], shape)
+        group = self._group[name]
+        return group.to_candidate({n: weight(n, s) for n, s in group.reference.items()})[name]
+
+    def restored(self, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Values of the candidate's weights, such as gradients, as the reference has them."""
+        found = {self[name]: array for name, array in values.items() if name in self}
+        for group in self.groups:
+            if values.keys() >= group.candidate.keys():
+                found |= group.to_reference(values)
+        return found
+
+    def needed(self, slots: Mapping[str, Slot]) -> dict[str, tuple[int, ...]]:
+        """Reference name -> shape of each weight that the candidate is given."""
+        shapes = {self[name]: slot.shape for name, slot in slots.items() if name in self}
+        return shapes | {n: s for group in self.groups for n, s in group.reference.items()}
+
+    def held(self, names: Iterable[str]) -> frozenset[str]:
+        """The reference's names of the drawn weights among these of the candidate, by `places`.
+
+        A part of what is rearranged is called by its own name, which the reference does not have.
+        """
+        names = set(names)
+        found = {self.places[name] for name in names if name in self}
+        for group in self.groups:
+            inside = names & group.candidate.keys()
+            found |= (
+                {*group.reference}
+                if inside == group.candidate.keys()
+                else {f"a part: {name}" for name in inside}
+            )
+        return frozenset(found - self.constants)
+
+    def part(self, inside: str, local: Callable[[str], str]) -> "Partners":
+        """The partners of the weights in a cell.
+
+        inside: the beginning of the names in the cell, which is taken off.
+        local: gives the name of a weight of the reference in the layer.
+        """
+        cut = {n: n.removeprefix(inside) for n in (*self, *self._group) if n.startswith(inside)}
+        return Partners(
+            {cut[name]: local(target) for name, target in self.items() if name in cut},
+            map(local, self.constants),
+            [
+                group.called(
+                    {name: local(name) for name in group.reference},
+                    {name: cut.get(name, name) for name in group.candidate},
+                )
+                for group in self.groups
+                if cut.keys() & group.candidate.keys()
+            ],
+        )
 
 
 def comparable(values: np.ndarray) -> np.ndarray:
@@ -76,8 +142,14 @@ def renamed(path: str, rename: Mapping[str, str]) -> str:
     """
     if not rename:
         return path
-    runs = "|".join(map(re.escape, sorted(rename, key=len, reverse=True)))
-    return re.sub(rf"(?<![^.])({runs})(?![^.])", lambda run: rename[run[0]], path)
+    return _any_of(tuple(rename)).sub(lambda run: rename[run[0]], path)
+
+
+@functools.lru_cache(maxsize=16)
+def _any_of(runs: tuple[str, ...]) -> re.Pattern[str]:
+    """A pattern that finds any of these runs of name parts, the longest first."""
+    either = "|".join(map(re.escape, sorted(runs, key=len, reverse=True)))
+    return re.compile(rf"(?<![^.])({either})(?![^.])")
 
 
 def reference_name(candidate: str, rename: Mapping[str, str]) -> str:
@@ -93,6 +165,11 @@ def reference_name(candidate: str, rename: Mapping[str, str]) -> str:
     return f"{prefix}.{last}" if prefix else last
 
 
+def plain(rename: Mapping[str, str]) -> dict[str, str]:
+    """The renames that rearrange no elements."""
+    return {old: new for old, new in rename.items() if is_plain(old, new)}
+
+
 def pair(
     reference: Mapping[str, Slot],
     candidate: Mapping[str, Slot],
@@ -101,51 +178,199 @@ def pair(
 ) -> Partners:
     """Candidate name -> reference name, one to one, and complete but for constants.
 
-    constants: the names of the constants that the candidate keeps in no weight. An unsaved one
-        needs not be named.
+    rename: see `renamed`; with " + ", ".T" or ".reshape()" see `rearranged`.
+    constants: names, or runs of their parts, of the constants that one side alone keeps. An unsaved
+        one of the reference needs not be named.
 
     Raises WeightError where a name has no partner, two candidate names have the same partner, a
-    rename is never used, `constants` names anything else, or shapes or kinds differ. The text shows
-    both lists side by side.
+    rename is never used, `constants` names anything else, or shapes or kinds differ. The text gives
+    the likely reasons, and shows both lists side by side.
+
+    Both sides are loaded through the pairs. If two weights of one shape are exchanged by mistake,
+    the candidate computes another function than the reference, and the case is red.
     """
+    partners, complaints, pairs = _pair(reference, candidate, rename, constants)
+    complaints.demand_none(pairs)
+    return partners
+
+
+def pair_found(
+    reference: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    constants: Sequence[str] = (),
+) -> tuple[Partners, bool]:
+    """The pairs that `pair` finds, and whether it would complain about anything."""
+    partners, complaints, _ = _pair(reference, candidate, rename, constants)
+    return partners, bool(complaints)
+
+
+def _pair(
+    reference: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    constants: Sequence[str],
+) -> tuple[Partners, Complaints, dict[str, str]]:
+    """The partners that fit, all complaints, and what each name of the candidate maps to."""
     slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
-    pairs = {name: reference_name(name, rename) for name in candidate}
-    complaints = [
-        f"rename {old!r} matches no candidate name"
-        for old in rename
-        if not any(f".{old}." in f".{name}." for name in candidate)
-    ]
+    names = plain(rename)
+    complaints = Complaints(slots, candidate)
+    for old in rename:
+        for run in old.split(JOIN):
+            if not any(has_run(name, run) for name in candidate):
+                complaints.add(f"rename {old!r} matches no candidate name")
+                break
     claimed: dict[str, str] = {}
-    for name, target in [*pairs.items()]:
-        if target not in slots and candidate[name].kind == CONSTANT:
-            del pairs[name]  # a tensor of its own, which no checkpoint of the reference fills
+    groups = _groups(slots, candidate, rename, complaints)
+    for group in groups:
+        for target in group.reference:
+            if target in claimed:
+                complaints.twice(next(iter(group.candidate)), claimed[target], target)
+            claimed.setdefault(target, next(iter(group.candidate)))
+    grouped = {name for group in groups for name in group.candidate}
+    own = _own(slots, candidate, names, constants)
+    pairs = {}
+    for name, slot in candidate.items():
+        if name in grouped or name in own:
             continue
+        target = _target(name, names, slots)
+        if target not in slots and slot.kind == CONSTANT:
+            continue  # a tensor of its own, which no checkpoint of the reference fills
+        pairs[name] = target
         if target not in slots:
-            complaints.append(
-                f"candidate {name} ({candidate[name]}) maps to {target}, which the reference "
-                f"does not have{_guess(target, slots)}"
-            )
+            complaints.unknown(name, target)
         elif target in claimed:
-            complaints.append(f"candidate {name} and {claimed[target]} both map to {target}")
-        elif not _fit(slots[target], candidate[name]):
-            complaints.append(
-                f"candidate {name} is a {candidate[name]}, its partner {target} a {slots[target]}"
-            )
+            complaints.twice(name, claimed[target], target)
+        elif not _fit(slots[target], slot):
+            complaints.misfit(name, target)
         claimed.setdefault(target, name)
-    complaints += [
-        f"reference {name} ({slot}) has no partner in the candidate{_guess(name, pairs)}"
-        for name, slot in slots.items()
-        if name not in claimed and slot.kind != UNSAVED and name not in constants
+    named = {n for run in constants for n in slots if n == run or has_run(n, run)}
+    for name, slot in slots.items():
+        if name in claimed or slot.kind == UNSAVED or (name in named and slot.is_constant):
+            continue
+        complaints.alone(name)
+    for run in constants:
+        if (wrong := _misnamed(run, reference, claimed, own)) is not None:
+            complaints.add(wrong)
+    fits = {
+        name: target
+        for name, target in pairs.items()
+        if claimed[target] == name and target in slots and _fit(slots[target], candidate[name])
+    }
+    constant = (name for name, slot in slots.items() if slot.is_constant)
+    partners = Partners(fits, constant, groups, _undone(fits, slots, candidate))
+    partners.rename = dict(rename)
+    return partners, complaints, pairs
+
+
+_NORMED = re.compile(r"((?:.*\.)?)(\w+)_([gv])")
+
+
+def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> str:
+    """The reference's name for a candidate's; the factors of a weight norm have two."""
+    target = reference_name(name, rename)
+    normed = _NORMED.fullmatch(target)
+    if normed is None or target in slots:
+        return target
+    other = f"{normed[1]}parametrizations.{normed[2]}.original{'gv'.index(normed[3])}"
+    return other if other in slots else target
+
+
+def _groups(
+    slots: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    complaints: Complaints,
+) -> list[Rearrangement]:
+    """What the renames say to be rearranged."""
+    names, groups, taken = plain(rename), [], set()
+    rearranging = [(old.split(JOIN), new) for old, new in rename.items() if old not in names]
+    rearranging.sort(key=lambda each: len(each[0][0]), reverse=True)  # the longer run first
+    for runs, new in rearranging:
+        named = terms(new)
+        for name in candidate:
+            if name in taken or not has_run(name, runs[0]):
+                continue
+            ours = [renamed(name, {runs[0]: run}) for run in runs]
+            theirs = [reference_name(name, {**names, runs[0]: term.name}) for term in named]
+            missing = [n for n in ours if n not in candidate] + [
+                n for n in theirs if n not in slots
+            ]
+            taken |= {*ours}
+            what = f"rename {JOIN.join(runs)!r} to {new!r}"
+            if missing:
+                complaints.add(f"{what} finds {name}, but no {missing[0]}")
+                continue
+            group = _group(slots, theirs, named, candidate, ours)
+            if group is None:
+                sides = [
+                    JOIN.join(f"{n} ({side[n]})" for n in side_names)
+                    for side, side_names in ((candidate, ours), (slots, theirs))
+                ]
+                complaints.add(f"{what}: candidate {sides[0]} does not fit reference {sides[1]}")
+                continue
+            groups.append(group)
+    return groups
+
+
+def _group(
+    slots: Mapping[str, Slot],
+    theirs: Sequence[str],
+    named: Sequence[Term],
+    candidate: Mapping[str, Slot],
+    ours: Sequence[str],
+) -> Rearrangement | None:
+    """The rearrangement between these weights; None where shapes or kinds do not fit."""
+    constant = {slots[name].is_constant for name in theirs}
+    kinds = [{side[n].kind for n in names} for side, names in ((slots, theirs), (candidate, ours))]
+    fit = "parameter" not in kinds[1] if constant == {True} else kinds[0] == kinds[1]
+    if not fit or len(kinds[0]) > 1 or len({*theirs}) < len(theirs):
+        return None
+    shapes = [
+        {n: side[n].shape for n in names} for side, names in ((slots, theirs), (candidate, ours))
     ]
-    complaints += filter(None, (_misnamed(name, reference, claimed) for name in constants))
-    if complaints:
-        raise WeightError(
-            f"weights do not pair up: {len(complaints)} complaints\n  "
-            + "\n  ".join(complaints)
-            + "\n"
-            + _side_by_side(slots, candidate, pairs)
-        )
-    return Partners(pairs, (n for n, slot in slots.items() if slot.is_constant))
+    return rearrangement(shapes[0], named, shapes[1])
+
+
+def _own(
+    slots: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    constants: Sequence[str],
+) -> set[str]:
+    """The weights of the candidate that are named as constants, and are the candidate's alone.
+
+    A table that the reference does not save may have another shape there.
+    """
+    found = set()
+    for name, slot in candidate.items():
+        if slot.kind != "parameter" and any(has_run(name, run) for run in constants):
+            target = slots.get(_target(name, rename, slots))
+            if target is None or (target.kind == UNSAVED and not _fit(target, slot)):
+                found.add(name)
+    return found
+
+
+def _undone(
+    pairs: Mapping[str, str], slots: Mapping[str, Slot], candidate: Mapping[str, Slot]
+) -> dict[str, str]:
+    """Candidate name -> its standard name, for the weights that renames exchange in a circle.
+
+    In a circle every weight takes the place of another that both sides have; a port does not name
+    its weights so, a mistaken map does. A shift of indices is no circle: it has a first name that
+    one side lacks.
+    """
+    standard = {name: reference_name(name, {}) for name in pairs}
+    holder = {target: name for name, target in standard.items()}
+    found: dict[str, str] = {}
+    for name in pairs:
+        circle, other = [name], holder.get(pairs[name])
+        while other is not None and other not in circle:
+            circle.append(other)
+            other = holder.get(pairs[other])
+        if other == name and len(circle) > 1 and _fit(slots[standard[name]], candidate[name]):
+            found[name] = standard[name]
+    return found
 
 
 def _fit(reference: Slot, candidate: Slot) -> bool:
@@ -155,35 +380,19 @@ def _fit(reference: Slot, candidate: Slot) -> bool:
     return reference == candidate
 
 
-def _misnamed(name: str, reference: Mapping[str, Slot], claimed: Mapping[str, str]) -> str | None:
+def _misnamed(
+    run: str, reference: Mapping[str, Slot], claimed: Mapping[str, str], own: set[str]
+) -> str | None:
     """What is wrong with a name in `constants`; None: nothing."""
-    if name not in reference:
-        return (
-            f"constants name {name!r}, which the reference does not have{_guess(name, reference)}"
-        )
+    found = [run] if run in reference else [name for name in reference if has_run(name, run)]
+    if not found:
+        if any(has_run(name, run) for name in own):
+            return None
+        near = nearest(run, reference)
+        return f"constants name {run!r}, which the reference does not have{near}"
+    name = next((n for n in found if reference[n].is_constant), found[0])
     if not reference[name].is_constant:
         return f"constants name {name!r}, a {reference[name]}, which is drawn"
     if name in claimed:
         return f"constants name {name!r}, which the candidate keeps in {claimed[name]}"
     return None
-
-
-def _guess(name: str, names: Mapping[str, object]) -> str:
-    """The most similar of `names`, as the end of a sentence; "" where none is similar."""
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"; nearest: {close[0]}" if close else ""
-
-
-def _side_by_side(
-    reference: Mapping[str, Slot], candidate: Mapping[str, Slot], pairs: Mapping[str, str]
-) -> str:
-    """A table of both sides, with partners on one line."""
-    partner = {target: name for name, target in reversed(pairs.items()) if target in reference}
-    rows = [("reference", "candidate")]
-    rows += [
-        (f"{n} {s.shape}", f"{partner[n]} {candidate[partner[n]].shape}" if n in partner else "-")
-        for n, s in reference.items()
-    ]
-    rows += [("-", f"{n} {s.shape}") for n, s in candidate.items() if n not in partner.values()]
-    width = max(len(left) for left, _ in rows)
-    return "\n".join(f"  {left:{width}}  {right}" for left, right in rows)

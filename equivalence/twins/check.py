@@ -38,6 +38,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
         excused=comparison.excused,
         kernels=comparison.kernels,
         settings=comparison.settings,
+        proposed=comparison.partners.proposed,
     )
 
 

@@ -8,10 +8,9 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import candidates
-from equivalence.runs import kept, pinned
+from equivalence.runs import kept, pairing, pinned
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
-from equivalence.structure import weights
 from equivalence.twins import excuses, second_call, settings
 
 if TYPE_CHECKING:
@@ -42,8 +41,7 @@ def compare_size(
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
     pinned.demand(case, reference.random_layers, candidate.dropouts())
-    twin = case.twin
-    partners = weights.pair(reference.slots, candidate.slots(), twin.rename, twin.constants)
+    partners = pairing.partners(case, reference.slots, candidate.slots())
     if partners.alone:
         reference = reference.without(partners.alone)
     configured = settings.compare(case, reference, candidate, partners)

@@ -28,7 +28,8 @@ def demand(case: TwinCase, seed: int) -> str | None:
 
     def candidate() -> None:
         network = kept.candidate(case, seed)
-        names = {n: weights.reference_name(n, case.twin.rename) for n in network.slots()}
+        rename = weights.plain(case.twin.rename)
+        names = {n: weights.reference_name(n, rename) for n in network.slots()}
         network.run(side.sample, weights.Partners(names), case.phase, {})
 
     _demand_raised("candidate", case, candidate)

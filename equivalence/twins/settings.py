@@ -1,6 +1,5 @@
 """Compares the settings of both sides of a case, whether it passes or not."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
@@ -10,6 +9,7 @@ from equivalence.record import truths
 from equivalence.runs import kept, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.layers import Layer, compare_settings
+from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def compare(
     case: TwinCase,
     reference: Reference,
     candidate: "MindSporeNetwork",
-    partners: Mapping[str, str],
+    partners: Partners,
 ) -> Settings | None:
     """The settings of both sides, compared as data; nothing is run.
 
@@ -37,7 +37,7 @@ def compare(
     if theirs is None:
         return None
     ours = sides.candidate_layers(case, candidate, partners)
-    found, layers, compared = compare_settings(theirs, ours, case.twin.rename)
+    found, layers, compared = compare_settings(theirs, ours, partners.rename)
     return judge_settings(found, case.twin.settings, layers, compared, case.name)
 
 

@@ -1,0 +1,215 @@
+"""What is wrong with a pairing of weights, in words: the likely reasons first, and not too many."""
+
+import difflib
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from equivalence.declare.renames import RESHAPED, TRANSPOSED
+from equivalence.errors import WeightError
+from equivalence.structure.rearranged import same_elements, transposed
+from equivalence.structure.slots import Slot
+
+TOLD = 10
+"""How many complaints of one sort are told in words; the others are counted."""
+
+ROWS = 60
+"""How many rows the table of both sides may have; a longer one shows what has no partner alone."""
+
+SHORTLIST = 12
+"""Among how many names, those with the most parts in common, the most similar one is looked for."""
+
+NORMED = re.compile(r"(?:.*\.)?parametrizations\.\w+\.original\d")
+
+
+class Complaints:
+    """The complaints about one pairing of weights.
+
+    reference, candidate: the weights of both sides by name.
+    """
+
+    def __init__(self, reference: Mapping[str, Slot], candidate: Mapping[str, Slot]):
+        self.reference, self.candidate = reference, candidate
+        self._declared: list[str] = []
+        self._misfits: list[str] = []
+        self._unknown: dict[str, str] = {}
+        self._alone: list[str] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, (self._declared, self._misfits, self._unknown, self._alone)))
+
+    def add(self, text: str) -> None:
+        """Complain about the declaration."""
+        self._declared.append(text)
+
+    def twice(self, name: str, other: str, target: str) -> None:
+        """Complain about two weights of the candidate with one partner."""
+        self._misfits.append(f"candidate {name} and {other} both map to {target}")
+
+    def misfit(self, name: str, target: str) -> None:
+        """Complain about partners of different shapes or kinds."""
+        ours, theirs = self.candidate[name], self.reference[target]
+        text = f"candidate {name} is a {ours}, its partner {target} a {theirs}"
+        if ours.kind == theirs.kind and (cure := _arrangement(ours.shape, theirs.shape)):
+            text += f"; {cure[0]}: rename={{{name!r}: {target + cure[1]!r}}}"
+        self._misfits.append(text)
+
+    def unknown(self, name: str, target: str) -> None:
+        """Complain about a weight of the candidate whose partner would be `target`."""
+        self._unknown[name] = target
+
+    def alone(self, name: str) -> None:
+        """Complain about a weight of the reference without a partner."""
+        self._alone.append(name)
+
+    def demand_none(self, pairs: Mapping[str, str]) -> None:
+        """Raise WeightError unless there are no complaints.
+
+        pairs: candidate name -> reference name, whether the reference has it or not.
+        """
+        if not self:
+            return
+        sorts = (
+            (self._declared, str),
+            (self._misfits, str),
+            ([*self._unknown], self._of_unknown),
+            (self._alone, self._of_alone),
+        )
+        lines = [f"weights do not pair up: {len(self)} complaints"]
+        lines += [f"  {line}" for line in (self._prefix(), *_told(sorts)) if line]
+        lines += _side_by_side(self.reference, self.candidate, pairs)
+        raise WeightError("\n".join(lines))
+
+    def _of_unknown(self, name: str) -> str:
+        target = self._unknown[name]
+        text = (
+            f"candidate {name} ({self.candidate[name]}) maps to {target}, which the reference "
+            "does not have"
+        )
+        for owner, slot in self.reference.items():
+            if target in slot.names:
+                return (
+                    f"{text}: it ties {target} to {owner}; share the parameter in the candidate, "
+                    "or the candidate trains one weight more"
+                )
+        return text + (
+            self._weight_norm(target, self._alone)
+            or self._leaf(target, self.reference, "the reference's")
+            or nearest(target, self._alone or self.reference)
+        )
+
+    def _of_alone(self, name: str) -> str:
+        text = f"reference {name} ({self.reference[name]}) has no partner in the candidate"
+        for owner, slot in self.candidate.items():
+            if name in slot.names:
+                return f"{text}, which ties it to {owner}: there it is a weight of its own"
+            if (
+                self.reference[name].names
+                and self._unknown.get(owner) in self.reference[name].names
+            ):
+                return f"{text}; it is tied to {self._unknown[owner]}, which is candidate {owner}"
+        if NORMED.fullmatch(name):
+            return (
+                f"{text}: the reference has a weight norm, so the candidate must have weight_g and "
+                "weight_v, or the reference must be built without the norm"
+            )
+        targets = {self._unknown.get(n, n): n for n in self.candidate}
+        near = self._leaf(name, targets, "the candidate's") or nearest(name, self._unknown.values())
+        return text + (near or nearest(name, self.candidate))
+
+    def _weight_norm(self, target: str, names: Iterable[str]) -> str:
+        """Whether the reference has the factors of a weight norm in the weight's place."""
+        prefix, _, leaf = target.rpartition(".")
+        start = f"{prefix}." if prefix else ""
+        factors = (f"{start}parametrizations.{leaf}.original0", f"{start}{leaf}_g")
+        normed = next((factor for factor in factors if factor in names), None)
+        return f": there it is weight-normed, as {normed}" if normed else ""
+
+    def _leaf(self, name: str, others: Mapping[str, object], whose: str) -> str:
+        """Whether the other side has the layer, with other weights."""
+        layer, _, leaf = name.rpartition(".")
+        if not layer or leaf not in ("weight", "bias", "running_mean", "running_var"):
+            return ""
+        start = f"{layer}."
+        own = [n.removeprefix(start) for n in others if n.startswith(start)]
+        own = [leaf for leaf in own if "." not in leaf and f"{start}{leaf}" not in self._unknown]
+        return f": {whose} {layer} has only {', '.join(own)}" if own and leaf not in own else ""
+
+    def _prefix(self) -> str:
+        """Whether one part more in front of all names is all that differs, in words."""
+        for more, fewer, side in (
+            (self._unknown.values(), self._alone, "candidate"),
+            (self._alone, [*self._unknown.values()], "reference"),
+        ):
+            first = {name.partition(".")[0] for name in more}
+            rest = {name.partition(".")[2] for name in more}
+            if len(first) == 1 and len(rest) > 1 and rest == {*fewer}:
+                prefix = f"{first.pop()}."
+                old, new = (prefix, "") if side == "candidate" else ("", prefix)
+                children = sorted({name.partition(".")[0] for name in rest})
+                renames = ", ".join(f"{old + n!r}: {new + n!r}" for n in children[:3])
+                more_of_them = ", ..." if len(children) > 3 else ""
+                return (
+                    f"every name of the {side} begins with {prefix!r}: "
+                    f"rename={{{renames}{more_of_them}}}"
+                )
+        return ""
+
+
+def _told(sorts: Iterable[tuple[list[str], Callable[[str], str]]]) -> list[str]:
+    lines = []
+    for found, words in sorts:
+        lines += [words(each) for each in found[:TOLD]]
+        if len(found) > TOLD:
+            side = words(found[TOLD]).partition(" ")[0]
+            lines.append(f"and {len(found) - TOLD} more of the {side}, such as {found[TOLD]}")
+    return lines
+
+
+def _arrangement(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[str, str] | None:
+    """How two shapes may hold the same elements: in words, and as a rename says it."""
+    if ours == theirs:
+        return None
+    if transposed(ours, theirs):
+        return "as if transposed", TRANSPOSED
+    if same_elements(ours, theirs):
+        return "the same but for axes of length one", RESHAPED
+    return None
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The most similar of `names`, as the end of a sentence; "" where none is similar."""
+    parts = Counter(name.split("."))
+
+    def common(other: str) -> int:
+        return sum((parts & Counter(other.split("."))).values())
+
+    names = [*names]
+    if len(names) > SHORTLIST:
+        names = heapq.nlargest(SHORTLIST, names, key=common)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"; nearest: {close[0]}" if close else ""
+
+
+def _side_by_side(
+    reference: Mapping[str, Slot], candidate: Mapping[str, Slot], pairs: Mapping[str, str]
+) -> list[str]:
+    """A table of both sides, with partners on one line; of many, those without a partner."""
+    partner = {target: name for name, target in reversed(pairs.items()) if target in reference}
+    rows = [
+        (f"{n} {s.shape}", f"{partner[n]} {candidate[partner[n]].shape}" if n in partner else "-")
+        for n, s in reference.items()
+    ]
+    paired = {*partner.values()}
+    rows += [("-", f"{n} {s.shape}") for n, s in candidate.items() if n not in paired]
+    last = []
+    if len(rows) > ROWS:
+        full = [row for row in rows if "-" not in row]
+        odd = [row for row in rows if "-" in row]
+        left, right = ([row for row in odd if row[side] == "-"][:TOLD] for side in (1, 0))
+        last = [f"  {len(full)} pairs, and {len(odd) - len(left + right)} more without a partner"]
+        rows = left + right
+    rows = [("reference", "candidate"), *rows]
+    width = max(len(left) for left, _ in rows)
+    return [f"  {left:{width}}  {right}" for left, right in rows] + last
