@@ -70,7 +70,9 @@ def command(
     if random:
         fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
     if weights is not None:
-        fields["weights"] = str(weights.absolute())
+        if not weights.exists():
+            raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
+        fields["weights"] = str(weights)
     for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
         _demand_target(side, option)
     name = identifier(reference.partition(":")[2])
@@ -106,7 +108,7 @@ def _run(
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
             _write(write, written.source(session.twin))
-            _print([f"{write}: the declaration; pytest compares the same"])
+            _print([f"{write}: the declaration; pytest {write} compares the same"])
         for verdict in session.verdicts():
             verdicts.append(verdict)
             _print([result.verdict_text(verdict, repeat)])

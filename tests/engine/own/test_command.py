@@ -1,11 +1,13 @@
 """`equivalence compare`: what is printed, in which order, what is written, and the exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from equivalence.__main__ import main
 
@@ -137,6 +139,34 @@ def test_a_declaration_is_written_that_declares_the_same(run, tmp_path):
     before = path.read_text()
     assert run(*NET, *QUICK, "--write", path)[0] == 2
     assert path.read_text() == before
+
+
+def test_pytest_runs_the_declaration_that_is_written(run, tmp_path):
+    assert run(*NET, *QUICK, "--write", "twins_written.py")[0] == 0
+    written = Path("twins_written.py").resolve()
+    try:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "-m", "cpu", "-p", "no:cacheprovider"),
+                *("-p", "equivalence.plugin.door", "--rootdir", tmp_path, written),
+                *("--results", "r.jsonl"),
+            ],
+            cwd=written.parent,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{written.parent}"},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        written.unlink()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "compared 4 tensors in 1 cases of 1 twins" in done.stdout
+
+
+def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):
+    weights = {"fc.weight": torch.ones(3, 4), "fc.bias": torch.ones(3)}
+    torch.save(weights, tmp_path / "n.pth")
+    code, lines, _ = run(*NET, *QUICK, "--weights", tmp_path / "n.pth")
+    assert (code, lines[-1]) == (0, "equal in 1 case")
 
 
 def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):

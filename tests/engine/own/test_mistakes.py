@@ -112,7 +112,8 @@ COMMANDS = [
     ("nets:Net ports:Net * --pair folder", "is neither name nor order, nor a file"),
     ("nets:Net ports:Renamed * --pair no_pairs.txt", "no_pairs.txt:2", "CANDIDATE = REFERENCE"),
     ("nets:Net ports:Net * --pair bytes.txt", "cannot be read as text"),
-    ("nets:Net ports:Net * --weights none.pth", "weights"),
+    ("nets:Net ports:Net * --weights none.pth", "--weights none.pth is not there"),
+    ("nets:Net ports:Net * --weights plain.npy", "plain.npy"),
     # What is random, where it runs, and what is written.
     ("nets:Drawing ports:Net --input normal(2,4) --phase train", "draw random numbers", "--random"),
     ("nets:Drawing ports:Net --input normal(2,4) --random DropPath", "DropPath"),
