@@ -32,6 +32,7 @@ environment.prepare()
 import numpy as np  # noqa: E402
 
 from equivalence import files  # noqa: E402
+from equivalence.declare import nesting  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
 from equivalence.declare.twin import EXECUTIONS, Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError  # noqa: E402
@@ -198,8 +199,6 @@ def builders(of_step: Sequence[TwinCase]) -> dict[str, Callable[[], Callable[[],
 def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
     import torch
 
-    from equivalence.sides.torch_network import flatten
-
     network._load(sample, "train", "float32")
     inputs = network._inputs(sample, "float32")
 
@@ -220,13 +219,18 @@ def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
         inputs[i].requires_grad_()
     leaves = [each for each in (*inputs, *network.module.parameters()) if each.requires_grad]
     with network._computing(sample, "float32"):
-        outputs = flatten(network.module(*inputs))
+        outputs = nesting.named(network.module(*inputs))
     along = [
-        torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out)
-        for i, out in enumerate(outputs)
+        torch.from_numpy(sample.cotangent(name, tuple(out.shape))).to(out)
+        for name, out in outputs.items()
     ]
     del outputs
-    return timed(lambda: torch.autograd.grad(flatten(network.module(*inputs)), leaves, along))
+
+    def backward() -> object:
+        outputs = nesting.named(network.module(*inputs))
+        return torch.autograd.grad(list(outputs.values()), leaves, along)
+
+    return timed(backward)
 
 
 def _mindspore_step(
@@ -242,7 +246,7 @@ def _mindspore_step(
     else:
         made = reference.run(sample, "train", "float32")
         shapes = {
-            int(name.partition(".")[2]): values.shape
+            name.partition(".")[2]: values.shape
             for name, values in made.items()
             if name.startswith("output.")
         }

@@ -37,6 +37,7 @@ _HOMES = {
     "diagnose": "equivalence.kinds",
     "distinct": "equivalence.declare.draws",
     "distribution": "equivalence.declare.draws",
+    "file": "equivalence.declare.draws",
     "gaps": "equivalence.declare.draws",
     "given": "equivalence.declare.draws",
     "grid": "equivalence.declare.twin",

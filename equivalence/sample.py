@@ -4,13 +4,16 @@ Each tensor has its own random stream, seeded by (base seed, sample name, redraw
 new tensor or a new case therefore never changes the values of another.
 """
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
 
+from equivalence.declare import nesting
 from equivalence.declare.distributions import quiet_channels
 from equivalence.declare.draws import Draw
-from equivalence.errors import WeightError
+from equivalence.declare.nesting import Arguments, Position
+from equivalence.errors import DeclarationError, WeightError
 from equivalence.seeds import seed_of, stream
 
 # Row b holds the eight bits of byte b; shape (256, 8).
@@ -33,6 +36,7 @@ class Sample:
     name: names the random streams, together with `seed`, the base seed.
     draws: each input's draw with its shape.
     dtype: the dtype of all floating values.
+    called: how a network is called with the inputs; None: each is a positional argument.
     given: name -> values of weights that are not drawn and never change, those of a checkpoint;
     then every weight is given but for counts of batches.
     redraw: how often all values have been replaced by new ones.
@@ -48,8 +52,10 @@ class Sample:
         seed: int,
         draws: list[tuple[Draw, tuple[int, ...]]],
         dtype: str,
+        called: Arguments | None = None,
         given: Mapping[str, np.ndarray] | None = None,
     ):
+        self.called = called
         self.name, self.seed, self.draws, self.dtype = name, seed, draws, dtype
         self.given = dict(given or {})
         self.redraw = self.row_redraws = 0
@@ -116,16 +122,32 @@ class Sample:
 
         step: the step of a training, from 1; each step has its own batch.
         """
-        drawn = [
-            draw.array(self.stream("input", i, *_later(step)), shape)
-            for i, (draw, shape) in enumerate(self.draws)
-        ]
-        return [x if i in self.narrow else self._round(x) for i, x in enumerate(drawn)]
+        inputs = []
+        for name, (draw, shape) in zip(self.arguments.names, self.draws, strict=True):
+            values = draw.array(self.stream("input", name, *_later(step)), shape)
+            if draw.stored is not None and values.dtype == "float32":
+                values = self._round_file(draw, values)
+            inputs.append(values if draw.narrow else self._round(values))
+        return inputs
+
+    def _round_file(self, draw: Draw, values: np.ndarray) -> np.ndarray:
+        """The values of a file in the case's dtype; DeclarationError where one is beyond it."""
+        with np.errstate(over="ignore"):
+            rounded = self._round(values)
+        if np.isinf(rounded).sum() > np.isinf(values).sum():
+            cure = f"scale it, or leave out {self.dtype}"
+            raise DeclarationError(f"{draw} has values beyond {self.dtype}; {cure}")
+        return rounded
+
+    @property
+    def arguments(self) -> Arguments:
+        """How a network is called with the inputs."""
+        return self.called or Arguments.plain(len(self.draws))
 
     @property
     def narrow(self) -> list[int]:
         """Positions of the inputs that are float16 in every case, whatever the case's dtype."""
-        return [i for i, (draw, _) in enumerate(self.draws) if draw.kind == "half"]
+        return [i for i, (draw, _) in enumerate(self.draws) if draw.narrow]
 
     @property
     def differentiable(self) -> list[int]:
@@ -167,9 +189,9 @@ class Sample:
         """The value that a weight gets after an update: here, just what the optimizer computed."""
         return values
 
-    def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
-        """The cotangent of output number `index`: N(0, 1), never all ones."""
-        return self._round(self.stream("cotangent", index).standard_normal(shape))
+    def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The cotangent of an output, by its name: N(0, 1), never all ones."""
+        return self._round(self.stream("cotangent", output).standard_normal(shape))
 
 
 class Perturbed:
@@ -185,6 +207,7 @@ class Perturbed:
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         self.sample, self.probe = sample, probe
         self.differentiable, self.narrow = sample.differentiable, sample.narrow
+        self.arguments = sample.arguments
         self._unit_roundoff = unit_roundoff
         self._factors = np.array((1.0 - unit_roundoff, 1.0 + unit_roundoff))[_BITS]
 
@@ -206,8 +229,8 @@ class Perturbed:
         """The perturbed inputs; those in `Sample.exact` are unchanged."""
         inputs = self.sample.inputs(step)
         return [
-            x if i in self.sample.exact else self._perturb(x, "input", i, *_later(step))
-            for i, x in enumerate(inputs)
+            x if i in self.sample.exact else self._perturb(x, "input", name, *_later(step))
+            for i, (name, x) in enumerate(zip(self.arguments.names, inputs, strict=True))
         ]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -223,9 +246,9 @@ class Perturbed:
         perturbed = self._perturb(values, "constant", name)
         return np.where(short(values, self._unit_roundoff), values, perturbed)
 
-    def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
-        """The perturbed cotangent of output number `index`."""
-        return self._perturb(self.sample.cotangent(index, shape), "cotangent", index)
+    def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The perturbed cotangent of an output, by its name."""
+        return self._perturb(self.sample.cotangent(output, shape), "cotangent", output)
 
     def updated(self, update: int, index: int, values: np.ndarray) -> np.ndarray:
         """Weight number `index` after an update, perturbed: storing it rounds it once more."""
@@ -315,6 +338,22 @@ def resolve_inputs(
     """The draws with their shapes under `config`, without those that it leaves out."""
     resolved = [(draw.filled(config), draw.resolve(config)) for draw in draws]
     return [(draw, shape) for draw, shape in resolved if shape is not None]
+
+
+def call_of(inputs: object, config: Mapping[str, object]) -> Arguments:
+    """How a network is called with a twin's inputs under `config`, as `resolve_inputs` orders them.
+
+    An input that the configuration leaves out is left out of what holds it, too.
+    """
+    numbers = itertools.count()
+
+    def place(leaf: object) -> object:
+        if not isinstance(leaf, Draw):
+            return leaf
+        return nesting.LEFT_OUT if leaf.resolve(config) is None else Position(next(numbers))
+
+    placed = nesting.transform(inputs, place)
+    return Arguments((), placed) if isinstance(placed, dict) else Arguments(tuple(placed))
 
 
 def moved(values: np.ndarray, sample: Sample, name: str) -> np.ndarray:

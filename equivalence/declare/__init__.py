@@ -6,7 +6,8 @@ A declaration names its two sides as "module:attribute" and gives one case for e
 twin, operator, pipeline, initial, data_parallel: the five kinds of declarations.
 declaration: the checks of their fields that all kinds share.
 difference: known differences and errors, which declarations expect.
-draws, distributions: how the inputs of a twin are drawn.
+draws, distributions: how the inputs of a twin are drawn, or read from files.
+nesting: inputs and outputs of any structure, and the names of their leaves.
 batches: inputs of a twin that a data pipeline gives.
 spaces: the space of shapes and arguments that an operator's examples are drawn from.
 """

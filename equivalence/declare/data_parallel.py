@@ -14,7 +14,7 @@ from equivalence.declare.declaration import (
     stem,
 )
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import demand_fits, demand_inputs
+from equivalence.declare.twin import demand_fits, demand_inputs, draws_of
 
 RUNS = {
     "torchrun": ("reference", "torchrun"),
@@ -76,7 +76,8 @@ class DataParallel(Declaration):
     def __post_init__(self) -> None:
         demand = demanding("distributed", self, ("reference", "candidate"))
         demand_inputs(demand)
-        demand(isinstance(self.inputs, tuple), "inputs are a pipeline's; write draws of samples")
+        plain = isinstance(self.inputs, tuple) and list(self.inputs) == draws_of(self.inputs)
+        demand(plain, "inputs are no list of draws alone; write draws of samples")
         for field_name in ("batch_size", "steps", "ranks"):
             demand.whole(field_name)
         demand(self.batch_size > 0, "batch_size must be at least 1")

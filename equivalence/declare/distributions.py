@@ -4,8 +4,18 @@ Each function takes the generator, the shape, and the options of its draw, and r
 that shape. Floating values are float64 unless a function says otherwise.
 """
 
+import functools
+import hashlib
+import math
+import os
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
 import numpy as np
 
+from equivalence.declare.declaration import Demand, is_number, is_whole, shown
 from equivalence.errors import DeclarationError
 
 DISTINCT = 4096
@@ -139,8 +149,106 @@ def _booleans(rng, shape):
 
 
 def _given(_, shape, values):
-    """int32; the values are not random."""
-    return np.array(values, np.int32).reshape(shape)
+    """int32, or float64 where a float is among them; the values are not random."""
+    array = np.array(values)
+    return array.astype(np.float64 if array.dtype.kind == "f" else np.int32).reshape(shape)
+
+
+def _file(_, shape, path, name):
+    """The dtype of the file."""
+    values = _load(path, name)
+    if values.shape != shape:
+        raise DeclarationError(
+            f"{_spelled(path, name)}, which had the shape {shape} and now has {values.shape}"
+        )
+    return values
+
+
+STORED = ("float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
+"""The dtypes of a file that both sides compute in."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An array in a file.
+
+    shape: its shape.
+    dtype: its dtype.
+    digest: a SHA-256 of its shape, dtype and values.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    digest: str
+
+    @classmethod
+    def of(cls, path: str, name: str | None) -> "Stored":
+        """The array of a file; it is read again when the file has changed.
+
+        Raises DeclarationError if the file holds no such array, or none that can be compared.
+        """
+        try:
+            state = os.stat(path)
+        except OSError:
+            _refuse(path, name, f"which does not exist; the current folder is {os.getcwd()}")
+        return _stored(path, name, state.st_mtime_ns, state.st_size, state.st_ino)
+
+
+@functools.lru_cache(maxsize=256)
+def _stored(path: str, name: str | None, *_state: int) -> Stored:
+    values = _load(path, name)
+    digest = hashlib.sha256(f"{values.shape} {values.dtype} ".encode())
+    digest.update(values.reshape(-1).view(np.uint8))
+    return Stored(values.shape, str(values.dtype), digest.hexdigest())
+
+
+def _load(path: str, name: str | None) -> np.ndarray:
+    """The array of a file. Raises DeclarationError if there is none that can be compared."""
+    if os.path.isdir(path):
+        _refuse(path, name, "which is a folder; name a .npy or .npz file in it")
+    try:
+        values = _pick(path, name)
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        if "allow_pickle" in str(error):
+            _refuse(path, name, "which holds pickled objects; save plain numbers by numpy.save")
+        told = f"{type(error).__name__}: {error}".partition("\n")[0]
+        _refuse(path, name, f"which is no whole file of NumPy ({told}); save it by numpy.save")
+    dtype = values.dtype.name
+    if dtype == "float64":
+        cure = "save it again with .astype('float32')"
+        _refuse(path, name, f"of float64, and cases compute in float32 or float16; {cure}")
+    if dtype not in STORED:
+        _refuse(path, name, f"of dtype {dtype}; save one of {', '.join(STORED)}")
+    if not values.size:
+        _refuse(path, name, f"of the shape {values.shape}, which has no element; save some")
+    return np.array(values, values.dtype.newbyteorder("="), order="C")
+
+
+def _pick(path: str, name: str | None) -> np.ndarray:
+    with open(path, "rb") as stream:
+        archive = stream.read(2) == b"PK"
+        if not archive:
+            stream.seek(0)
+            np.lib.format.read_magic(stream)  # np.load takes any other file for a pickle
+    if not archive:
+        if name is not None:
+            _refuse(path, name, "which is a .npy file: its one array has no name; leave it out")
+        return np.load(path, allow_pickle=False)
+    with np.load(path, allow_pickle=False) as arrays:
+        known = ", ".join(map(repr, arrays.files)) or "none"
+        if name is None and len(arrays.files) != 1:
+            _refuse(path, name, f"which has several arrays or none; name one of {known}")
+        if name is not None and name not in arrays.files:
+            _refuse(path, name, f"which has no such array; name one of {known}")
+        return arrays[name or arrays.files[0]]
+
+
+def _refuse(path: str, name: str | None, why: str) -> NoReturn:
+    raise DeclarationError(f"{_spelled(path, name)}, {why}")
+
+
+def _spelled(path: str, name: str | None) -> str:
+    return f"file({path!r})" if name is None else f"file({path!r}, {name!r})"
 
 
 KINDS = {
@@ -162,5 +270,84 @@ KINDS = {
     "triangular": _triangular,
     "booleans": _booleans,
     "given": _given,
+    "file": _file,
 }
 """Kind of draw -> its distribution. The function of the same name in `draws.py` makes the draw."""
+
+
+def demand_options(demand: Demand, kind: str, options: Mapping[str, Any]) -> None:
+    """Demand that the options of a draw have values that its distribution takes."""
+    for name, value in options.items():
+        right, words = _OPTIONS[name]
+        demand(right(value), f"{name} is {shown(value)}; write {words}")
+    if kind == "ties":
+        demand(is_whole(options["largest"]), "largest is no whole number; write one")
+    elif kind == "logits":
+        demand(options["largest"] > 1, "largest is not above one; write a larger number")
+    if "low" in options:
+        low, high = options["low"], options["high"]
+        within = low < high or (kind == "uniform" and low == high)  # one number, for operators
+        demand(within, f"low {low} is not below high {high}; exchange or part them")
+    if kind in _RANGES:
+        largest = _RANGES[kind]
+        demand(is_whole(low) and is_whole(high), "low and high are no whole numbers; write such")
+        within = -largest <= low and high <= largest + 1
+        demand(within, f"low {low} and high {high} are beyond {largest}; write smaller numbers")
+
+
+_OPTIONS = {
+    "scale": (lambda value: is_number(value) and value > 0, "a number above zero"),
+    "shift": (is_number, "a number"),
+    "low": (is_number, "a number"),
+    "high": (is_number, "a number"),
+    "largest": (lambda value: is_number(value) and value > 0, "a number above zero"),
+    "step": (
+        lambda value: is_number(value) and value > 0 and math.frexp(value)[0] == 0.5,
+        "a power of two",
+    ),
+    "upper": (lambda value: isinstance(value, bool), "True or False"),
+    "values": (
+        lambda value: (
+            is_number(value)
+            or isinstance(value, tuple | list)
+            or (isinstance(value, str) and value.isidentifier())
+        ),
+        "numbers or a name",
+    ),
+    "path": (lambda value: isinstance(value, str) and value != "", "the path of a file"),
+    "name": (
+        lambda value: value is None or (isinstance(value, str) and value != ""),
+        "the name of an array",
+    ),
+}
+"""Option -> (a test of its value, the words that say what to write where the test fails)."""
+
+_RANGES = {"integers": 2**31 - 1, "whole": 2**63 - 1, "half": 2**11}
+"""Kind of draw -> the largest whole number up to which its dtype holds every one. A `low` or `high`
+beyond it raises DeclarationError."""
+
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+"""The largest float that a `given` draw may have."""
+
+
+def demand_given(demand: Demand, values: Any, shape: tuple[int, ...] | None) -> None:
+    """Demand that the values of a `given` draw are numbers, one for each element of its shape."""
+    leaves = list(_leaves(values))
+    right = all(is_number(leaf) and abs(leaf) <= FLOAT32_MAX for leaf in leaves)
+    if all(map(is_whole, leaves)):
+        right = all(-(2**31) <= leaf < 2**31 for leaf in leaves)
+    complaint = "are neither integers of 32 bits nor floats of float32; write such"
+    demand(right, f"values {shown(values)} {complaint}")
+    room = len(leaves) if shape is None else math.prod(shape)
+    complaint = f"values are {len(leaves)} numbers, and the shape {shape} has {room}; give as many"
+    demand(room == len(leaves), complaint)
+
+
+def _leaves(values: Any) -> Iterator[Any]:
+    """The innermost values of nested lists and tuples."""
+    if not isinstance(values, list | tuple):
+        yield values
+        return
+    for each in values:
+        yield from _leaves(each)

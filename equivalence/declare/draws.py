@@ -8,14 +8,15 @@ is left out. The examples below need `import numpy as np`.
 import functools
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from equivalence.declare.declaration import Demand, is_number, is_whole, shown
-from equivalence.declare.distributions import DISTINCT, KINDS
+from equivalence.declare.declaration import Demand, is_whole, shown
+from equivalence.declare.distributions import DISTINCT, KINDS, Stored, demand_given, demand_options
 from equivalence.errors import DeclarationError
 
 
@@ -53,7 +54,7 @@ class Draw:
         takes = _defaults(self.kind).keys() - {"shape"}
         demand(self.options.keys() == takes, f"options are not {', '.join(takes) or 'empty'}")
         demand.flag("differentiable")
-        _demand_options(demand, self.kind, self.options)
+        demand_options(demand, self.kind, self.options)
         if all(map(is_whole, self.shape)) and not self.names:
             self.demand_values(demand, {})
 
@@ -69,10 +70,30 @@ class Draw:
     def __str__(self) -> str:
         """The call that makes this draw: `normal(2, 3, scale=4.0)`."""
         make, defaults = globals()[self.kind], _defaults(self.kind)
+        if self.kind == "file":
+            where = [repr(each) for each in self.options.values() if each is not None]
+            return f"file({', '.join(where)}){'' if self.differentiable else '.constant()'}"
         options = [f"{k}={v!r}" for k, v in self.options.items() if defaults.get(k) != v]
         call = f"{self.kind}({', '.join([*map(repr, self.shape), *options])})"
         constant = make(*self.shape, **self.options).differentiable and not self.differentiable
         return f"{call}.constant()" if constant else call
+
+    @property
+    def stored(self) -> Stored | None:
+        """The array in the file of a `file` draw; None for any other. Raises DeclarationError."""
+        return Stored.of(**self.options) if self.kind == "file" else None
+
+    @property
+    def identity(self) -> str:
+        """All that the values depend on, beside the seed: for a file its content, not its path."""
+        if self.stored is None:
+            return str(self)
+        return f"file of {self.stored.digest}{'' if self.differentiable else '.constant()'}"
+
+    @property
+    def narrow(self) -> bool:
+        """Whether the values are float16 in every case, whatever the case's dtype."""
+        return self.kind == "half" or (self.kind == "file" and self.stored.dtype == "float16")
 
     @property
     def names(self) -> set[str]:
@@ -81,7 +102,12 @@ class Draw:
         return {entry for entry in entries if isinstance(entry, str)}
 
     def filled(self, config: Mapping[str, Any]) -> "Draw":
-        """The same draw; a name in the option `values` is replaced by what `config` gives it."""
+        """The same draw; a name in the option `values` is replaced by what `config` gives it.
+
+        A file of integers has no gradient.
+        """
+        if self.stored is not None and not self.stored.dtype.startswith("float"):
+            return self.constant()
         values = self.options.get("values")
         if not isinstance(values, str):
             return self
@@ -90,8 +116,10 @@ class Draw:
     def resolve(self, config: Mapping[str, Any]) -> tuple[int, ...] | None:
         """The shape under `config`, in elements; None where a name in it stands for None.
 
-        Raises DeclarationError where `config` lacks a name.
+        Raises DeclarationError where `config` lacks a name, or a file cannot be read.
         """
+        if self.stored is not None:
+            return self.stored.shape
         sizes: list[int] = []
         for entry in self.shape:
             value = _named(config, entry) if isinstance(entry, str) else entry
@@ -101,22 +129,24 @@ class Draw:
         return tuple(sizes)
 
     def demand_values(self, demand: Demand, config: Mapping[str, Any]) -> None:
-        """Demand that a `given` draw has integers of 32 bits, one for each element of its shape."""
+        """Demand that a `given` draw has a number for each element of its shape.
+
+        All are integers of 32 bits, or some of them are floats.
+        """
         if self.kind != "given":
             return
-        values, shape = self.options["values"], self.resolve(config)
+        values = self.options["values"]
         values = _named(config, values) if isinstance(values, str) else values
-        leaves = list(_leaves(values))
-        right = all(is_whole(leaf) and -(2**31) <= leaf < 2**31 for leaf in leaves)
-        demand(right, f"values {shown(values)} are no integers of 32 bits; write such")
-        room = len(leaves) if shape is None else math.prod(shape)
-        complaint = (
-            f"values are {len(leaves)} numbers, and the shape {shape} has {room}; give as many"
-        )
-        demand(room == len(leaves), complaint)
+        demand_given(demand, values, self.resolve(config))
 
     def demand_fit(self, demand: Demand, config: Mapping[str, Any]) -> None:
         """Demand that this input has a shape and values under a configuration of a declaration."""
+        if self.kind == "file":
+            try:
+                _ = self.stored
+            except DeclarationError as error:
+                demand(False, f"inputs has {error}")
+            return
         for name in filter(config.__contains__, (n for n in self.shape if isinstance(n, str))):
             value = config[name]
             sizes = value if isinstance(value, tuple | list) else (value,)
@@ -143,7 +173,7 @@ class Draw:
         """Random values of the given shape; the kind of the draw says their dtype.
 
         The caller rounds float64 to the dtype of the case. All other dtypes stay as they are:
-        int32 for labels and indices, int64, bool, float16.
+        int32 for labels and indices, int64, bool, float16, and whatever a file holds.
         """
         return KINDS[self.kind](rng, shape, **self.options)
 
@@ -154,66 +184,11 @@ def _named(config: Mapping[str, Any], name: str) -> Any:
     return config[name]
 
 
-def _leaves(values: Any) -> Iterator[Any]:
-    """The innermost values of nested lists and tuples."""
-    if not isinstance(values, list | tuple):
-        yield values
-        return
-    for each in values:
-        yield from _leaves(each)
-
-
 @functools.cache
 def _defaults(kind: str) -> dict[str, Any]:
     """The parameters of a kind's maker, each with its default."""
     parameters = inspect.signature(globals()[kind]).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters}
-
-
-def _demand_options(demand: Demand, kind: str, options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        right, words = _OPTIONS[name]
-        demand(right(value), f"{name} is {shown(value)}; write {words}")
-    if kind == "ties":
-        demand(is_whole(options["largest"]), "largest is no whole number; write one")
-    elif kind == "logits":
-        demand(options["largest"] > 1, "largest is not above one; write a larger number")
-    if "low" in options:
-        low, high = options["low"], options["high"]
-        within = low < high or (kind == "uniform" and low == high)  # one number, for operators
-        demand(within, f"low {low} is not below high {high}; exchange or part them")
-    if kind in _RANGES:
-        largest = _RANGES[kind]
-        demand(is_whole(low) and is_whole(high), "low and high are no whole numbers; write such")
-        within = -largest <= low and high <= largest + 1
-        demand(within, f"low {low} and high {high} are beyond {largest}; write smaller numbers")
-
-
-_OPTIONS = {
-    "scale": (lambda value: is_number(value) and value > 0, "a number above zero"),
-    "shift": (is_number, "a number"),
-    "low": (is_number, "a number"),
-    "high": (is_number, "a number"),
-    "largest": (lambda value: is_number(value) and value > 0, "a number above zero"),
-    "step": (
-        lambda value: is_number(value) and value > 0 and math.frexp(value)[0] == 0.5,
-        "a power of two",
-    ),
-    "upper": (lambda value: isinstance(value, bool), "True or False"),
-    "values": (
-        lambda value: (
-            is_whole(value)
-            or isinstance(value, tuple | list)
-            or (isinstance(value, str) and value.isidentifier())
-        ),
-        "integers or a name",
-    ),
-}
-"""Option -> (a test of its value, the words that say what to write where the test fails)."""
-
-_RANGES = {"integers": 2**31 - 1, "whole": 2**63 - 1, "half": 2**11}
-"""Kind of draw -> the largest whole number up to which its dtype holds every one. A `low` or `high`
-beyond it raises DeclarationError."""
 
 
 def normal(*shape: int | str, scale: float = 1.0, shift: float = 0.0) -> Draw:
@@ -389,12 +364,34 @@ def booleans(*shape: int | str) -> Draw:
 
 
 def given(*shape: int | str, values: Any) -> Draw:
-    """Given int32 values, not random: an axis, a bound, a permutation, a sparse pattern.
+    """Given values, not random and without a gradient: an axis, a bound, a permutation, scales.
 
-    values: integers, flat or nested as the shape is, or a name of the configuration or of a size.
+    Integers are int32; with a float among them, all are floats.
+
+    values: numbers, flat or nested as the shape is, or a name of the configuration or of a size.
 
     >>> from equivalence import given
     >>> given(2, 2, values=[0, 1, 1, 0]).array(np.random.default_rng(0), (2, 2)).tolist()
     [[0, 1], [1, 0]]
     """
     return Draw("given", shape, {"values": values}, differentiable=False)
+
+
+def file(path: str | os.PathLike[str], name: str | None = None) -> Draw:
+    """The values of a file of NumPy, exactly: a .npy file, or the array `name` of an .npz file.
+
+    Integers, booleans and float16 keep their dtype. float32 is rounded to float16 only in a case
+    of that dtype, as every input is. A gradient is compared with respect to floats. Every step of a
+    training gets the same values. The file is read when a twin is declared, and again by each case.
+
+    path: where it is, from the current folder on if it is relative, as for `open`.
+    name: the name of the array; None where the file holds one.
+
+    >>> from equivalence import file
+    >>> print(file("/data/photos.npz", "pixels").constant())
+    file('/data/photos.npz', 'pixels').constant()
+    """
+    right = isinstance(path, str | os.PathLike) and bool(os.fspath(path))
+    if not right:
+        raise DeclarationError(f"file: path is {shown(path)}; write the path of a .npy file")
+    return Draw("file", (), {"path": os.path.abspath(os.fspath(path)), "name": name})

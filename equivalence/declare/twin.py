@@ -1,17 +1,20 @@
 """Declarations of twins, and their cases. Imports no framework."""
 
 import itertools
+import keyword
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from equivalence.declare import nesting
 from equivalence.declare.batches import Batches
 from equivalence.declare.declaration import (
     Configured,
     Demand,
     demanding,
     fields_checked,
+    is_number,
     shown,
     stem,
 )
@@ -38,7 +41,9 @@ class Twin:
     reference: the callable that builds the PyTorch network, "module:attribute", or
     "module:attribute.part" for an attribute of what the call returns.
     candidate: the callable that builds the MindSpore network, written alike.
-    inputs: the draws of the inputs in order, or the `Batches` of a data pipeline.
+    inputs: the inputs in order, or keywords -> inputs, or the `Batches` of a data pipeline. An
+    input is a draw, or None, True, a number or a text that is passed as it is, or a tuple, list or
+    dict of inputs.
     configs: keyword arguments of both callables, one mapping for each case. A key in capitals
     (`H`, `BATCH`) only sizes the inputs and is not passed on.
     phases: "train", "eval" or both.
@@ -83,7 +88,7 @@ class Twin:
     name: str
     reference: str
     candidate: str
-    inputs: Sequence[Draw] | Batches
+    inputs: Sequence[Any] | Mapping[str, Any] | Batches
     configs: Sequence[Mapping[str, Any]] = ({},)
     phases: Sequence[str] = PHASES
     executions: Sequence[str] = EXECUTIONS
@@ -149,6 +154,11 @@ class Twin:
         demand(right, f"weights is {shown(file)}; write the path of a checkpoint")
         object.__setattr__(self, "weights", os.path.abspath(os.path.expanduser(file)))
 
+    @property
+    def draws(self) -> list[Draw]:
+        """The draws of all inputs, in order; none where a pipeline gives them."""
+        return draws_of(self.inputs)
+
     def _demand_sizes(self, demand: Demand) -> None:
         if not demand.configurations("sizes", "one size"):
             return
@@ -160,23 +170,56 @@ class Twin:
         lower = sorted(name for name in named if not name.isupper())
         demand(not lower, f"sizes name {lower}; a size is in capitals")
         demand(self.steps is None and not self.raises, "with sizes can neither train nor raise")
-        unused = sorted(named - {name for draw in self.inputs for name in draw.names})
+        unused = sorted(named - {name for draw in self.draws for name in draw.names})
         demand(not unused, f"sizes name {unused}, which no input has")
         for config in self.configs:
             twice = sorted(named & set(config))
             demand(not twice, f"{twice} is in sizes and in {dict(config)}")
 
 
+def draws_of(inputs: Any) -> list[Draw]:
+    """The draws in inputs of any structure, in order; none where a pipeline gives them."""
+    if isinstance(inputs, Batches):
+        return []
+    return [leaf for _, leaf in nesting.leaves(inputs) if isinstance(leaf, Draw)]
+
+
 def demand_inputs(demand: Demand) -> None:
-    """Demand that the inputs are at least one draw, or the `Batches` of a pipeline."""
+    """Demand that the inputs have a draw, or are the `Batches` of a pipeline."""
     inputs = demand.declared.inputs
     if isinstance(inputs, Batches):
         return
     demand(not isinstance(inputs, Draw), "inputs is one draw; write a list")
-    inputs = demand.listed("inputs")
+    if isinstance(inputs, Mapping):
+        demand.mapping("inputs", inputs)
+        odd = [key for key in inputs if keyword.iskeyword(key)]
+        demand(not odd, f"inputs has the keyword {shown(odd and odd[0])}, a word of Python's own")
+        object.__setattr__(demand.declared, "inputs", dict(inputs))
+    else:
+        demand.listed("inputs")
+    inputs = demand.declared.inputs
     demand(bool(inputs), "has no inputs")
-    odd = [each for each in inputs if not isinstance(each, Draw)]
-    demand(not odd, f"inputs has {shown(odd and odd[0])}, which is no draw; write normal(2, 3)")
+    _demand_nested(demand, inputs)
+    demand(bool(draws_of(inputs)), "inputs has no draw; write normal(2, 3) or file('x.npy')")
+
+
+def _demand_nested(demand: Demand, tree: Any) -> None:
+    """Demand that a nesting of inputs has draws, constants and plain containers alone."""
+    if isinstance(tree, dict | tuple | list):
+        kind = type(tree).__name__
+        plain = type(tree) in (dict, tuple, list)
+        demand(plain, f"inputs has a {kind}; write a plain tuple, list or dict")
+        odd = [key for key in tree if not isinstance(key, str)] if isinstance(tree, dict) else []
+        demand(not odd, f"inputs has a dict with the key {shown(odd and odd[0])}; write a text")
+        for child in tree.values() if isinstance(tree, dict) else tree:
+            _demand_nested(demand, child)
+        return
+    array = hasattr(tree, "shape") and not isinstance(tree, Draw)
+    cure = "save it by numpy.save, and write file('x.npy')"
+    demand(not array, f"inputs has an array, a {type(tree).__name__}; {cure}")
+    right = tree is None or isinstance(tree, Draw | bool | str) or is_number(tree)
+    cure = "write normal(2, 3); None, True, numbers and texts are passed as they are"
+    demand(right, f"inputs has {shown(tree)}, which is no draw; {cure}")
 
 
 def demand_fits(
@@ -186,7 +229,7 @@ def demand_fits(
 
     A name in capitals that no input uses is an error, too.
     """
-    inputs = [*demand.declared.inputs]
+    inputs = draws_of(demand.declared.inputs)
     names = {name for draw in inputs for name in draw.names}
     for config in configs:
         for dimensions in [{**config, **size} for size in sizes or ({},)]:
@@ -294,8 +337,12 @@ class TwinCase(Configured):
 
     @property
     def shared(self) -> tuple[Any, ...]:
-        """The values that identify the reference and its sample, besides the twin."""
-        return (self.sample_name, self.dimensions)
+        """The values that identify the reference and its sample, besides the twin.
+
+        Files may change while a process runs.
+        """
+        files = [draw.identity for draw in self.twin.draws if draw.stored is not None]
+        return (self.sample_name, self.dimensions, *files)
 
     @property
     def network(self) -> "TwinCase":

@@ -93,7 +93,7 @@ def _wrong_values(search: Search, path: str, local: Local) -> list[str]:
     arrays = {n: local.sample.weight(n, slot.shape) for n, slot in drawn.items() if slot.shape}
     inputs = local.sample.inputs()
     for phrase, altered in _hypotheses(arrays):
-        trial = InSitu(search.whole.sample, path, inputs, {}, altered)
+        trial = InSitu(search.whole.sample, path, inputs, {}, altered, local.sample.arguments)
         values = network.run(trial, search.case.phase, "float64")
         if _same_outputs(search, local, values):
             return [f"weights: computes as if {phrase}"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from equivalence.declare.nesting import Arguments
 from equivalence.judge.expected import Expected
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork
@@ -27,11 +28,13 @@ ELSEWHERE = "/"
 class Flow:
     """The tensors between the layers in one float64 run of the reference.
 
-    inputs: (layer, call) -> its inputs in the case's dtype; only where all of them are tensors.
+    inputs: (layer, call) -> its inputs in the case's dtype; only of calls that can be repeated.
+    arguments: (layer, call) -> how it is called with them.
     between: output or cotangent -> its truth with its sensitivity.
     """
 
     inputs: dict[tuple[str, int], list[np.ndarray]] = field(default_factory=dict)
+    arguments: dict[tuple[str, int], Arguments] = field(default_factory=dict)
     between: dict[Site, Expected] = field(default_factory=dict)
 
     def calls(self, layer: str) -> list[int]:
@@ -56,11 +59,12 @@ def observe(measurement: Measurement) -> Flow:
     if all(values.dtype != "int64" for values in sample.inputs()):
         dtypes[np.dtype("int64")] = np.dtype("int32")  # the dtype of the reference's labels
 
+    def called(layer: str, call: int, arguments: Arguments, arrays: list[np.ndarray]) -> None:
+        rounded = [values.astype(dtypes.get(values.dtype, values.dtype)) for values in arrays]
+        flow.inputs[layer, call], flow.arguments[layer, call] = rounded, arguments
+
     def keep(site: Site, values: np.ndarray) -> None:
-        if site.part == "input":
-            rounded = values.astype(dtypes.get(values.dtype, values.dtype))
-            flow.inputs.setdefault((site.layer, site.call), []).append(rounded)
-        elif values.dtype.kind == "f":
+        if values.dtype.kind == "f":
             flow.between[site] = Expected(values, str(values.dtype))
 
     def widen(site: Site, values: np.ndarray) -> None:
@@ -68,7 +72,7 @@ def observe(measurement: Measurement) -> Flow:
         if expected is not None:
             expected.widen(values)
 
-    with network.observed(keep):
+    with network.observed(keep, called):
         measurement.run()
     with network.observed(widen):
         for probe in range(INNER_PROBES):
@@ -82,8 +86,9 @@ class InSitu(Sample):
     A weight is asked for by its name in the layer, or by ELSEWHERE and its full name.
 
     inputs: the layer's inputs in this call.
-    cotangents: index of an output -> its cotangent.
+    cotangents: name of an output -> its cotangent.
     altered: name -> values that replace a weight's.
+    called: how the layer is called; None: each input is a positional argument.
     """
 
     def __init__(
@@ -91,10 +96,12 @@ class InSitu(Sample):
         whole: Sample,
         layer: str,
         inputs: list[np.ndarray],
-        cotangents: Mapping[int, np.ndarray],
+        cotangents: Mapping[str, np.ndarray],
         altered: Mapping[str, np.ndarray] | None = None,
+        called: Arguments | None = None,
     ):
-        super().__init__(f"{whole.name}/{layer}", whole.seed, [], whole.dtype)
+        called = called or Arguments.plain(len(inputs))
+        super().__init__(f"{whole.name}/{layer}", whole.seed, [], whole.dtype, called)
         self.whole, self.prefix = whole, f"{layer}." if layer else ""
         self.layer_inputs, self.cotangents = inputs, cotangents
         self.altered = altered or {}
@@ -113,10 +120,10 @@ class InSitu(Sample):
         full = name.removeprefix(ELSEWHERE) if elsewhere else self.prefix + name
         return self.whole.weight(full, shape)
 
-    def cotangent(self, index: int, shape: tuple[int, ...]) -> np.ndarray:
-        values = self.cotangents.get(index)
+    def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
+        values = self.cotangents.get(output)
         if values is None or values.shape != shape:  # nothing comes back, so anything may
-            return super().cotangent(index, shape)
+            return super().cotangent(output, shape)
         return values.astype(self.dtype)
 
 
@@ -128,11 +135,11 @@ def sample_of_call(
     if network.pools_maxima(layer):
         inputs = [_untied(values, whole.stream("untie", layer, call)) for values in inputs]
     cotangents = {
-        site.index: expected.truth
+        site.name: expected.truth
         for site, expected in flow.between.items()
         if site[:3] == (layer, call, "cotangent")
     }
-    return InSitu(whole, layer, inputs, cotangents)
+    return InSitu(whole, layer, inputs, cotangents, called=flow.arguments[layer, call])
 
 
 def _untied(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -193,7 +193,9 @@ class _Training:
         """The truth's gradients of the loss in that step, by name."""
         reference = sides.build_reference(self.case.network)
         weights_before = {name: self._before(number, name) for name in self._names()}
-        here = InSitu(self.sample, "", self.sample.inputs(number), {0: np.ones(())}, weights_before)
+        inputs, called = self.sample.inputs(number), self.sample.arguments
+        ones = {"0": np.ones(())}
+        here = InSitu(self.sample, "", inputs, ones, weights_before, called)
         trace = reference.run(here, self.case.phase, "float64")
         return {name: trace[tensors.parameter_gradient(name)] for name in before}
 

@@ -1,22 +1,57 @@
 """The trace of a run: its named arrays, in order.
 
 The reference gives the names: `output.0`, `gradient:input[0]`, `gradient:conv1.weight`,
-`buffer:bn1.running_mean`. Training steps add `loss[1]` and `update[1]:conv1.weight`.
+`buffer:bn1.running_mean`. Training steps add `loss[1]` and `update[1]:conv1.weight`. Outputs in a
+mapping and nested inputs have longer names: `output.logits`, `gradient:input[cache.0.1]`.
 """
+
+import numbers
 
 import numpy as np
 
+from equivalence.errors import EquivalenceError
+
 Trace = dict[str, np.ndarray]
 
-
-def output(index: int) -> str:
-    """The name of output `index` of the forward pass."""
-    return f"output.{index}"
+NONE = np.empty(0, bool)
+"""What a trace has for an output that is None."""
 
 
-def input_gradient(index: int) -> str:
-    """The name of the gradient with respect to input `index`."""
-    return f"gradient:input[{index}]"
+def output(name: str) -> str:
+    """The name of an output of the forward pass, see `nesting.names`."""
+    return f"output.{name}"
+
+
+def returned(trace: Trace) -> list[str]:
+    """The names of the outputs in a trace, without what `output` puts before them."""
+    return [name.removeprefix("output.") for name in trace if name.startswith("output.")]
+
+
+def constant(side: str, name: str, value: object) -> np.ndarray:
+    """An output that is no tensor, as an array: None or a number.
+
+    side: "reference" or "candidate".
+
+    Raises EquivalenceError for anything else.
+    """
+    if value is None:
+        return NONE
+    if isinstance(value, numbers.Number | np.generic | np.ndarray):
+        return np.asarray(value)
+    raise EquivalenceError(
+        f"the {side} returns a {type(value).__name__} as {output(name)}; return tensors, numbers "
+        "or None, in tuples, lists, dicts or dataclasses"
+    )
+
+
+def is_none(dtype: object, shape: tuple[int, ...]) -> bool:
+    """Whether this dtype and shape are those of NONE."""
+    return str(dtype) == str(NONE.dtype) and shape == NONE.shape
+
+
+def input_gradient(name: str) -> str:
+    """The name of the gradient with respect to an input, see `Arguments.names`."""
+    return f"gradient:input[{name}]"
 
 
 def parameter_gradient(name: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
-from equivalence.judge.tensors import Trace, buffer
+from equivalence.judge.tensors import Trace, buffer, is_none
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ def nothing_to_compare(expected: Mapping[str, Expected]) -> str | None:
     if floating and not any(_any(np.isfinite, values) for values in floating.values()):
         return f"the truth has no finite number, in {', '.join(floating)}: it compares nothing"
     outputs = [name for name in expected if name.startswith("output.")]
+    outputs = [n for n in outputs if not is_none(expected[n].truth.dtype, expected[n].shape)]
     if not outputs or any(n not in floating or _any(_is_number, floating[n]) for n in outputs):
         return None
     return f"the truth is NaN everywhere in {', '.join(outputs)}: it compares nothing"
@@ -128,10 +129,10 @@ class Truth(dict[str, Expected]):
         return truth
 
     @property
-    def pulled_back(self) -> dict[int, tuple[int, ...]]:
-        """The shapes of the floating outputs, by position; each of these gets a cotangent."""
+    def pulled_back(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the floating outputs, by name; each of these gets a cotangent."""
         return {
-            int(name.removeprefix("output.")): tensor.shape
+            name.removeprefix("output."): tensor.shape
             for name, tensor in self.items()
             if name.startswith("output.") and tensor.truth.dtype.kind == "f"
         }

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equivalence.declare import nesting
 from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance
@@ -243,15 +244,30 @@ def _reference_lost(
 def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, str]:
     """The tensors that are missing, or have another shape or dtype: name -> problem."""
     problems = {}
+    another = _another_structure(expected, candidate)
     for name, tensor in expected.items():
         got = candidate.get(name)
         if got is None:
-            problems[name] = "the candidate does not have it"
+            problems[name] = "the candidate does not have it" + another
+        elif tensors.is_none(got.dtype, got.shape) != tensors.is_none(tensor.dtype, tensor.shape):
+            none = tensors.is_none(got.dtype, got.shape)
+            other = f"a {tensor.dtype} of the shape {tensor.shape}" if none else "None"
+            given = "None" if none else f"a {got.dtype} of the shape {got.shape}"
+            problems[name] = f"{given}, expected {other}"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
         elif str(got.dtype) != tensor.dtype:
             problems[name] = f"dtype {got.dtype}, expected {tensor.dtype}"
-    return problems | {n: "only the candidate has it" for n in candidate if n not in expected}
+    alone = [name for name in candidate if name not in expected]
+    return problems | dict.fromkeys(alone, "only the candidate has it" + another)
+
+
+def _another_structure(expected: Mapping[str, Expected], candidate: Trace) -> str:
+    """Says what both sides return where that differs; "" where it does not."""
+    theirs, ours = (nesting.words(tensors.returned(each)) for each in (expected, candidate))
+    if theirs == ours:
+        return ""
+    return f": the reference returns {theirs}, the candidate {ours}; return the same structure"
 
 
 def _tensor(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equivalence.declare.batches import Batches
+from equivalence.declare.nesting import Arguments
 from equivalence.errors import DeclarationError
 from equivalence.pipelines.compare import BATCH, Sides
 from equivalence.sample import Sample
@@ -44,7 +45,8 @@ class BatchSample(Sample):
         dtype: str,
         given: Mapping[str, np.ndarray] | None = None,
     ):
-        super().__init__(name, seed, [], dtype, given)
+        called = Arguments.plain(len(batches[0]) if batches else 0)
+        super().__init__(name, seed, [], dtype, called, given)
         self.batches = batches
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:

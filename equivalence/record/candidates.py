@@ -88,7 +88,7 @@ class KeptCandidate:
         sample: Sample,
         partners: Mapping[str, str],
         phase: str,
-        outputs: Mapping[int, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
     ) -> Trace:
         """The candidate's trace, which is also recorded."""
         self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.steps)
@@ -216,7 +216,7 @@ class ReplayedCandidate:
         sample: Sample,
         partners: Mapping[str, str],
         _phase: str,
-        outputs: Mapping[int, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
     ) -> Trace:
         """The recorded trace. Raises RecordError if it is missing or belongs to another sample."""
         if self.trace is None:
@@ -243,7 +243,7 @@ def _digest(
     sample: Sample,
     slots: Mapping[str, Slot],
     partners: Mapping[str, str],
-    outputs: Mapping[int, tuple[int, ...]],
+    outputs: Mapping[str, tuple[int, ...]],
     steps: int | None,
 ) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""

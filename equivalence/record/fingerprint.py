@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from equivalence.checkpoints import files
+from equivalence.declare.draws import Draw
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.sketch import Sketch
 from equivalence.sample import Sample
@@ -77,7 +78,7 @@ def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]
     return given | {
         "arguments": case.arguments,
         "dimensions": case.dimensions,
-        "inputs": [str(draw) for draw in twin.inputs],
+        "inputs": _identified(twin.inputs),
         "phase": case.phase,
         "dtype": case.dtype,
         "steps": twin.steps,
@@ -87,6 +88,24 @@ def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]
         "seed": seed,
         "unit_roundoff": unit_roundoff,
     }
+
+
+def _identified(inputs: Any) -> Any:
+    """The inputs as JSON: a list of texts, or keywords with texts. Files count by their content."""
+    if isinstance(inputs, dict):
+        return {key: _spelled(each) for key, each in inputs.items()}
+    return [_spelled(each) for each in inputs]
+
+
+def _spelled(tree: Any) -> str:
+    """One input as text: the identity of a draw, or constants and draws with what holds them."""
+    if isinstance(tree, Draw):
+        return tree.identity
+    if isinstance(tree, dict):
+        return f"{{{', '.join(f'{key!r}: {_spelled(child)}' for key, child in tree.items())}}}"
+    if isinstance(tree, tuple | list):
+        return f"{type(tree).__name__}({', '.join(map(_spelled, tree))})"
+    return repr(tree)
 
 
 def _sum(declared: dict[str, Any]) -> str:
@@ -150,13 +169,13 @@ def _imported(text: str, package: str) -> Iterator[str]:
 def digest(
     sample: Sample,
     weights: Mapping[str, tuple[int, ...]],
-    pulled_back: Mapping[int, tuple[int, ...]],
+    pulled_back: Mapping[str, tuple[int, ...]],
     steps: int | None,
 ) -> int:
     """A CRC-32 of every input, weight and cotangent that the candidate gets.
 
     weights: the shapes of the weights, by the reference's names.
-    pulled_back: the shapes of the outputs with a cotangent, by position.
+    pulled_back: the shapes of the outputs with a cotangent, by name.
     steps: the number of training steps; None without training.
     """
     values = [x for step in range(1, (steps or 1) + 1) for x in sample.inputs(step)]

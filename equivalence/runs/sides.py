@@ -9,7 +9,7 @@ from equivalence.errors import TorchMissingError
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.runs import trained
-from equivalence.sample import Sample, resolve_inputs
+from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.structure.layers import Layer
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ def draw(case: TwinCase, seed: int) -> Sample:
     given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
     if isinstance(case.twin.inputs, Batches):
         return batches.draw(case.twin.inputs, case.sample_name, seed, case.dtype, given)
-    inputs = resolve_inputs(case.twin.inputs, case.dimensions)
-    return Sample(case.sample_name, seed, inputs, case.dtype, given)
+    twin, dimensions = case.twin, case.dimensions
+    inputs, called = resolve_inputs(twin.draws, dimensions), call_of(twin.inputs, dimensions)
+    return Sample(case.sample_name, seed, inputs, case.dtype, called, given)
 
 
 def build_reference(case: TwinCase) -> "TorchNetwork":
@@ -72,7 +73,7 @@ def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:
     if not case.twin.sizes:
         return None
     unknown = dict.fromkeys(case.twin.sizes[0], (None,))  # a tuple, since `resolve` splices it in
-    shapes = [draw.resolve({**case.config, **unknown}) for draw in case.twin.inputs]
+    shapes = [draw.resolve({**case.config, **unknown}) for draw in case.twin.draws]
     return [shape for shape in shapes if shape is not None]
 
 

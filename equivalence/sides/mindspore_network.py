@@ -16,6 +16,7 @@ from mindspore import nn
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.utils import no_init_parameters
 
+from equivalence.declare import nesting
 from equivalence.errors import DeclarationError, WeightError, without_torch
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
@@ -24,7 +25,7 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
-from equivalence.sides.mindspore_pullback import Pullback, flatten
+from equivalence.sides.mindspore_pullback import Pullback, called, demand_plain, flatten, named
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.structure.layers import Layer, Sink, Site, below
 from equivalence.structure.mindspore_settings import settings
@@ -42,8 +43,8 @@ class Function(nn.Cell):
         super().__init__()
         self.call = call
 
-    def construct(self, *inputs):
-        return self.call(*inputs)
+    def construct(self, *inputs, **keywords):
+        return self.call(*inputs, **keywords)
 
 
 class MindSporeNetwork:
@@ -167,13 +168,17 @@ class MindSporeNetwork:
         names: path of a cell -> path of the reference's layer; other cells are not observed.
         """
         calls: dict[str, int] = {}
+        outputs_of: dict[tuple[str, int], list[str]] = {}
         pulled: list[tuple[str, list]] = []
 
         def after(path: str):
             def hook(_, __, outputs):
                 call = calls[path] = calls.get(path, -1) + 1
-                for i, out in enumerate(flatten(outputs)):
-                    sink(Site(path, call, "output", i), _array(out))
+                leaves = nesting.named(outputs)
+                outputs_of[path, call] = list(leaves)
+                for name, out in leaves.items():
+                    if isinstance(out, ms.Tensor):
+                        sink(Site(path, call, "output", name), _array(out))
 
             return hook
 
@@ -197,9 +202,10 @@ class MindSporeNetwork:
         for path, gradients in pulled:  # the last call is pulled back first
             if reached[path] <= calls[path]:
                 continue  # one of its calls got no gradient, and nothing says which
-            for i, gradient in enumerate(gradients):
+            call = reached[path] - 1
+            for name, gradient in zip(outputs_of[path, call], gradients, strict=False):
                 if gradient is not None:
-                    sink(Site(path, reached[path] - 1, "cotangent", i), gradient)
+                    sink(Site(path, call, "cotangent", name), gradient)
             reached[path] -= 1
             calls[path] -= 1
 
@@ -212,7 +218,7 @@ class MindSporeNetwork:
         sample: Sample,
         partners: Mapping[str, str],
         phase: str,
-        outputs: Mapping[int, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
     ) -> list[RandomLayer]:
         """Every draw of random numbers in a PyNative run, in order; what is pinned is named, too.
 
@@ -228,13 +234,13 @@ class MindSporeNetwork:
         sample: Sample,
         partners: Partners,
         phase: str,
-        outputs: Mapping[int, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
     ) -> Trace:
         """Run forward and backward in the sample's dtype; the trace has the reference's names.
 
         partners: path of a weight -> the reference's name.
         phase: "train" or "eval".
-        outputs: position -> shape of each floating output that has a cotangent.
+        outputs: name -> shape of each floating output that has a cotangent.
 
         A second run reuses the compiled graph. Raises WeightError where the cell does not hold the
         weights that were loaded.
@@ -258,7 +264,7 @@ class MindSporeNetwork:
         sample: Sample,
         partners: Partners,
         phase: str,
-        outputs: Mapping[int, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
         both: bool,
     ) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`.
@@ -270,7 +276,9 @@ class MindSporeNetwork:
         if both and self.execution == "pynative":
             self.cell.set_train(phase != "train")
             with self._arithmetic(), self.draws.running():
-                self.cell(*(ms.Tensor(values) for values in sample.inputs()))
+                arrays = [ms.Tensor(values) for values in sample.inputs()]
+                arguments, keywords = sample.arguments.filled(arrays)
+                self.cell(*arguments, **keywords)
             self._set_phase(phase)
 
     def _load(self, sample: Sample, partners: Partners) -> None:
@@ -307,18 +315,24 @@ class MindSporeNetwork:
         arguments = inputs
         backward = bool(outputs and (positions or trained))
         if backward:
-            cotangents = [sample.cotangent(i, shape) for i, shape in outputs.items()]
+            cotangents = [sample.cotangent(name, shape) for name, shape in outputs.items()]
             arguments = [*inputs, *(ms.Tensor(values) for values in cotangents)]
         if self._step is None:
-            self._step = self.cell
+            self._step = called(self.cell, sample.arguments)
             if backward:
-                weights = tuple(trained.values())
-                self._step = Pullback(self.cell, len(inputs), positions, weights)
+                weights, names = tuple(trained.values()), tuple(outputs)
+                compiled = self.execution == "graph"
+                self._step = Pullback(self._step, len(inputs), positions, weights, names, compiled)
             weakref.finalize(self, _discard_graphs, self._step).atexit = False
             self._set_phase(phase)
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
-        result, names, gradients = self._step(*arguments), [], ()
+        try:
+            result, names, gradients = self._step(*arguments), [], ()
+        except Exception:
+            if backward and self.execution == "graph":
+                demand_plain(called(self.cell, sample.arguments), inputs)
+            raise
         if self.declared is not None and len(self._step.compile_cache) > 1:
             raise RuntimeError(
                 f"compiled {len(self._step.compile_cache)} times; with unknown dimensions one "
@@ -326,11 +340,13 @@ class MindSporeNetwork:
             )
         if backward:
             (_, result), gradients = result
-            names += [tensors.input_gradient(i) for i in positions]
+            names += [tensors.input_gradient(sample.arguments.names[i]) for i in positions]
             names += [tensors.parameter_gradient(partners[name]) for name in trained]
         trace: Trace = {}
-        for i, out in enumerate(flatten(result)):
-            trace[tensors.output(i)] = _array(out)
+        for name, out in named(result).items():
+            is_tensor = isinstance(out, ms.Tensor)
+            values = _array(out) if is_tensor else tensors.constant("candidate", name, out)
+            trace[tensors.output(name)] = values
         for name, gradient in zip(names, flatten(gradients), strict=True):
             trace[name] = _array(gradient)
         return trace | self._buffers(partners)

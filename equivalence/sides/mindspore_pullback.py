@@ -1,27 +1,65 @@
-"""The cell that pulls cotangents back through a network. Graph mode compiles this file, too."""
+"""The cells that call a network and pull cotangents back through it. Graph mode compiles them."""
 
+import itertools
+import linecache
 from typing import Any
 
 import mindspore as ms
 from mindspore import nn, ops
+
+from equivalence.declare import nesting
+from equivalence.declare.nesting import Arguments
+from equivalence.errors import EquivalenceError
+
+_calls = itertools.count(1)
+
+
+def called(network: nn.Cell, arguments: Arguments) -> nn.Cell:
+    """A cell from the arrays of a call to the outputs of the network.
+
+    It is the network itself where it takes the arrays as they are. Any other call is written in
+    Python, since the compiler understands tuples, lists and dicts only where it reads them.
+    """
+    if arguments.is_plain:
+        return network
+    file = f"<the inputs of a twin, {next(_calls)}>"
+    source = f"def construct(self, *values):\n    return self.network({arguments.expression})\n"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    module = {"__name__": __name__}
+    exec(compile(source, file, "exec"), module)
+    cell = type("Call", (nn.Cell,), {"construct": module["construct"]})(auto_prefix=False)
+    cell.network = network
+    return cell
 
 
 class Pullback(nn.Cell):
     """A cell from (inputs..., cotangents...) to (outputs, gradients).
 
     It differentiates a scalar: the sum of output times cotangent. The derivative of that scalar
-    with respect to an output is exactly the output's cotangent.
+    with respect to an output is exactly the output's cotangent. `named` reads the outputs.
 
     network: the cell to differentiate.
     inputs: the number of its inputs.
     positions: the positions of the inputs whose gradients are wanted.
     weights: the parameters whose gradients are wanted.
+    outputs: the names of the outputs that have a cotangent.
+    in_graph: whether graph mode compiles the cell.
     """
 
-    def __init__(self, network: nn.Cell, inputs: int, positions: tuple[int, ...], weights: tuple):
+    def __init__(
+        self,
+        network: nn.Cell,
+        inputs: int,
+        positions: tuple[int, ...],
+        weights: tuple,
+        outputs: tuple[str, ...],
+        in_graph: bool,
+    ):
         super().__init__(auto_prefix=False)
         self.network = network
         self.inputs = inputs
+        self.outputs = outputs
+        self.in_graph = in_graph
         self.gradients = ms.value_and_grad(
             self.project,
             grad_position=positions or None,
@@ -32,26 +70,115 @@ class Pullback(nn.Cell):
     def project(self, *arguments):
         """(the scalar, the outputs)."""
         outputs = self.network(*arguments[: self.inputs])
+        if not self.in_graph:
+            outputs = nesting.simplified(outputs)
         cotangents = arguments[self.inputs :]
         total = ops.zeros((), ms.float32)
-        position = 0
-        for output in flatten(outputs):
-            if output.dtype in (ms.float32, ms.float16, ms.float64):
-                # The judge reports an output that is missing or has a wrong shape.
-                if position < len(cotangents) and output.shape == cotangents[position].shape:
-                    total = total + (output * cotangents[position]).sum()
-                position = position + 1
-        return total, outputs
+        leaves = flatten(outputs)
+        places = find(paths(outputs, ()), self.outputs)
+        for number in range(len(leaves)):
+            output, place = leaves[number], places[number]
+            # The judge reports an output that is missing or has a wrong shape.
+            floating = isinstance(output, ms.Tensor) and output.dtype in FLOATS
+            if floating and place >= 0 and output.shape == cotangents[place].shape:
+                total = total + (output * cotangents[place]).sum()
+        if numbered(outputs):
+            return total, outputs
+        return total, {"paths": paths(outputs, ()), "leaves": kept(leaves), "none": none(leaves)}
 
     def construct(self, *arguments):
         return self.gradients(*arguments)
 
 
+FLOATS = (ms.float32, ms.float16, ms.float64)
+"""The dtypes of outputs that have a cotangent."""
+
+
+def named(result: Any) -> dict[str, Any]:
+    """The outputs of a network by name: what it returns, or what `Pullback` gives for them."""
+    if not isinstance(result, dict) or result.keys() != {"paths", "leaves", "none"}:
+        return nesting.named(result)
+    leaves = iter(result["leaves"])
+    values = [None if is_none else next(leaves) for is_none in result["none"]]
+    return dict(zip(nesting.names(result["paths"]), values, strict=True))
+
+
+def demand_plain(network: nn.Cell, inputs: list[ms.Tensor]) -> None:
+    """Raise EquivalenceError if graph mode cannot differentiate what a network returns.
+
+    It hands dataclasses, named tuples and mappings other than dict back to Python.
+    """
+    try:
+        odd = nesting.unusual(network(*inputs))
+    except Exception:  # it does not run forward either, which the caller tells
+        return
+    if odd is not None:
+        raise EquivalenceError(
+            f"the candidate returns a {odd}, through which graph mode of MindSpore computes no "
+            "gradients; return a tuple or a dict, or declare executions=('pynative',)"
+        )
+
+
+@ops.constexpr
+def find(paths: tuple, names: tuple[str, ...]) -> tuple[int, ...]:
+    """The number of each output among the outputs of these names; -1 for any other."""
+    found = nesting.names(paths)
+    return tuple(names.index(name) if name in names else -1 for name in found)
+
+
+# Graph mode compiles the functions below.
+
+
 def flatten(outputs: Any) -> tuple:
-    """The tensors of an output, depth first, as a flat tuple. Graph mode compiles this, too."""
+    """The leaves of tuples, lists and dicts, depth first."""
+    if isinstance(outputs, dict):
+        return flatten(tuple(outputs.values()))
     if isinstance(outputs, (tuple, list)):
         leaves = ()
         for item in outputs:
             leaves = leaves + flatten(item)
         return leaves
     return (outputs,)
+
+
+def paths(outputs: Any, path: tuple) -> tuple:
+    """The paths of the leaves, as `nesting.leaves` has them."""
+    found = ()
+    if isinstance(outputs, dict):
+        for key, item in outputs.items():
+            found = found + paths(item, (*path, str(key)))
+        return found
+    if isinstance(outputs, (tuple, list)):
+        position = 0
+        for item in outputs:
+            found = found + paths(item, (*path, position))
+            position = position + 1
+        return found
+    return (path,)
+
+
+def numbered(outputs: Any) -> bool:
+    """Whether the outputs are tensors in tuples and lists alone."""
+    if isinstance(outputs, dict):
+        return False
+    right = True
+    for item in flatten(outputs):
+        right = right and isinstance(item, ms.Tensor)
+    return right
+
+
+def kept(leaves: tuple) -> tuple:
+    """The leaves that are not None, which is no output of a graph."""
+    found = ()
+    for leaf in leaves:
+        if leaf is not None:
+            found = (*found, leaf)
+    return found
+
+
+def none(leaves: tuple) -> tuple:
+    """Whether each leaf is None."""
+    found = ()
+    for leaf in leaves:
+        found = (*found, leaf is None)
+    return found

@@ -7,6 +7,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn
 
+from equivalence.declare import nesting
 from equivalence.errors import DeclarationError
 from equivalence.host.devices import Place
 from equivalence.judge import tensors
@@ -18,8 +19,8 @@ from equivalence.sides.mindspore_network import (
     _array,
     _discard_graphs,
     _empty,
-    flatten,
 )
+from equivalence.sides.mindspore_pullback import called
 from equivalence.structure.weights import Partners
 from equivalence.targets import build
 
@@ -79,10 +80,12 @@ class MindSporeTraining(MindSporeNetwork):
     def _run(self, sample, partners, phase, _outputs) -> Trace:
         self._spent = True
         self._set_phase(phase)
+        call = called(self._step, sample.arguments)
         trace: Trace = {}
         for step in range(1, self.steps + 1):
-            result = self._step(*(ms.Tensor(values) for values in sample.inputs(step)))
-            trace[tensors.loss(step)] = _array(flatten(result)[0])
+            result = call(*(ms.Tensor(values) for values in sample.inputs(step)))
+            loss, *_ = nesting.named(result).values()
+            trace[tensors.loss(step)] = _array(loss)
             if step in self.noted:
                 for name, parameter in self.parameters.items():
                     if parameter.requires_grad:
@@ -90,4 +93,6 @@ class MindSporeTraining(MindSporeNetwork):
                         trace[tensors.update(step, partners[name])] = moved(
                             values, sample, partners[name]
                         )
+        if call is not self._step:
+            _discard_graphs(call)
         return trace | self._buffers(partners)

@@ -1,6 +1,7 @@
 """PyTorch networks: build them, load weights, run them forward and backward; also trainings."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ import torch
 from torch import nn
 
 from equivalence import torchvision_schemas
+from equivalence.declare import nesting
+from equivalence.declare.nesting import Arguments, Position
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -25,7 +28,7 @@ from equivalence.sides.torch_modes import (
     computing_on,
     on,
 )
-from equivalence.structure.layers import Layer, Sink, Site, below
+from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
 from equivalence.targets import build, demand_network
@@ -46,8 +49,8 @@ class Function(nn.Module):
         super().__init__()
         self.call = call
 
-    def forward(self, *inputs):
-        return self.call(*inputs)
+    def forward(self, *inputs, **keywords):
+        return self.call(*inputs, **keywords)
 
 
 class TorchNetwork:
@@ -132,32 +135,37 @@ class TorchNetwork:
         return isinstance(self.module.get_submodule(path), kinds)
 
     @contextlib.contextmanager
-    def observed(self, sink: Sink) -> Iterator[None]:
-        """A context in which `sink` gets the inputs, outputs and cotangents of every layer.
+    def observed(self, sink: Sink, called: Called | None = None) -> Iterator[None]:
+        """A context in which `sink` gets the outputs and cotangents of every layer.
 
-        The inputs of a call are left out where an argument is no tensor, or a keyword is anything
-        but None, True or False. Switches such as those of attention pass: where a layer is compared
-        alone, both sides run it without them.
+        called: gets the layer, the number of the call, its arguments and the arrays among them; not
+        for a call with anything but tensors, None, numbers and texts, in tuples, lists and dicts.
+
+        Keywords that are None, True or False are left out: switches such as those of attention.
+        Where a layer is compared alone, both sides run it without them.
         """
         calls: dict[str, int] = {}
 
         def before(path: str):
             def hook(_, args, kwargs):
                 call = calls[path] = calls.get(path, -1) + 1
-                switches = all(v is None or isinstance(v, bool) for v in kwargs.values())
-                if switches and all(isinstance(arg, torch.Tensor) for arg in args):
-                    for i, arg in enumerate(args):
-                        sink(Site(path, call, "input", i), _array(arg))
+                switches = [k for k, v in kwargs.items() if v is None or isinstance(v, bool)]
+                kwargs = {k: v for k, v in kwargs.items() if k not in switches}
+                found = [leaf for _, leaf in nesting.leaves((args, kwargs))]
+                arrays = [leaf for leaf in found if isinstance(leaf, torch.Tensor)]
+                passed = torch.Tensor | bool | int | float | str | None
+                if called and arrays and all(isinstance(leaf, passed) for leaf in found):
+                    called(path, call, _arguments(args, kwargs), list(map(_array, arrays)))
 
             return hook
 
         def after(path: str):
             def hook(_, __, outputs):
-                for i, out in enumerate(flatten(outputs)):
+                for name, out in nesting.named(outputs).items():
                     if isinstance(out, torch.Tensor):
-                        sink(Site(path, calls[path], "output", i), _array(out))
+                        sink(Site(path, calls[path], "output", name), _array(out))
                     if isinstance(out, torch.Tensor) and out.requires_grad:
-                        site = Site(path, calls[path], "cotangent", i)
+                        site = Site(path, calls[path], "cotangent", name)
                         out.register_hook(lambda grad, site=site: sink(site, _array(grad)))
 
             return hook
@@ -194,10 +202,16 @@ class TorchNetwork:
             self.draws.running(),
             watch or contextlib.nullcontext(),
         ):
-            outputs = flatten(self.module(*inputs))
+            arguments, keywords = sample.arguments.filled(inputs)
+            outputs = nesting.named(self.module(*arguments, **keywords))
             gradients = self._gradients(sample, inputs, outputs)
         # Copies, because an output may be a weight, and the next run loads other values into it.
-        trace: Trace = {tensors.output(i): _array(out) for i, out in enumerate(outputs)}
+        trace: Trace = {
+            tensors.output(name): _array(out)
+            if isinstance(out, torch.Tensor)
+            else tensors.constant("reference", name, out)
+            for name, out in outputs.items()
+        }
         return trace | gradients | self._buffers()
 
     def _buffers(self) -> Trace:
@@ -254,7 +268,8 @@ class TorchNetwork:
         self._load(sample, phase, "float64")
         inputs = self._inputs(sample, "float64")
         with self._computing(sample, "float64"), torch.no_grad(), self.draws.running(), watch:
-            self.module(*inputs)
+            arguments, keywords = sample.arguments.filled(inputs)
+            self.module(*arguments, **keywords)
 
     @contextlib.contextmanager
     def _computing(self, sample: Sample, dtype: str) -> Iterator[None]:
@@ -298,14 +313,17 @@ class TorchNetwork:
             x.to(self.device, precision) for x, precision in zip(inputs, precisions, strict=True)
         ]
 
-    def _gradients(self, sample: Sample, inputs: list, outputs: list) -> Trace:
-        names = {tensors.input_gradient(i): inputs[i] for i in sample.differentiable}
+    def _gradients(self, sample: Sample, inputs: list, outputs: Mapping[str, Any]) -> Trace:
+        outputs = {n: out for n, out in outputs.items() if isinstance(out, torch.Tensor)}
+        called = sample.arguments.names
+        names = {tensors.input_gradient(called[i]): inputs[i] for i in sample.differentiable}
         names |= {tensors.parameter_gradient(n): p for n, p in self._trained().items()}
-        if not names or not any(out.is_floating_point() for out in outputs):
+        if not names or not any(out.is_floating_point() for out in outputs.values()):
             return {}
-        roots = [(i, out) for i, out in enumerate(outputs) if out.requires_grad]
+        roots = [(name, out) for name, out in outputs.items() if out.requires_grad]
         cotangents = [
-            torch.from_numpy(sample.cotangent(i, tuple(out.shape))).to(out) for i, out in roots
+            torch.from_numpy(sample.cotangent(name, tuple(out.shape))).to(out)
+            for name, out in roots
         ]
         gradients = [None] * len(names)
         if roots:
@@ -319,11 +337,14 @@ class TorchNetwork:
         }
 
 
-def flatten(outputs: Any) -> list[Any]:
-    """The tensors of an output, depth first: a tensor, or tuples and lists of them."""
-    if isinstance(outputs, tuple | list):
-        return [leaf for item in outputs for leaf in flatten(item)]
-    return [outputs]
+def _arguments(positional: tuple, keywords: dict[str, Any]) -> Arguments:
+    """How a module is called with these arguments; the tensors are numbered in order."""
+    numbers = itertools.count()
+
+    def place(leaf: Any) -> Any:
+        return Position(next(numbers)) if isinstance(leaf, torch.Tensor) else leaf
+
+    return Arguments(nesting.transform(positional, place), nesting.transform(keywords, place))
 
 
 def beside(place: Place) -> torch.device:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from equivalence.declare import nesting
 from equivalence.errors import DeclarationError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
@@ -23,7 +24,6 @@ from equivalence.sides.torch_network import (
     _array,
     _numpy,
     beside,
-    flatten,
 )
 from equivalence.structure import torch_steps
 from equivalence.targets import build
@@ -71,7 +71,9 @@ class TorchTraining(TorchNetwork):
             watch or contextlib.nullcontext(),
         ):
             for step in range(1, self.steps + 1):
-                loss = flatten(self.step(*self._inputs(sample, dtype, step)))[0]
+                inputs = self._inputs(sample, dtype, step)
+                arguments, keywords = sample.arguments.filled(inputs)
+                loss, *_ = nesting.named(self.step(*arguments, **keywords)).values()
                 trace[tensors.loss(step)] = _array(loss)
                 if step in self.noted:
                     for name, parameter in self._trained().items():

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equivalence.declare.nesting import Arguments
 from equivalence.judge.settings import Difference
 from equivalence.structure.settings import common, differences
 from equivalence.structure.weights import renamed
@@ -18,18 +19,22 @@ class Site(NamedTuple):
 
     layer: the reference's path of the layer.
     call: the number of the layer's call, from 0.
-    part: "input", "output" or "cotangent", the gradient with respect to an output.
-    index: the number of the input or output, from 0.
+    part: "output" or "cotangent", the gradient with respect to an output.
+    name: the name of the output among those of the layer, see `nesting.names`.
     """
 
     layer: str
     call: int
     part: str
-    index: int
+    name: str
 
 
 Sink = Callable[[Site, np.ndarray], None]
 """A function that gets a copy of every tensor during a run; nothing else keeps the copy."""
+
+Called = Callable[[str, int, Arguments, list[np.ndarray]], None]
+"""A function that gets every call of a layer: the layer, the number of the call, from 0, its
+arguments, and the arrays among them."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ FAMILIES = (
     "dynamic",
     "tables",
     "random_layers",
+    "structures",
     "settings",
     "data",
 )

@@ -80,7 +80,8 @@ def test_a_draw_is_spelled_as_it_is_written():
 @pytest.mark.parametrize("kind", draws.KINDS)
 def test_every_kind_of_draw_can_be_read(kind):
     options = {"given": "values=(1, 0)", "integers": "high=5"}.get(kind, "")
-    (read,) = RELU.example(f"relu({kind}(2{', ' + options if options else ''}))").inputs
+    first = {"file": "'x.npy'"}.get(kind, "2")
+    (read,) = RELU.example(f"relu({kind}({first}{', ' + options if options else ''}))").inputs
     assert read.kind == kind
 
 

@@ -111,6 +111,22 @@ def test_an_input_can_be_a_file(run):
     assert (code, lines[-1]) == (0, "equal in 1 case")
 
 
+def test_inputs_can_have_keywords(run):
+    inputs = ["--input", "mask=uniform(2, 3)", "x=x.npy"]
+    code, lines, _ = run("nets:Pair", "ports:Pair", *inputs, *QUICK[2:])
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+
+
+@pytest.mark.parametrize(
+    ("nets", "tensor"),
+    [(["nets:Named", "ports:Named"], "output.logits"), (["nets:Silent", "ports:Net"], "output.0")],
+)
+def test_outputs_of_another_structure_are_a_difference(run, nets, tensor):
+    code, lines, _ = run(*nets, *QUICK)
+    assert (code, lines[-1]) == (1, "different in 1 of 1 case")
+    assert any(tensor in line for line in lines)
+
+
 def test_all_of_the_result_is_written_as_json(run, tmp_path):
     run(*NORMED, *QUICK, "--json", tmp_path / "deep" / "r.json")
     found = json.loads((tmp_path / "deep" / "r.json").read_text())
