@@ -5,7 +5,6 @@ notebook: the same as functions, on live objects.
 session: the structure of both sides, then the verdict on each case, by the engine of all twins.
 result: what the functions return, and all texts.
 live: objects of this process as targets and inputs; copies of them are run.
-arrays: inputs from files.
 proposal: the shape of an input that the first layer tells.
 written: a declaration as a file of Python.
 """

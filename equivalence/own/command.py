@@ -1,30 +1,36 @@
 """`equivalence compare TORCH MINDSPORE`."""
 
 import ast
+import contextlib
 import difflib
 import json
 import os
 import re
 import shlex
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from equivalence import files
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
-from equivalence.declare.draws import Draw
+from equivalence.declare.draws import Draw, file
 from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import result, written
-from equivalence.own.arrays import ENDINGS, files_of
 from equivalence.own.live import identifier
 from equivalence.own.session import UNKNOWN, Session, forget
 
 DIFFERENT = 1
 """The exit code where the sides differ."""
+
+ENDINGS = (".npy", ".npz")
+"""Endings of files of arrays."""
 
 PAIRING = ("name", "order")
 """How weights are paired, besides by a file."""
@@ -70,7 +76,9 @@ def command(
     if random:
         fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
     if weights is not None:
-        fields["weights"] = str(weights.absolute())
+        if not weights.exists():
+            raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
+        fields["weights"] = str(weights)
     for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
         _demand_target(side, option)
     name = identifier(reference.partition(":")[2])
@@ -106,7 +114,7 @@ def _run(
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
             _write(write, written.source(session.twin))
-            _print([f"{write}: the declaration; pytest compares the same"])
+            _print([f"{write}: the declaration; pytest {write} compares the same"])
         for verdict in session.verdicts():
             verdicts.append(verdict)
             _print([result.verdict_text(verdict, repeat)])
@@ -174,11 +182,19 @@ def _keyword(text: str) -> tuple[str, str, str]:
 def _input(text: str) -> list[Draw]:
     """The inputs that a text writes: a draw, or the arrays of a file."""
     if text.endswith(ENDINGS):
-        return files_of(text)
+        return [file(text, name) for name in _names(text)]
     try:
         return [read_draw(ast.parse(text.strip(), mode="eval").body)]
     except (SyntaxError, ValueError, AttributeError, TypeError, KeyError) as error:
         raise DeclarationError(f"--input {text!r} is no input; {_meant(text, error)}") from None
+
+
+def _names(path: str) -> list[str | None]:
+    """The names of the arrays of a file; None where it holds one, or cannot be read."""
+    if path.endswith(".npz"):
+        with contextlib.suppress(OSError, ValueError, EOFError, zipfile.BadZipFile):
+            return [*np.load(path, allow_pickle=False).files]
+    return [None]
 
 
 def _meant(text: str, error: Exception) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import functools
+import itertools
 import keyword
 import re
 import tempfile
@@ -13,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from equivalence.declare import nesting
+from equivalence.declare.draws import file
 from equivalence.errors import DeclarationError
-from equivalence.own.arrays import file
 from equivalence.targets import described, framework_of, offered
 
 
@@ -125,23 +127,22 @@ def given(inputs: tuple[Any, ...]) -> Iterator[Any]:
 
     inputs: draws, arrays, tensors, and what else a twin takes; or one mapping from keywords.
     """
+    numbers = itertools.count()
     with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
 
-        def one(value: Any, name: str) -> Any:
-            array = _array(value, name)
+        def one(value: Any) -> Any:
+            array = _array(value)
             if array is None:
                 return value
-            path = Path(folder, f"{identifier(name)}.npy")
+            path = Path(folder, f"array_{next(numbers)}.npy")
             np.save(path, array, allow_pickle=False)
             return file(path)
 
-        if len(inputs) == 1 and isinstance(inputs[0], Mapping):
-            yield {name: one(value, name) for name, value in inputs[0].items()}
-        else:
-            yield [one(value, f"input_{number}") for number, value in enumerate(inputs)]
+        by_keyword = len(inputs) == 1 and isinstance(inputs[0], Mapping)
+        yield nesting.transform(dict(inputs[0]) if by_keyword else [*inputs], one)
 
 
-def _array(value: Any, name: str) -> np.ndarray | None:
+def _array(value: Any) -> np.ndarray | None:
     """The values of an array or a tensor; None for anything else."""
     kind = type(value).__module__.partition(".")[0]
     try:
@@ -154,9 +155,9 @@ def _array(value: Any, name: str) -> np.ndarray | None:
         else:
             return None
     except TypeError as error:
-        raise DeclarationError(f"{name}: {error}; give it in float32") from None
+        raise DeclarationError(f"an input cannot be read: {error}; give it in float32") from None
     if array.dtype.hasobject:
-        raise DeclarationError(f"{name} is an array of objects; give one of numbers")
+        raise DeclarationError("an input is an array of objects; give one of numbers")
     return array
 
 

@@ -31,10 +31,12 @@ class Result:
     verdicts: the verdict on each case, with its culprits.
     repeat: the call that repeats one case.
 
-    >>> from equivalence import compare, normal
+    >>> from equivalence import Result, compare, normal
     >>> result = compare("torch.nn:ReLU", "mindspore.nn:ReLU6", normal(4, 8, scale=9.0))
-    >>> bool(result), len(result.outcomes), [tensor.name for tensor in result.tensors][:2]
-    (False, 4, ['output.0', 'gradient:input[0]'])
+    >>> isinstance(result, Result), bool(result), len(result.outcomes)
+    (True, False, 4)
+    >>> [tensor.name for tensor in result.tensors][:2]
+    ['output.0', 'gradient:input[0]']
     """
 
     twin: Twin

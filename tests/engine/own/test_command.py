@@ -1,11 +1,13 @@
 """`equivalence compare`: what is printed, in which order, what is written, and the exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from equivalence.__main__ import main
 
@@ -109,6 +111,22 @@ def test_an_input_can_be_a_file(run):
     assert (code, lines[-1]) == (0, "equal in 1 case")
 
 
+def test_inputs_can_have_keywords(run):
+    inputs = ["--input", "mask=uniform(2, 3)", "x=x.npy"]
+    code, lines, _ = run("nets:Pair", "ports:Pair", *inputs, *QUICK[2:])
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+
+
+@pytest.mark.parametrize(
+    ("nets", "tensor"),
+    [(["nets:Named", "ports:Named"], "output.logits"), (["nets:Silent", "ports:Net"], "output.0")],
+)
+def test_outputs_of_another_structure_are_a_difference(run, nets, tensor):
+    code, lines, _ = run(*nets, *QUICK)
+    assert (code, lines[-1]) == (1, "different in 1 of 1 case")
+    assert any(tensor in line for line in lines)
+
+
 def test_all_of_the_result_is_written_as_json(run, tmp_path):
     run(*NORMED, *QUICK, "--json", tmp_path / "deep" / "r.json")
     found = json.loads((tmp_path / "deep" / "r.json").read_text())
@@ -137,6 +155,34 @@ def test_a_declaration_is_written_that_declares_the_same(run, tmp_path):
     before = path.read_text()
     assert run(*NET, *QUICK, "--write", path)[0] == 2
     assert path.read_text() == before
+
+
+def test_pytest_runs_the_declaration_that_is_written(run, tmp_path):
+    assert run(*NET, *QUICK, "--write", "twins_written.py")[0] == 0
+    written = Path("twins_written.py").resolve()
+    try:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "-m", "cpu", "-p", "no:cacheprovider"),
+                *("-p", "equivalence.plugin.door", "--rootdir", tmp_path, written),
+                *("--results", "r.jsonl"),
+            ],
+            cwd=written.parent,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{written.parent}"},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        written.unlink()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "compared 4 tensors in 1 cases of 1 twins" in done.stdout
+
+
+def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):
+    weights = {"fc.weight": torch.ones(3, 4), "fc.bias": torch.ones(3)}
+    torch.save(weights, tmp_path / "n.pth")
+    code, lines, _ = run(*NET, *QUICK, "--weights", tmp_path / "n.pth")
+    assert (code, lines[-1]) == (0, "equal in 1 case")
 
 
 def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):

@@ -153,6 +153,20 @@ def test_constants_are_those_of_the_live_object(networks):
     assert "buffer:table" in {each.name for each in result.outcomes[0].judgement.differing}
 
 
+def test_both_sides_can_get_the_values_that_the_reference_has(networks):
+    theirs, ours, _ = networks
+    before = state(theirs, ours)
+    other = copy.deepcopy(theirs)
+    with torch.no_grad():
+        other.fc.weight.zero_()
+    options = {"phase": "eval", "execution": "pynative", "weights": "own"}
+    assert compare(theirs, ours, X, **options)
+    assert state(theirs, ours) == before
+    (outcome,) = compare(other, ours, X, **options).outcomes
+    largest = {verdict.name: verdict.want for verdict in outcome.judgement.verdicts}
+    assert largest["gradient:conv.weight"] == 0.0
+
+
 def test_tied_weights_stay_tied():
     class Tied(nn.Module):
         def __init__(self):

@@ -45,6 +45,11 @@ class Pair(Net):
         return self.fc(x) * mask
 
 
+class Named(Net):
+    def forward(self, x):
+        return {"logits": self.fc(x)}
+
+
 class Drawing(Net):
     def forward(self, x):
         return functional.dropout(self.fc(x), 0.5, self.training)
@@ -132,6 +137,16 @@ class Broad(Net):
     def __init__(self):
         super().__init__()
         self.fc = nn.Dense(4, 5)
+
+
+class Pair(Net):
+    def construct(self, x, mask):
+        return self.fc(x) * mask
+
+
+class Named(Net):
+    def construct(self, x):
+        return (self.fc(x),)
 
 
 class Failing(Net):
