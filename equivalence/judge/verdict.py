@@ -271,9 +271,9 @@ def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, 
 
 
 def _another_structure(expected: Mapping[str, Expected], candidate: Trace) -> str:
-    """Says what both sides return where that differs; "" where it does not."""
+    """Says what both sides return where only one returns a dict, or another; else ""."""
     theirs, ours = (nesting.words(tensors.returned(each)) for each in (expected, candidate))
-    if theirs == ours:
+    if theirs == ours or "a dict" not in theirs + ours:
         return ""
     return f": the reference returns {theirs}, the candidate {ours}; return the same structure"
 

@@ -234,4 +234,4 @@ def test_a_truth_in_sketches_knows_what_the_whole_one_does():
             assert (mine.spread, mine.own_needed) == (known.spread, known.own_needed)
         assert mine.spread == pytest.approx(known.spread, rel=0.2)
         assert mine.own_error == pytest.approx(known.own_error, rel=0.35)
-    assert whole.pulled_back == kept.pulled_back == {0: (40, 25)}
+    assert whole.pulled_back == kept.pulled_back == {"0": (40, 25)}

@@ -116,7 +116,7 @@ def test_a_constant_is_filled_where_initialisation_is_skipped():
     network = MindSporeNetwork(MS + "Initialised", {}, "pynative")
     reference = {"mask": Slot((4,), CONSTANT)}
     partners = pair(reference, network.slots(), {})
-    recorded = network.run(sample(X), partners, "train", {0: (3, 4)})
+    recorded = network.run(sample(X), partners, "train", {"0": (3, 4)})
     assert np.array_equal(recorded["buffer:mask"], np.ones(4, np.float32))
 
 

@@ -64,7 +64,7 @@ def test_a_batch_norm_at_the_root_has_its_statistics_under_the_usual_names():
 
 @EXECUTIONS
 def test_a_trace_has_outputs_then_gradients_then_buffers_by_reference_names(execution):
-    recorded = run(batch_norm(execution), sample(MAPS), {0: (2, 3, 4, 5)})
+    recorded = run(batch_norm(execution), sample(MAPS), {"0": (2, 3, 4, 5)})
     assert list(recorded) == [
         "output.0",
         "gradient:input[0]",
@@ -77,7 +77,7 @@ def test_a_trace_has_outputs_then_gradients_then_buffers_by_reference_names(exec
 
 @EXECUTIONS
 def test_a_network_follows_the_phase(execution):
-    drawn, shape = sample(MAPS), {0: (2, 3, 4, 5)}
+    drawn, shape = sample(MAPS), {"0": (2, 3, 4, 5)}
     (x,) = drawn.inputs()
     trained = run(batch_norm(execution), drawn, shape, "train")
     evaluated = run(batch_norm(execution), drawn, shape, "eval")
@@ -103,7 +103,7 @@ def test_graph_mode_is_graph_mode():
 
 @EXECUTIONS
 def test_gradients_are_those_along_the_cotangent(execution):
-    recorded = run(network("doubling", execution), drawn := sample(normal(2, 4)), {0: (2, 4)})
+    recorded = run(network("doubling", execution), drawn := sample(normal(2, 4)), {"0": (2, 4)})
     assert list(recorded) == ["output.0", "gradient:input[0]"]
     assert np.array_equal(recorded["output.0"], drawn.inputs()[0] * 2)
     assert np.array_equal(recorded["gradient:input[0]"], drawn.cotangent(0, (2, 4)) * 2)
@@ -112,7 +112,7 @@ def test_gradients_are_those_along_the_cotangent(execution):
 @EXECUTIONS
 def test_nested_outputs_are_numbered_depth_first_and_each_has_its_cotangent(execution):
     drawn = sample(normal(2, 4))
-    shapes = {0: (2, 3), 1: (2, 3), 2: (2,)}
+    shapes = {"0": (2, 3), "1": (2, 3), "2": (2,)}
     recorded = run(network("Nested", execution), drawn, shapes)
     assert {i: recorded[f"output.{i}"].shape for i in shapes} == shapes
     first, second, third = (drawn.cotangent(i, shape) for i, shape in shapes.items())
@@ -124,7 +124,7 @@ def test_nested_outputs_are_numbered_depth_first_and_each_has_its_cotangent(exec
 
 @EXECUTIONS
 def test_an_integer_output_has_no_cotangent(execution):
-    recorded = run(network("Ranking", execution), sample(integers(7, high=5)), {1: (7, 3)})
+    recorded = run(network("Ranking", execution), sample(integers(7, high=5)), {"1": (7, 3)})
     assert list(recorded) == ["output.0", "output.1", "gradient:embedding.weight"]
     assert recorded["output.0"].dtype == np.int64
     assert np.array_equal(recorded["output.0"], recorded["output.1"].argmax(1))
@@ -138,7 +138,7 @@ def test_without_floating_outputs_there_is_no_backward_pass():
 @EXECUTIONS
 def test_what_the_output_does_not_depend_on_has_a_gradient_of_zeros(execution):
     drawn = sample(normal(2, 4), normal(2, 5))
-    recorded = run(network("Halfused", execution), drawn, {0: (2, 3)})
+    recorded = run(network("Halfused", execution), drawn, {"0": (2, 3)})
     for name in ("input[1]", "unused.weight", "unused.bias"):
         assert not recorded[f"gradient:{name}"].any()
     for name in ("input[0]", "used.weight", "used.bias"):
@@ -146,19 +146,19 @@ def test_what_the_output_does_not_depend_on_has_a_gradient_of_zeros(execution):
 
 
 def test_a_cotangent_of_another_shape_is_left_for_the_judge():
-    recorded = run(network("doubling"), sample(normal(2, 4)), {0: (4, 2)})
+    recorded = run(network("doubling"), sample(normal(2, 4)), {"0": (4, 2)})
     assert recorded["output.0"].shape == (2, 4)
     assert not recorded["gradient:input[0]"].any()
 
 
 def test_an_output_too_many_is_left_for_the_judge():
-    recorded = run(network("Nested"), sample(normal(2, 4)), {0: (2, 3)})
+    recorded = run(network("Nested"), sample(normal(2, 4)), {"0": (2, 3)})
     assert [name for name in recorded if "output" in name] == ["output.0", "output.1", "output.2"]
 
 
 @EXECUTIONS
 def test_half_precision_computes_in_float16_and_keeps_weights_in_float32(execution):
-    recorded = run(batch_norm(execution), sample(MAPS, dtype="float16"), {0: (2, 3, 4, 5)})
+    recorded = run(batch_norm(execution), sample(MAPS, dtype="float16"), {"0": (2, 3, 4, 5)})
     assert {name: str(values.dtype) for name, values in recorded.items()} == {
         "output.0": "float16",
         "gradient:input[0]": "float16",
@@ -171,7 +171,7 @@ def test_half_precision_computes_in_float16_and_keeps_weights_in_float32(executi
 
 def test_every_weight_is_the_samples():
     drawn, norm = sample(MAPS), batch_norm()
-    run(norm, drawn, {0: (2, 3, 4, 5)}, "eval")
+    run(norm, drawn, {"0": (2, 3, 4, 5)}, "eval")
     assert all(
         np.array_equal(parameter.asnumpy(), drawn.weight(weights.reference_name(name, {}), (3,)))
         for name, parameter in norm.parameters.items()
@@ -186,19 +186,19 @@ def test_a_weight_that_does_not_arrive_is_named(monkeypatch):
 
     monkeypatch.setattr(ms.Parameter, "set_data", lose_beta)
     with pytest.raises(WeightError, match="candidate beta does not hold what was loaded into it"):
-        run(batch_norm(), sample(MAPS), {0: (2, 3, 4, 5)})
+        run(batch_norm(), sample(MAPS), {"0": (2, 3, 4, 5)})
 
 
 def test_training_leaves_the_sample_as_drawn():
     drawn = sample(MAPS)
     before = {name: drawn.weight(name, (3,)).copy() for name in ("running_mean", "running_var")}
-    run(batch_norm(), drawn, {0: (2, 3, 4, 5)})
+    run(batch_norm(), drawn, {"0": (2, 3, 4, 5)})
     assert all(np.array_equal(drawn.weight(name, (3,)), before[name]) for name in before)
 
 
 def test_a_trace_shares_no_storage_with_the_cell():
     norm = batch_norm()
-    recorded = run(norm, sample(MAPS), {0: (2, 3, 4, 5)})
+    recorded = run(norm, sample(MAPS), {"0": (2, 3, 4, 5)})
     storage = norm.parameters["moving_mean"].asnumpy()
     storage[:] = 7.0
     assert (norm.parameters["moving_mean"].asnumpy() == 7.0).all()
@@ -209,7 +209,7 @@ def test_dropout_is_named_and_pinned_while_training():
     dropping = network("Dropping")
     assert dropping.dropouts() == ["dropout"]
     dropping.draws.pinned = ()
-    recorded = run(dropping, sample(normal(50, 4)), {0: (50, 3)})
+    recorded = run(dropping, sample(normal(50, 4)), {"0": (50, 3)})
     assert recorded["output.0"].all()
     assert dropping.cell.training
     assert not dropping.cell.dropout.training
@@ -221,7 +221,7 @@ def test_each_draw_is_noted(kind):
     drawn = sample(normal(50, 4))
     names = Partners({name: name for name in dropping.slots()})
     assert dropping.dropouts() == ["dropout"]
-    noted = dropping.random_layers(drawn, names, "train", {0: (50, 3)})
+    noted = dropping.random_layers(drawn, names, "train", {"0": (50, 3)})
     assert noted == [dropout("dropout", 0.5, 150)]
 
 
@@ -231,7 +231,7 @@ def test_dropout_of_nothing_is_not_named():
 
 @EXECUTIONS
 def test_a_second_run_with_another_sample_is_that_of_a_fresh_network(execution):
-    shape = {0: (2, 3, 4, 5)}
+    shape = {"0": (2, 3, 4, 5)}
     first, second = sample(MAPS, seed=0), sample(MAPS, seed=1)
     reused = batch_norm(execution)
     before = run(reused, first, shape)
@@ -247,11 +247,11 @@ def test_a_second_run_with_another_sample_is_that_of_a_fresh_network(execution):
 
 
 def test_a_failure_under_gradient_leaves_no_trace_in_the_next_run():
-    drawn, shape = sample(normal(5, 4)), {0: (5, 3), 1: (5, 3), 2: (5,)}
+    drawn, shape = sample(normal(5, 4)), {"0": (5, 3), "1": (5, 3), "2": (5,)}
     before = run(network("Nested"), drawn, shape)
     for _ in range(2):
         with pytest.raises(ValueError, match="no shape pleases me"):
-            run(network("Refusing"), drawn, {0: (5, 3)})
+            run(network("Refusing"), drawn, {"0": (5, 3)})
     # The second time is what breaks indexing where the executor is left half way in a graph.
     assert ms.Tensor(np.arange(6.0))[4].asnumpy() == 4.0
     after = run(network("Nested"), drawn, shape)
@@ -263,14 +263,14 @@ def test_an_absent_device_is_refused_and_the_cpu_stays_usable():
         pytest.skip("there is an Ascend")
     with pytest.raises((RuntimeError, ValueError)):
         MindSporeNetwork(MS + "doubling", {}, "pynative", devices.place("ascend"))
-    assert list(run(network("doubling"), sample(normal(2, 4)), {0: (2, 4)}))
+    assert list(run(network("doubling"), sample(normal(2, 4)), {"0": (2, 4)}))
 
 
 @EXECUTIONS
 def test_a_network_that_is_gone_leaves_neither_weights_nor_graphs(execution):
     # MindSpore itself keeps every cell that it compiled.
     built = network("mindspore.nn:Dense", execution, in_channels=4, out_channels=3)
-    run(built, sample(normal(5, 4)), {0: (5, 3)})
+    run(built, sample(normal(5, 4)), {"0": (5, 3)})
     step, parameters = built._step, list(built.parameters.values())
     assert [p.shape for p in parameters] == [(3, 4), (3,)]
     assert bool(step.compile_cache) is (execution == "graph")

@@ -52,7 +52,7 @@ def traced(name, execution, mode, *shapes, output, **arguments):
     network = MindSporeNetwork(target, arguments, execution, place)
     drawn = sample(*(normal(*shape) for shape in shapes))
     partners = Partners({name: name for name in network.slots()})
-    return network.run(drawn, partners, "train", {0: output}), network.products, drawn
+    return network.run(drawn, partners, "train", {"0": output}), network.products, drawn
 
 
 @both

@@ -1,0 +1,121 @@
+"""Outputs of any structure are compared by name, and each gets its own cotangent."""
+
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.errors import EquivalenceError
+from equivalence.host.isolation import isolated
+from equivalence.twins.check import check
+from tests.engine.parts import returning_ms
+from tests.engine.parts.small import case
+
+PT = "tests.engine.parts.returning_pt:Returning"
+
+BOTH = ("pynative", "graph")
+
+
+def target(what, monkeypatch):
+    """A candidate that returns this, whatever it is asked for."""
+    monkeypatch.setattr(returning_ms, "Other", lambda **_: returning_ms.Returning(what), False)
+    return "tests.engine.parts.returning_ms:Other"
+
+
+def compared(reference, candidate, execution):
+    with isolated(), pytest.MonkeyPatch.context() as patched:
+        other = target(candidate, patched)
+        made = case(PT, other, normal(5, 4), execution=execution, config={"what": reference})
+        return check(made, 0)
+
+
+def problems(reference, candidate, execution):
+    """The tensors that differ, each with its problem, if it has one."""
+    return {
+        each.name: each.problem
+        for each in compared(reference, candidate, execution).judgement.differing
+    }
+
+
+@pytest.mark.parametrize("execution", BOTH)
+@pytest.mark.parametrize("what", ["dict", "none", "none in a dict", "numbers", "loss"])
+def test_the_same_structure_is_equal(what, execution):
+    assert problems(what, what, execution) == {}
+
+
+@pytest.mark.parametrize("what", ["dataclass", "named tuple", "ordered"])
+def test_in_pynative_mode_every_container_is_compared(what):
+    assert problems(what, what, "pynative") == {}
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [("dataclass", "Output"), ("named tuple", "Pair"), ("ordered", "OrderedDict")],
+)
+def test_what_a_graph_cannot_differentiate_is_told_in_one_sentence(what, name):
+    with pytest.raises(EquivalenceError) as refused:
+        compared(what, what, "graph")
+    assert str(refused.value).startswith(f"the candidate returns a {name}, through which graph")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("execution", BOTH)
+def test_the_order_of_keys_does_not_matter(execution):
+    assert problems("dict", "other order", execution) == {}
+
+
+@pytest.mark.parametrize("execution", BOTH)
+def test_outputs_under_each_others_keys_differ(execution):
+    assert {"output.logits", "output.hidden.0"} <= problems("dict", "exchanged", execution).keys()
+
+
+SAME = "; return the same structure"
+LOGITS_AND_HIDDEN = ": the reference returns a dict (logits, hidden), the candidate "
+
+WRONG = {
+    ("dict", "lacking"): {"output.hidden.1.1.last": "the candidate does not have it"},
+    ("dict", "tuple"): {
+        "output.logits": "the candidate does not have it"
+        + LOGITS_AND_HIDDEN
+        + "a tuple of 4 tensors"
+        + SAME,
+        "output.3": "only the candidate has it" + LOGITS_AND_HIDDEN + "a tuple of 4 tensors" + SAME,
+    },
+    ("tuple", "dict"): {
+        "output.0": "the candidate does not have it: the reference returns a tuple of 4 tensors, "
+        "the candidate a dict (logits, hidden)" + SAME,
+    },
+    ("tensor", "dict"): {
+        "output.0": "the candidate does not have it: the reference returns one tensor, the "
+        "candidate a dict (logits, hidden)" + SAME,
+    },
+    ("none in a dict", "loss"): {"output.loss": "a float32 of the shape (), expected None"},
+    ("loss", "none in a dict"): {"output.loss": "None, expected a float32 of the shape ()"},
+    ("tensor", "none"): {"output.1": "only the candidate has it"},
+    ("loss", "tensor"): {
+        "output.loss": "the candidate does not have it: the reference returns a dict (logits, "
+        "loss), the candidate one tensor" + SAME,
+    },
+    ("numbers", "other number"): {
+        "output.count": "1 of 1 integers differ; first at (): 4 for 3",
+    },
+}
+
+
+@pytest.mark.parametrize("execution", BOTH)
+@pytest.mark.parametrize("sides", WRONG, ids=" for ".join)
+def test_another_structure_differs_in_words(sides, execution):
+    found = problems(*sides, execution)
+    assert found.items() >= WRONG[sides].items()
+
+
+@pytest.mark.parametrize(
+    ("sides", "told"),
+    [
+        (("text", "text"), "the reference returns a str as output.task; return tensors, numbers"),
+        (("numbers", "text"), "the candidate returns a str as output.task; return tensors"),
+    ],
+)
+@pytest.mark.parametrize("execution", BOTH)
+def test_what_cannot_be_compared_is_refused_in_one_sentence(sides, told, execution):
+    with pytest.raises(EquivalenceError) as refused:
+        compared(*sides, execution)
+    assert str(refused.value).startswith(told)
