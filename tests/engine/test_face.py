@@ -1,5 +1,6 @@
 """The face of the package: every public name is there, says what it is, and shows it by example."""
 
+import ast
 import doctest
 import importlib
 import subprocess
@@ -32,6 +33,17 @@ def test_the_public_names_are_sorted_and_all_there():
     everything = {}
     exec("from equivalence import *", everything)
     assert sorted(everything.keys() - {"__builtins__"}) == equivalence.__all__
+
+
+def test_type_checkers_see_every_name_where_it_is():
+    stub = ast.parse((ROOT / "equivalence" / "__init__.pyi").read_text())
+    seen = {
+        name.asname: (each.module, name.name)
+        for each in ast.walk(stub)
+        if isinstance(each, ast.ImportFrom)
+        for name in each.names
+    }
+    assert seen == {name: (home, name) for name, home in equivalence._HOMES.items()}
 
 
 @pytest.mark.parametrize("name", equivalence.__all__)

@@ -56,7 +56,7 @@ def test_it_holds_the_engine_alone(wheel):
         "equivalence",
         f"{NAME}-{__version__}.dist-info",
     }
-    assert "equivalence/py.typed" in names
+    assert {"equivalence/py.typed", "equivalence/__init__.pyi"} <= {*names}
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
