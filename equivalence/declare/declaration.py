@@ -100,8 +100,10 @@ class Demand:
         """Demand that a field maps dotted names to dotted names, joined or rearranged ones too."""
         self.words(field)
         for old, new in getattr(self.declared, field).items():
-            for path in (*old.split(JOIN), *(() if terms(new) else (new,))):
+            for path in old.split(JOIN):
                 self._path(field, path)
+            how = "write names with dots between, as 'q + k', 'w.T' or 'w.reshape()' if need be"
+            self(terms(new) is not None, f"{field} has {shown(new)}; {how}")
 
     def names(self, field: str) -> None:
         """Demand that a field lists dotted names, each once."""

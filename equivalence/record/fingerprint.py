@@ -68,6 +68,8 @@ def candidate_fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> st
         "sizes": twin.sizes,
         "rename": dict(twin.rename),
     }
+    if twin.pair != "name":
+        own["pair"] = twin.pair
     return _sum(_declared(case, seed, unit_roundoff) | own)
 
 

@@ -82,6 +82,8 @@ class Complaints:
         lines = [f"weights do not pair up: {len(self)} complaints"]
         lines += [f"  {line}" for line in (self._prefix(), *_told(sorts)) if line]
         lines += _side_by_side(self._alike(self.reference), self._alike(self.candidate), pairs)
+        if min(len(self._unknown), len(self._alone)) > TOLD:
+            lines.append('a twin with pair="order" pairs by order and shape, and proposes renames')
         raise WeightError("\n".join(lines))
 
     def _alike(self, slots: Mapping[str, Slot]) -> dict[str, Slot]:

@@ -389,4 +389,5 @@ def test_many_complaints_are_counted_and_told_in_a_second():
     assert text.startswith("weights do not pair up: 2400 complaints\n")
     assert "and 1190 more of the candidate" in text
     assert "and 1190 more of the reference" in text
+    assert text.endswith("pairs by order and shape, and proposes renames")
     assert len(text.splitlines()) < 60
