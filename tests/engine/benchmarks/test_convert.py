@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks import convert
 
-
 BOTH = """
 from benchmarks.convert import run
 short, long = run(["-c", "pass"]), run(["-c", "x = bytearray(80 << 20); sum(range(3_000_000))"])
