@@ -31,8 +31,7 @@ environment.prepare()
 
 import numpy as np  # noqa: E402
 
-from equivalence import files  # noqa: E402
-from equivalence.declare import nesting  # noqa: E402
+from equivalence import files, nesting  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
 from equivalence.declare.twin import EXECUTIONS, Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError  # noqa: E402

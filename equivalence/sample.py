@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.declare.distributions import quiet_channels
 from equivalence.declare.draws import Draw
-from equivalence.declare.nesting import Arguments, Position
 from equivalence.errors import DeclarationError, WeightError
+from equivalence.nesting import Arguments, Position
 from equivalence.seeds import seed_of, stream
 
 # Row b holds the eight bits of byte b; shape (256, 8).

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.declare.batches import Batches
 from equivalence.declare.declaration import (
     Configured,

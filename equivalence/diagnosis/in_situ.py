@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from equivalence.declare.nesting import Arguments
 from equivalence.judge.expected import Expected
+from equivalence.nesting import Arguments
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.structure.layers import Site

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance

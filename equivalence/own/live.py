@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.declare.draws import file
 from equivalence.errors import DeclarationError
 from equivalence.targets import described, framework_of, offered

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from equivalence.declare.batches import Batches
-from equivalence.declare.nesting import Arguments
 from equivalence.errors import DeclarationError
+from equivalence.nesting import Arguments
 from equivalence.pipelines.compare import BATCH, Sides
 from equivalence.sample import Sample
 

@@ -18,7 +18,8 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import TorchMissingError, WeightError
 from equivalence.host import environment
 from equivalence.judge import tensors
-from equivalence.structure.weights import REFERENCE_ONLY, comparable, pair
+from equivalence.runs import pairing
+from equivalence.structure.weights import REFERENCE_ONLY, comparable
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -87,8 +88,8 @@ def _translated(
     candidate: "MindSporeNetwork",
 ) -> dict[str, Weight]:
     """The weights of a MindSpore file by the reference's names, without an optimiser's state."""
-    twin, slots = case.twin, candidate.slots()
-    partners = pair(reference.slots(), slots, twin.rename, twin.constants)
+    slots = candidate.slots()
+    partners = pairing.partners(case, reference.slots(), slots)
     paths = {parameter.name: name for name, parameter in candidate.parameters.items()}
     state = optimizer_state.state_names(read.weights)
     own = {paths.get(n, n): weight for n, weight in read.weights.items() if n not in state}
@@ -98,7 +99,24 @@ def _translated(
             f"{path} holds {strange[0]}, which the candidate does not have"
             f"{_nearest(strange[0], slots)}{_others(strange)}"
         )
-    return {partners[name]: weight for name, weight in own.items() if name in partners}
+    found = {partners[name]: weight for name, weight in own.items() if name in partners}
+    for group in partners.groups:
+        if own.keys() >= group.candidate.keys():
+            arrays = group.to_reference({name: own[name].values for name in group.candidate})
+            dtype = _one_dtype(path, {name: own[name].dtype for name in group.candidate})
+            found |= {name: Weight(dtype, values) for name, values in arrays.items()}
+    return found
+
+
+def _one_dtype(path: Path, dtypes: Mapping[str, str]) -> str:
+    """The dtype of weights that are joined. Raises WeightError where they have several."""
+    first, *others = dict.fromkeys(dtypes.values())
+    if others:
+        raise WeightError(
+            f"{path}: {', '.join(dtypes)} are joined and have the dtypes {first}, "
+            f"{', '.join(others)}; save them in one"
+        )
+    return first
 
 
 def _demand_fits(path: Path, found: Mapping[str, Weight], reference: "TorchNetwork") -> None:

@@ -13,10 +13,9 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn
-from mindspore.common.api import _cell_graph_executor, _pynative_executor
-from mindspore.nn.utils import no_init_parameters
+from mindspore.common.api import _pynative_executor
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.errors import DeclarationError, WeightError, without_torch
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
@@ -25,38 +24,15 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
+from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty
 from equivalence.sides.mindspore_pullback import Pullback, called, demand_plain, flatten, named
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.structure.layers import Layer, Sink, Site, below
 from equivalence.structure.mindspore_settings import settings
 from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
-from equivalence.targets import build, demand_network
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
-
-
-class Function(nn.Cell):
-    """A plain callable as a cell without weights."""
-
-    def __init__(self, call):
-        super().__init__()
-        self.call = call
-
-    def construct(self, *inputs, **keywords):
-        return self.call(*inputs, **keywords)
-
-
-def _build(target: str, arguments: Mapping[str, Any]) -> Any:
-    """What a target builds; without initial values, since the sample sets every weight.
-
-    A constructor that computes with its initial values (`weight * head_init_scale`) gets them.
-    """
-    try:
-        with no_init_parameters():
-            return build(target, arguments)
-    except RuntimeError:  # MindSpore's for a tensor without values
-        return build(target, arguments)
 
 
 class MindSporeNetwork:
@@ -87,10 +63,8 @@ class MindSporeNetwork:
         self.execution, self.declared = execution, declared
         self.draws = MindSporeDraws()
         self._settle(place)
-        network = _build(target, arguments)
-        demand_network(target, network, "MindSpore")
-        self._take(network if isinstance(network, nn.Cell) else Function(network))
-        weakref.finalize(self, _empty, list(self.parameters.values())).atexit = False
+        self._take(build_cell(target, arguments))
+        weakref.finalize(self, empty, list(self.parameters.values())).atexit = False
 
     def _take(self, cell: nn.Cell) -> None:
         self.cell = cell
@@ -342,7 +316,7 @@ class MindSporeNetwork:
                 weights, names = tuple(trained.values()), tuple(outputs)
                 compiled = self.execution == "graph"
                 self._step = Pullback(self._step, len(inputs), positions, weights, names, compiled)
-            weakref.finalize(self, _discard_graphs, self._step).atexit = False
+            weakref.finalize(self, discard_graphs, self._step).atexit = False
             self._set_phase(phase)
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
@@ -393,22 +367,6 @@ class MindSporeNetwork:
         untrained |= dict(self.cell.named_buffers())
         values = {name: comparable(_array(values)) for name, values in untrained.items()}
         return {tensors.buffer(name): v for name, v in partners.restored(values).items()}
-
-
-# MindSpore's executor keeps every compiled cell, with its graph and its weights, until the process
-# ends: 170 MB for a step of ResNet18.
-
-
-def _discard_graphs(step: nn.Cell) -> None:
-    """Free the graphs that were compiled for a cell."""
-    _cell_graph_executor.del_net_res(step, step.compile_cache)
-    step.compile_cache.clear()
-
-
-def _empty(parameters: list[ms.Parameter]) -> None:
-    """Free the values of parameters."""
-    for parameter in parameters:
-        parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
 
 
 def _array(tensor: Any) -> np.ndarray:

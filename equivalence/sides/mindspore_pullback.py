@@ -7,9 +7,9 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn, ops
 
-from equivalence.declare import nesting
-from equivalence.declare.nesting import Arguments
+from equivalence import nesting
 from equivalence.errors import EquivalenceError
+from equivalence.nesting import Arguments
 
 _calls = itertools.count(1)
 

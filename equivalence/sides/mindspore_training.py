@@ -7,19 +7,15 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.errors import DeclarationError
 from equivalence.host.devices import Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample, moved
-from equivalence.sides.mindspore_network import (
-    MindSporeNetwork,
-    _array,
-    _discard_graphs,
-    _empty,
-)
+from equivalence.sides.mindspore_cells import discard_graphs, empty
+from equivalence.sides.mindspore_network import MindSporeNetwork, _array
 from equivalence.sides.mindspore_pullback import called
 from equivalence.structure.weights import Partners
 from equivalence.targets import build
@@ -64,8 +60,8 @@ class MindSporeTraining(MindSporeNetwork):
         self.step = self._step = step
         self._spent = False
         self._release = [
-            weakref.finalize(self, _empty, list(step.get_parameters())),
-            weakref.finalize(self, _discard_graphs, step),
+            weakref.finalize(self, empty, list(step.get_parameters())),
+            weakref.finalize(self, discard_graphs, step),
         ]
         for release in self._release:
             release.atexit = False
@@ -91,5 +87,5 @@ class MindSporeTraining(MindSporeNetwork):
                 for name, values in partners.restored(trained).items():
                     trace[tensors.update(step, name)] = moved(values, sample, name)
         if call is not self._step:
-            _discard_graphs(call)
+            discard_graphs(call)
         return trace | self._buffers(partners)

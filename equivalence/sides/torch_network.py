@@ -9,12 +9,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from equivalence import torchvision_schemas
-from equivalence.declare import nesting
-from equivalence.declare.nesting import Arguments, Position
+from equivalence import nesting, torchvision_schemas
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.torch_draws import TorchDraws

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from equivalence.declare import nesting
+from equivalence import nesting
 from equivalence.errors import DeclarationError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors

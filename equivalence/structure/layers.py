@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equivalence.declare.nesting import Arguments
 from equivalence.judge.settings import Difference
+from equivalence.nesting import Arguments
 from equivalence.structure.settings import common, differences
 from equivalence.structure.weights import renamed
 

@@ -20,7 +20,10 @@ LAZY = (
 )
 EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
-BESIDE = ("kinds", "sample", "seeds", "targets", "errors", "words", "files", "findings", "__main__")
+BESIDE = (
+    *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files", "findings"),
+    "__main__",
+)
 """Modules of the engine that are in no room, and import no framework either."""
 
 TORCH = ("sides/torch_*.py", "sides/kinks.py", "truth/*.py", "distributed/rank_torch.py")

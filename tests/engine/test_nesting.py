@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from equivalence.declare import nesting
-from equivalence.declare.nesting import Arguments, Position
+from equivalence import nesting
+from equivalence.nesting import Arguments, Position
 
 
 @dataclass
