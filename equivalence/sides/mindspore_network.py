@@ -46,6 +46,18 @@ class Function(nn.Cell):
         return self.call(*inputs)
 
 
+def _build(target: str, arguments: Mapping[str, Any]) -> Any:
+    """What a target builds; without initial values, since the sample sets every weight.
+
+    A constructor that computes with its initial values (`weight * head_init_scale`) gets them.
+    """
+    try:
+        with no_init_parameters():
+            return build(target, arguments)
+    except RuntimeError:  # MindSpore's for a tensor without values
+        return build(target, arguments)
+
+
 class MindSporeNetwork:
     """A MindSpore cell for one case: one phase, one set of shapes, any number of samples.
 
@@ -74,8 +86,7 @@ class MindSporeNetwork:
         self.execution, self.declared = execution, declared
         self.draws = MindSporeDraws()
         self._settle(place)
-        with no_init_parameters():  # the sample sets every weight before any use
-            network = build(target, arguments)
+        network = _build(target, arguments)
         self._take(network if isinstance(network, nn.Cell) else Function(network))
         weakref.finalize(self, _empty, list(self.parameters.values())).atexit = False
 

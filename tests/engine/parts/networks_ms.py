@@ -25,6 +25,18 @@ class Affine(nn.Cell):
         return ops.matmul(x, self.weight.T) + self.bias
 
 
+class Scaling(nn.Cell):
+    """A dense layer whose constructor computes with its initial weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(4, 3)
+        self.dense.weight.set_data(self.dense.weight * 0.5)
+
+    def construct(self, x):
+        return self.dense(x)
+
+
 class Nested(nn.Cell):
     """N,4 -> (N,3), ((N,3), (N,))."""
 

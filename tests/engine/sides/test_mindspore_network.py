@@ -48,6 +48,10 @@ def test_slots_are_the_parameters_by_path_and_frozen_ones_are_buffers():
     }
 
 
+def test_a_constructor_that_computes_with_its_initial_weights_has_them():
+    assert network("Scaling").slots()["dense.weight"] == Slot((3, 4), "parameter")
+
+
 def test_a_batch_norm_at_the_root_has_its_statistics_under_the_usual_names():
     # `Parameter.name` says mean and variance there.
     assert batch_norm().slots() == {
