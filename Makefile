@@ -21,8 +21,8 @@ shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /
 report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint engine gate record record-candidate nightly test defects findings accept study bench \
-	constraints clean
+.PHONY: help install lint engine gate record record-candidate nightly test defects findings audit accept study \
+	bench constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -36,6 +36,11 @@ help: ## list the targets
 	$$python -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+.venv/zoo: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[dev,zoo]'
 	@touch $@
 
 install: .venv/installed ## make .venv with the pinned dependencies
@@ -77,6 +82,9 @@ defects: install ## the kill matrix: known mistakes, one by one, each of which m
 findings: install ## the known discrepancies between the frameworks: which of them still stand
 	$(BIN)/python -m equivalence findings --jobs $(JOBS) $(ARGS)
 
+audit: .venv/zoo ## networks of other packages beside their originals; writes docs/zoo.md
+	$(BIN)/python benchmarks/audit.py --jobs $(JOBS) $(ARGS)
+
 accept: install ## keep the errors of the last gate as those that later runs are compared with
 	$(BIN)/python -m equivalence accept --device $(DEVICE)
 
@@ -88,7 +96,7 @@ bench: install ## the step time of both sides on DEVICE; what the suite costs be
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/judge.py
 
-constraints: install ## pin what .venv holds now
+constraints: .venv/zoo ## pin what .venv holds now
 	@{ head -n 1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable \
 		| sed -E 's/\+(cpu|cu[0-9]+)//'; } > constraints.new && mv constraints.new constraints.txt
 

@@ -1,0 +1,73 @@
+"""Packages of ports, compared with their originals: a file for each package, with a tuple `PORTS`.
+
+`benchmarks/audit.py` runs them. A row says what is known of a network, so that the audit is green
+while it still stands. Originals that need arguments or changes of their own are built in `pt/`, in
+files of the same names.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from equivalence.declare.difference import Difference, Raised
+from equivalence.declare.twin import Twin
+from equivalence.errors import DeclarationError
+
+
+@dataclass(frozen=True)
+class Port:
+    """A network of a package and its original.
+
+    network: its name in the package.
+    original: where the original comes from, "torchvision resnet18".
+    family: the family of networks that it stands for.
+    twin: the port beside its original. It is equal, or `differs` with the cause.
+    refused: the cause for which the two cannot be compared at all, with the `Raised` of it.
+    alike: what shows that the cause is the only one: the port beside the original with the cause
+    taken out, or at a size that does not show it. It is equal. None: the cause is not proved.
+
+    Raises DeclarationError where `alike` stands beside no cause, or `refused` names no error.
+    """
+
+    network: str
+    original: str
+    family: str
+    twin: Twin
+    refused: Difference | None = None
+    alike: Twin | None = None
+
+    def __post_init__(self) -> None:
+        if self.refused and not isinstance(self.refused.tensors, Raised):
+            raise DeclarationError(f"port {self.network!r}: refused names no error; write a Raised")
+        if self.refused and self.twin.differs:
+            raise DeclarationError(f"port {self.network!r}: cannot both differ and be refused")
+        if self.alike and not self.cause:
+            raise DeclarationError(f"port {self.network!r}: alike without a cause to take out")
+        if self.alike and self.alike.differs:
+            raise DeclarationError(f"port {self.network!r}: alike must be equal")
+
+    @property
+    def cause(self) -> str | None:
+        """Why the two differ, in words; None where they are equal."""
+        known = self.refused or self.twin.differs
+        return known and known.cause
+
+    @property
+    def twins(self) -> tuple[Twin, ...]:
+        """What is compared of it."""
+        return (self.twin, self.alike) if self.alike else (self.twin,)
+
+
+def packages() -> Mapping[str, tuple[Port, ...]]:
+    """Package -> its rows. Raises DeclarationError where two twins have the same name."""
+    files = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
+    found = {
+        file: importlib.import_module(f"{__name__}.{file}").PORTS
+        for file in files
+        if file != "__init__"
+    }
+    names = [twin.name for ports in found.values() for port in ports for twin in port.twins]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DeclarationError(f"audits: several twins share the name {', '.join(twice)}")
+    return found

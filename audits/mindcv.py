@@ -1,0 +1,410 @@
+"""MindCV's networks beside those of torchvision and timm, whichever is the nearer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from audits import Port
+from equivalence.declare.difference import Difference, Raised
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin
+
+OWN = "audits.pt.mindcv"
+"""Originals with arguments or changes of their own."""
+
+
+def port(
+    family: str,
+    network: str,
+    original: str,
+    size: int = 64,
+    differs: Difference | None = None,
+    refused: Difference | None = None,
+    alike: Mapping[str, Any] | None = None,
+    known: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Port:
+    """A row: a network of MindCV, and the original as "torchvision resnet18".
+
+    size: height and width of the pictures, two of them.
+    alike: what is otherwise in the twin without the cause: `reference`, `size`, `settings`, ...
+    known: what is otherwise in the twin that differs, or is refused; it is run once.
+    fields: further fields of both.
+    """
+    library, _, name = original.partition(" ")
+    once = {"phases": ("eval",), "executions": ("pynative",)} if differs or refused else {}
+    known = {**once, **(known or {})}
+    plain = {
+        "name": f"mindcv_{network.lower()}",
+        "reference": f"{library}.models:{name}",
+        "candidate": f"mindcv.models:{network}",
+        "inputs": [normal(2, 3, size, size)],
+        "configs": ({"num_classes": 10},),
+        "phases": ("eval", "train"),
+        "level": "nightly",
+        "pair": "order",
+        "random_layers": "eval",
+        **fields,
+    }
+    other = None
+    if alike is not None:
+        changes = {"name": f"{plain['name']}_alike", **alike}
+        if side := changes.pop("size", None):
+            changes["inputs"] = [normal(2, 3, side, side)]
+        other = Twin(**{**plain, **changes})
+    twin = Twin(**{**plain, **known}, differs=differs)
+    return Port(network, original, family, twin, refused, other)
+
+
+def own(network: str) -> str:
+    """The target of an original with the cause taken out."""
+    return f"{OWN}:{network}"
+
+
+def because(cause: str) -> Difference:
+    """A known difference of the whole network; how large it is depends on what is drawn."""
+    return Difference(cause, {"*": 5.0})
+
+
+def unpaired(cause: str) -> Difference:
+    """A known difference of the weights, for which they do not pair up."""
+    return Difference(cause, Raised("WeightError", "partner"))
+
+
+SAME = "pad_mode='same' pads even sizes below and to the right, the original all round"
+ODD = "with odd sizes 'same' pads all round"
+ODD_POOL = {"maxpool.padding": ODD}
+TANH = "GELU: by tanh, the original's by erf"
+AFTER_RELU = {"MaxPool2d.padding_value": "out of a ReLU nothing is below zero"}
+MULTIPLE = {"Conv2d.padding": "sizes are multiples of the stride: 'same' pads nothing"}
+PAIR = "a pair of equal numbers, and the number"
+ODD_CONV = {"Conv2d.padding": ODD}
+
+PORTS = (
+    port("MobileNetV2", "mobilenet_v2_100", "torchvision mobilenet_v2", 33),
+    port("GhostNet", "ghostnet_050", "timm ghostnet_050", 33),
+    port(
+        "ResNet",
+        "resnet18",
+        "torchvision resnet18",
+        differs=because(f"max_pool: {SAME}"),
+        alike={"size": 33, "settings": ODD_POOL},
+    ),
+    port(
+        "ResNeXt",
+        "resnext50_32x4d",
+        "torchvision resnext50_32x4d",
+        32,
+        differs=because(f"max_pool: {SAME}"),
+        alike={"size": 33, "settings": ODD_POOL},
+    ),
+    port("RegNet", "regnet_y_400mf", "torchvision regnet_y_400mf", 33),
+    port("DenseNet", "densenet121", "torchvision densenet121", 33, settings=AFTER_RELU),
+    port("RepVGG", "repvgg_a0", "timm repvgg_a0", 33),
+    port("Res2Net", "res2net50", "timm res2net50_26w_4s", 33, settings=AFTER_RELU),
+    port(
+        "MobileNetV1",
+        "mobilenet_v1_100",
+        "timm mobilenetv1_100",
+        33,
+        differs=because("ReLU for ReLU6"),
+        alike={"reference": own("mobilenet_v1_100")},
+    ),
+    port(
+        "SqueezeNet",
+        "squeezenet1_0",
+        "torchvision squeezenet1_0",
+        differs=because("the max poolings round sizes down, the original's up (ceil_mode)"),
+        alike={"reference": own("squeezenet1_0")},
+    ),
+    port(
+        "SqueezeNet",
+        "squeezenet1_1",
+        "torchvision squeezenet1_1",
+        differs=because(
+            "the max poolings round sizes down, the original's up (ceil_mode); features.0 pads "
+            "by 1, the original's does not"
+        ),
+        alike={"reference": own("squeezenet1_1")},
+    ),
+    port(
+        "ShuffleNetV2",
+        "shufflenet_v2_x0_5",
+        "torchvision shufflenet_v2_x0_5",
+        33,
+        refused=unpaired(
+            "the classifier has no bias; channels are shuffled before a block, not after it"
+        ),
+    ),
+    port(
+        "MNASNet",
+        "mnasnet_050",
+        "torchvision mnasnet0_5",
+        33,
+        differs=because("BatchNorm: eps 1e-3 for 1e-5, momentum 0.01 for 0.0003"),
+        alike={"reference": own("mnasnet_050")},
+    ),
+    port(
+        "MobileNetV3",
+        "mobilenet_v3_small_100",
+        "torchvision mobilenet_v3_small",
+        differs=because(
+            f"BatchNorm: eps 1e-5 for 1e-3, momentum 0.1 for 0.01; depthwise convolutions: {SAME}"
+        ),
+        alike={"reference": own("mobilenet_v3_small_100"), "size": 33, "settings": ODD_CONV},
+    ),
+    port(
+        "EfficientNet",
+        "efficientnet_b0",
+        "torchvision efficientnet_b0",
+        differs=because(f"all convolutions of stride 2: {SAME}"),
+        alike={"size": 33, "settings": ODD_CONV, "phases": ("eval",)},
+    ),
+    port(
+        "SKNet",
+        "skresnet18",
+        "timm skresnet18",
+        differs=because(f"max_pool: {SAME}"),
+        alike={"size": 33, "settings": ODD_POOL},
+    ),
+    port(
+        "Xception",
+        "xception",
+        "timm legacy_xception",
+        44,
+        differs=because(f"max poolings: {SAME}"),
+        alike={"size": 39, "settings": {"MaxPool2d.padding": ODD}},
+    ),
+    port(
+        "MixNet",
+        "mixnet_s",
+        "timm mixnet_s",
+        33,
+        differs=because("ReLU for SiLU in the squeeze-and-excitation blocks"),
+        alike={"reference": own("mixnet_s")},
+    ),
+    port(
+        "ResNeSt",
+        "resnest14",
+        "timm resnest14d",
+        differs=because(f"max_pool, and average poolings that do not count padding: {SAME}"),
+        alike={
+            "reference": own("resnest14"),
+            "settings": {
+                "layer1.0.downsample.0.kind": "a pooling of 1 x 1 is the identity",
+                "AvgPool2d.ceil_mode": "with even sizes nothing is left over",
+            },
+        },
+    ),
+    port(
+        "InceptionV4",
+        "inception_v4",
+        "timm inception_v4",
+        75,
+        known={"phases": ("train",)},
+        differs=because("BatchNorm: momentum 0.0003 for 0.1"),
+        alike={"reference": own("inception_v4")},
+    ),
+    port(
+        "InceptionV3",
+        "inception_v3",
+        "torchvision inception_v3",
+        75,
+        phases=("eval",),
+        differs=because(
+            "average poolings that do not count padding; BatchNorm: momentum 0.0003 for 0.1"
+        ),
+        alike={"reference": own("inception_v3")},
+    ),
+    port(
+        "ConvNeXt",
+        "convnext_tiny",
+        "timm convnext_tiny",
+        32,
+        differs=because(TANH),
+        alike={"reference": own("convnext_tiny"), "phases": ("eval",), "settings": MULTIPLE},
+    ),
+    port(
+        "Visformer",
+        "visformer_tiny",
+        "timm visformer_tiny",
+        224,
+        differs=because(TANH),
+        alike={
+            "reference": own("visformer_tiny"),
+            "phases": ("eval",),
+            "settings": {"img_size": PAIR},
+        },
+    ),
+    port(
+        "ViT",
+        "vit_b_32_224",
+        "timm vit_base_patch32_224",
+        224,
+        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-6"),
+        alike={"reference": own("vit_b_32_224"), "phases": ("eval",)},
+    ),
+    port(
+        "VOLO",
+        "volo_d1",
+        "timm volo_d1_224",
+        224,
+        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-5"),
+        alike={
+            "reference": own("volo_d1"),
+            "phases": ("eval",),
+            "settings": MULTIPLE
+            | {
+                "Unfold.padding": "it pads by itself before",
+                "AvgPool2d.ceil_mode": "with even sizes nothing is left over",
+            },
+        },
+    ),
+    port(
+        "MLP-Mixer",
+        "mlp_mixer_s_p32",
+        "timm mixer_s32_224",
+        224,
+        refused=unpaired(
+            f"the embedding of patches has no bias; {TANH}; LayerNorm: eps 1e-7 for 1e-6"
+        ),
+        alike={"reference": own("mlp_mixer_s_p32")},
+    ),
+    port(
+        "ReXNet",
+        "rexnet_10",
+        "timm rexnet_100",
+        32,
+        refused=Difference(
+            "cannot be built with MindSpore 2.10: it reshapes a tensor that has no values yet",
+            Raised("SideError", "uninitialized"),
+        ),
+    ),
+    port(
+        "SE-ResNet",
+        "seresnet18",
+        "timm legacy_seresnet18",
+        32,
+        refused=unpaired(
+            "squeeze-and-excitation of 8 channels or a multiple, the original's of 1/16"
+        ),
+    ),
+    port(
+        "GoogLeNet",
+        "googlenet",
+        "torchvision googlenet",
+        33,
+        configs=({"num_classes": 10, "aux_logits": False},),
+        refused=unpaired(
+            "no BatchNorm, as in the paper; 5 x 5 convolutions for the original's 3 x 3"
+        ),
+    ),
+    port(
+        "HRNet",
+        "hrnet_w32",
+        "timm hrnet_w32",
+        32,
+        refused=unpaired("the convolutions of the classification head have no bias"),
+    ),
+    port(
+        "ResNetV2",
+        "resnetv2_50",
+        "timm resnetv2_50",
+        32,
+        refused=unpaired("a BatchNorm more in each stage; a Dense head for a 1 x 1 convolution"),
+    ),
+    port(
+        "CaiT",
+        "cait_xxs24_224",
+        "timm cait_xxs24_224",
+        224,
+        refused=unpaired("no biases in the attentions: of q, k and v, and of the talking heads"),
+    ),
+    port(
+        "SwinV2",
+        "swinv2_tiny_window8",
+        "timm swinv2_tiny_window8_256",
+        256,
+        refused=unpaired("q, k and v are layers of their own, the original's are one"),
+    ),
+    port(
+        "PoolFormer",
+        "poolformer_s12",
+        "timm poolformer_s12",
+        differs=because(
+            "the last norm is a GroupNorm before the pooling, timm's a LayerNorm behind it"
+        ),
+        alike={"size": 32, "settings": {"head.norm.kind": "a map of 1 x 1 shows neither"}},
+    ),
+    port(
+        "DPN",
+        "dpn92",
+        "timm dpn92",
+        33,
+        phases=("eval",),
+        settings={"classifier.kind": "on one pixel a 1 x 1 convolution is a dense layer"},
+    ),
+    port(
+        "PVTv2",
+        "pvt_v2_b0",
+        "timm pvt_v2_b0",
+        64,
+        differs=because(
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 behind convolutions; convolutions: {SAME}"
+        ),
+    ),
+    port(
+        "EdgeNeXt",
+        "edgenext_xx_small",
+        "timm edgenext_xx_small",
+        64,
+        phases=("eval",),
+        settings=MULTIPLE,
+    ),
+    port(
+        "CrossViT",
+        "crossvit_9",
+        "timm crossvit_9_240",
+        240,
+        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks"),
+        alike={"reference": own("crossvit_9"), "phases": ("eval",)},
+    ),
+    port(
+        "PiT",
+        "pit_ti",
+        "timm pit_ti_224",
+        224,
+        differs=because(TANH),
+        alike={"reference": own("pit_ti"), "phases": ("eval",)},
+    ),
+    port(
+        "Swin",
+        "swin_tiny",
+        "timm swin_tiny_patch4_window7_224",
+        224,
+        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 in the merging of patches"),
+        alike={
+            "reference": own("swin_tiny"),
+            "phases": ("eval",),
+            "settings": {
+                "SwinTransformerBlock.window_size": PAIR,
+                "SwinTransformerBlock.shift_size": PAIR,
+            },
+        },
+    ),
+    port(
+        "ConViT",
+        "convit_tiny",
+        "timm convit_tiny",
+        224,
+        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-6"),
+        alike={"reference": own("convit_tiny"), "phases": ("eval",)},
+    ),
+    port(
+        "ConvNeXtV2",
+        "convnextv2_atto",
+        "timm convnextv2_atto",
+        32,
+        differs=because(TANH),
+        alike={"reference": own("convnextv2_atto"), "phases": ("eval",), "settings": MULTIPLE},
+    ),
+)

@@ -1,0 +1,1 @@
+"""Originals with arguments or changes of their own; a file for each package of ports."""
