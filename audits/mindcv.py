@@ -62,7 +62,7 @@ def own(network: str) -> str:
 
 def because(cause: str) -> Difference:
     """A known difference of the whole network; how large it is depends on what is drawn."""
-    return Difference(cause, {"*": 5.0})
+    return Difference(cause, {"*": 20.0})
 
 
 def unpaired(cause: str) -> Difference:
