@@ -8,7 +8,6 @@ Exits with 1 where a row does not stand.
 
 import argparse
 import hashlib
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -136,26 +135,11 @@ def plan(ports: Sequence[Port], records: Sequence[Record]) -> list[Unit]:
         for twin in port.twins:
             samples: dict[str, list[TwinCase]] = {}
             for case in cases(twin, "cpu"):
-                if os.environ.get("QUICK") and case.execution != "pynative":
-                    continue
                 samples.setdefault(case.sample_name, []).append(case)
             identity = key(twin)
             for turn, (name, of_sample) in enumerate(samples.items()):
                 if (identity, name) not in done:
                     turns.setdefault(turn, []).append((identity, of_sample, port))
-    if os.environ.get("QUICK"):
-        order = os.environ["QUICK"].split(",")
-        found = [u for t in turns.values() for u in t]
-
-        def rank(u):
-            name = u[1][0].twin.name.removeprefix("mindcv_")
-            return (
-                order.index(name)
-                if name in order and u[1][0].phase == u[1][0].twin.phases[0]
-                else 99
-            )
-
-        return sorted([u for u in found if rank(u) < 99], key=rank)
     return [unit for turn in sorted(turns) for unit in turns[turn]]
 
 

@@ -13,8 +13,8 @@ HEAD = """\
 # Networks of other packages
 
 Is the port that you use the same network as its original? `make audit` compares ports of public
-packages with their PyTorch originals, weight by weight: outputs, gradients, buffers and the settings
-of all layers. It writes this page. Look up your network here first.
+packages with their PyTorch originals, weight by weight: outputs, gradients, buffers and the
+settings of all layers. It writes this page. Look up your network here first.
 
 - **equal**: all tensors are within the 16 roundings of [the rule](judging.md#the-rule), and so are
   all settings. The port can take the original's weights.
@@ -47,7 +47,8 @@ def page(tables: Tables, records: Records, versions: Mapping[str, str | None]) -
 
 def complete(tables: Tables, records: Records) -> bool:
     """Whether all networks have been compared, though perhaps not all their cases."""
-    return all(verdict(port, records) != LEFT for ports in tables.values() for port in ports)
+    found = [verdict(port, records) for ports in tables.values() for port in ports]
+    return not any(each.startswith(LEFT) for each in found)
 
 
 def row(port: Port, records: Records) -> tuple[str, ...]:
@@ -72,14 +73,14 @@ def verdict(port: Port, records: Records) -> str:
     alarms = [case["alarm"] for case in (*plain, *alike) if case["alarm"]]
     if alarms:
         return f"**RED** {alarms[0]}"
+    only = ". *Only that*" if alike else ""
     if not plain:
-        return LEFT
+        return f"{LEFT}; declared: {port.cause}{only}" if port.cause else LEFT
     if port.cause is None:
         named = (port.twin.settings or {}).values()
         kernel = any(KERNEL in case["excuses"] for case in plain)
         return "; ".join(["equal but for a kernel" if kernel else "equal", *dict.fromkeys(named)])
     word = "refused" if port.refused else "differs"
-    only = ". *Only that*" if alike else ""
     return f"{word}: {port.cause}{only}"
 
 

@@ -52,6 +52,21 @@ def changed(network: nn.Module, kind: type[nn.Module], **values: Any) -> nn.Modu
     return network
 
 
+def gelu_by_tanh(network: nn.Module, defaults: tuple[str, ...] = ()) -> nn.Module:
+    """The network with the approximation of GELU that is MindSpore's default.
+
+    defaults: ends of the paths of LayerNorms that have MindSpore's default of epsilon, too.
+    """
+    for parent in [*network.modules()]:
+        for name, module in parent.named_children():
+            if type(module).__name__ == "GELU":
+                setattr(parent, name, nn.GELU("tanh"))
+    for path, module in network.named_modules():
+        if isinstance(module, nn.LayerNorm) and path.endswith(defaults):
+            module.eps = 1e-7
+    return network
+
+
 def mobilenet_v1_100(num_classes: int) -> nn.Module:
     return timm.create_model("mobilenetv1_100", num_classes=num_classes, act_layer="relu")
 
@@ -66,10 +81,8 @@ def mnasnet_050(num_classes: int) -> nn.Module:
     return changed(network, nn.BatchNorm2d, eps=1e-3, momentum=0.01)
 
 
-def inception_v3(num_classes: int, aux_logits: bool) -> nn.Module:
-    network = torchvision.inception_v3(
-        num_classes=num_classes, aux_logits=aux_logits, init_weights=False
-    )
+def inception_v3(num_classes: int) -> nn.Module:
+    network = torchvision.inception_v3(num_classes=num_classes, init_weights=False)
     forward = network.forward
 
     def without_padding(x: Tensor) -> Tensor:
@@ -81,7 +94,7 @@ def inception_v3(num_classes: int, aux_logits: bool) -> nn.Module:
 
 
 def inception_v4(num_classes: int) -> nn.Module:
-    network = timm.create_model("inception_v4", num_classes=num_classes)
+    network = timm.create_model("inception_v4", num_classes=num_classes, drop_rate=0.2)
     return changed(network, nn.BatchNorm2d, momentum=0.0003)
 
 
@@ -98,24 +111,44 @@ def squeezenet1_1(num_classes: int) -> nn.Module:
 
 
 def convnext_tiny(num_classes: int) -> nn.Module:
-    return timm.create_model("convnext_tiny", num_classes=num_classes, act_layer="gelu_tanh")
+    return gelu_by_tanh(timm.create_model("convnext_tiny", num_classes=num_classes))
 
 
 def visformer_tiny(num_classes: int) -> nn.Module:
-    network = timm.create_model("visformer_tiny", num_classes=num_classes)
-    return changed(network, nn.GELU, approximate="tanh")
+    return gelu_by_tanh(timm.create_model("visformer_tiny", num_classes=num_classes))
 
 
 def vit_b_32_224(num_classes: int) -> nn.Module:
-    network = timm.create_model("vit_base_patch32_224", num_classes=num_classes)
-    changed(network, nn.LayerNorm, eps=1e-7)
-    return changed(network, nn.GELU, approximate="tanh")
+    return gelu_by_tanh(timm.create_model("vit_base_patch32_224", num_classes=num_classes), ("",))
 
 
 def volo_d1(num_classes: int) -> nn.Module:
-    network = timm.create_model("volo_d1_224", num_classes=num_classes)
-    changed(network, nn.LayerNorm, eps=1e-7)
-    return changed(network, nn.GELU, approximate="tanh")
+    return gelu_by_tanh(timm.create_model("volo_d1_224", num_classes=num_classes), ("",))
+
+
+def crossvit_9(num_classes: int) -> nn.Module:
+    return gelu_by_tanh(
+        timm.create_model("crossvit_9_240", num_classes=num_classes), ("norm1", "norm2")
+    )
+
+
+def pit_ti(num_classes: int) -> nn.Module:
+    return gelu_by_tanh(timm.create_model("pit_ti_224", num_classes=num_classes))
+
+
+def swin_tiny(num_classes: int) -> nn.Module:
+    return gelu_by_tanh(
+        timm.create_model("swin_tiny_patch4_window7_224", num_classes=num_classes),
+        ("downsample.norm",),
+    )
+
+
+def convit_tiny(num_classes: int) -> nn.Module:
+    return gelu_by_tanh(timm.create_model("convit_tiny", num_classes=num_classes), ("",))
+
+
+def convnextv2_atto(num_classes: int) -> nn.Module:
+    return gelu_by_tanh(timm.create_model("convnextv2_atto", num_classes=num_classes))
 
 
 def mixnet_s(num_classes: int) -> nn.Module:
@@ -140,5 +173,4 @@ def resnest14(num_classes: int) -> nn.Module:
 def mlp_mixer_s_p32(num_classes: int) -> nn.Module:
     network = timm.create_model("mixer_s32_224", num_classes=num_classes)
     network.stem.proj.bias = None
-    changed(network, nn.LayerNorm, eps=1e-7)
-    return changed(network, nn.GELU, approximate="tanh")
+    return gelu_by_tanh(network, ("",))
