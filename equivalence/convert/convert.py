@@ -24,6 +24,7 @@ from equivalence.checkpoints import files, shards
 from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight, numpy_dtype
 from equivalence.convert import (
     destination,
+    joined,
     kernels,
     mindspore_names,
     optimizer_numbers,
@@ -32,8 +33,9 @@ from equivalence.convert import (
 from equivalence.convert import source as sources
 from equivalence.convert.conversion import Conversion
 from equivalence.convert.destination import KIND, Destination
+from equivalence.declare.renames import JOIN, is_plain
 from equivalence.errors import CheckpointError, WeightError
-from equivalence.structure.weights import REFERENCE_ONLY, Slot, pair, reference_name
+from equivalence.structure.weights import REFERENCE_ONLY, Partners, Slot, pair, reference_name
 
 
 def convert(
@@ -87,6 +89,10 @@ def convert(
         raise CheckpointError(
             "--layout hwio needs --network, which tells the kernels from other weights, and a "
             "source that is no .ckpt"
+        )
+    if not network and (odd := next((old for old in rename if not is_plain(old, rename[old])), "")):
+        raise CheckpointError(
+            f"--rename {odd}={rename[odd]} rearranges weights, which needs --network"
         )
     if optimizer and (not network or layout):
         raise CheckpointError("--optimizer needs --network, and has no --layout")
@@ -175,15 +181,23 @@ def _choose_names(first: Mapping[str, str], partners: Iterable[str]) -> set[str]
 
 def _pair(
     reference: Mapping[str, Slot], candidate: Mapping[str, Slot], rename: Mapping[str, str]
-) -> dict[str, str]:
-    """Candidate path -> reference name; a count of batches counts only where both sides have it."""
+) -> Partners:
+    """The partners of all weights; a count of batches counts only where both sides have it."""
     counts = {path: reference_name(path, rename) for path in candidate if _is_count(path)}
     counts = {p: name for p, name in counts.items() if reference.get(name) == candidate[p]}
     others = {path: slot for path, slot in candidate.items() if path not in counts}
     partners = pair(reference, others, rename)
-    if partners.groups:
-        raise WeightError(f"{partners.groups[0]}: a conversion only renames weights")
-    return partners | counts
+    partners.update(counts)
+    return partners
+
+
+def _demand_no_state(pairs: Partners, optimizer: str | None) -> None:
+    """Raise CheckpointError where the state of an optimiser would have to be rearranged."""
+    if pairs.groups and optimizer:
+        raise CheckpointError(
+            f"{pairs.groups[0]}: the state of an optimiser is not rearranged; leave it behind with "
+            f"--drop {sources.OPTIMIZER}"
+        )
 
 
 def _demand_kinds(job: _Job, name: str, weight: Weight, dtype: str) -> str | None:
@@ -234,6 +248,10 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
     _note_dtypes(job, [(name, weights[name], path) for path, name in pairs.items()])
     for path, name in pairs.items():
         result.add(name, names[path], weights[name])
+    _demand_no_state(pairs, optimizer)
+    for group in pairs.groups:
+        for path, weight in joined.to_candidate(group, weights).items():
+            result.add(JOIN.join(group.reference), names[path], weight)
     counts = [name for name in weights if _is_count(name) and name not in pairs.values()]
     result.note(counts, "dropped, MindSpore has no place for it")
     if optimizer:
@@ -302,6 +320,10 @@ def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
             result.add(origin[path], alias, weights[path])
             if alias != first[name]:
                 result.aliases[alias] = first[name]
+    _demand_no_state(pairs, optimizer)
+    for group in pairs.groups:
+        for name, weight in joined.to_reference(group, weights).items():
+            result.add(JOIN.join(origin[path] for path in group.candidate), name, weight)
     missing = [name for name in counts if name not in result.weights]
     for name in missing:
         result.add("(0)", name, Weight("int64", np.zeros((), np.int64)))

@@ -113,7 +113,7 @@ class Demand:
         self(len(set(values)) == len(values), f"{field} {shown(values)} names one twice")
 
     def _path(self, field: str, path: Any) -> None:
-        right = isinstance(path, str) and bool(re.fullmatch(r"\w+(\.\w+)*", path))
+        right = isinstance(path, str) and bool(re.fullmatch(r"[\w-]+(\.[\w-]+)*", path))
         self(right, f"{field} has {shown(path)}; write names with dots between")
 
     def text(self, field: str) -> None:

@@ -13,7 +13,7 @@ JOIN = " + "
 TRANSPOSED, RESHAPED = ".T", ".reshape()"
 """The ends of a name whose weight is transposed, or reshaped."""
 
-NAME = r"\w+(?:\.\w+)*?"
+NAME = r"[\w-]+(?:\.[\w-]+)*?"
 _AXES = r"\.transpose\((?P<axes>\d+(?:, ?\d+)*)\)"
 _TERM = re.compile(rf"(?P<name>{NAME})(?P<order>\.T|{_AXES})?(?P<reshaped>\.reshape\(\))?")
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from equivalence.declare.twin import Twin
@@ -163,7 +163,8 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     """
     outcome = verdict.outcome
     if not outcome.passed:
-        whole = text.failure(outcome, repeat.format_map(vars(outcome.case)), verdict.diagnosis)
+        told = replace(outcome, proposed=())  # they are told once, with the pairs
+        whole = text.failure(told, repeat.format_map(vars(outcome.case)), verdict.diagnosis)
         if verdict.same is None:
             return whole
         return f"{whole.partition(chr(10))[0]}; culprits and causes: those of {verdict.same}"

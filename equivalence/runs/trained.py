@@ -13,7 +13,7 @@ import numpy as np
 
 from equivalence.checkpoints import files
 from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight
-from equivalence.convert import optimizer_state, source
+from equivalence.convert import joined, optimizer_state, source
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import TorchMissingError, WeightError
 from equivalence.host import environment
@@ -102,21 +102,8 @@ def _translated(
     found = {partners[name]: weight for name, weight in own.items() if name in partners}
     for group in partners.groups:
         if own.keys() >= group.candidate.keys():
-            arrays = group.to_reference({name: own[name].values for name in group.candidate})
-            dtype = _one_dtype(path, {name: own[name].dtype for name in group.candidate})
-            found |= {name: Weight(dtype, values) for name, values in arrays.items()}
+            found |= joined.to_reference(group, own)
     return found
-
-
-def _one_dtype(path: Path, dtypes: Mapping[str, str]) -> str:
-    """The dtype of weights that are joined. Raises WeightError where they have several."""
-    first, *others = dict.fromkeys(dtypes.values())
-    if others:
-        raise WeightError(
-            f"{path}: {', '.join(dtypes)} are joined and have the dtypes {first}, "
-            f"{', '.join(others)}; save them in one"
-        )
-    return first
 
 
 def _demand_fits(path: Path, found: Mapping[str, Weight], reference: "TorchNetwork") -> None:
