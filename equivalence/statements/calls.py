@@ -120,23 +120,21 @@ def here(paths: Mapping[int, str]) -> Statement | None:
     paths: id of a layer -> its path, for all layers of the network.
     """
     frame: FrameType | None = sys._getframe(1)
-    found = caller = None
-    beyond = False
+    found = None
     for _ in range(DEPTH):
         if frame is None:
             break
-        if _of_user(frame.f_code.co_filename):
-            if found is None:
-                found = frame.f_code.co_filename, frame.f_lineno
-            elif caller is None and not beyond:
-                caller = _place(frame.f_code.co_filename, frame.f_lineno)
-        beyond = found is not None and not _of_user(frame.f_code.co_filename)
+        if found is None and _of_user(frame.f_code.co_filename):
+            outer = frame.f_back
+            calls = outer is not None and _of_user(outer.f_code.co_filename)
+            caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
+            found = frame.f_code.co_filename, frame.f_lineno, caller
         if found is not None:
             owner = frame.f_locals.get("self")
             if id(owner) in paths:
-                return _statement(*found, paths[id(owner)], caller or "")
+                return _statement(*found, paths[id(owner)])
         frame = frame.f_back
-    return _statement(*found, "", caller or "") if found else None
+    return _statement(*found, "") if found else None
 
 
 _users: dict[str, bool] = {}
@@ -148,7 +146,7 @@ def _of_user(file: str) -> bool:
     return _users[file]
 
 
-def _statement(file: str, line: int, layer: str, caller: str) -> Statement:
+def _statement(file: str, line: int, caller: str, layer: str) -> Statement:
     return Statement(file, line, linecache.getline(file, line).strip(), layer, caller)
 
 

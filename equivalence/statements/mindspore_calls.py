@@ -42,9 +42,12 @@ class MindSporeCalls:
         def set_item(tensor: ms.Tensor, index: Any, values: Any) -> Any:
             def write(arguments: tuple) -> ms.Tensor:
                 put(*arguments)
-                return arguments[0]
+                # The tensor itself is the result, and is written once more where it is replaced.
+                if (other := self.replaced.get((self.number - 1, "output", 0))) is not None:
+                    put(tensor, ..., ms.Tensor(other, tensor.dtype))
+                return tensor
 
-            self._watch("setitem", write, (tensor, index, values), writes=tensor)
+            self._watch("setitem", write, (tensor, index, values), writes=True)
 
         ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
         try:
@@ -63,9 +66,7 @@ class MindSporeCalls:
             return self._watch(func.name, lambda given: func(primitive, name, given), inner)
         return self._watch(func.name, lambda given: func(*given), arguments)
 
-    def _watch(
-        self, name: str, call: Callable, arguments: tuple, writes: ms.Tensor | None = None
-    ) -> Any:
+    def _watch(self, name: str, call: Callable, arguments: tuple, writes: bool = False) -> Any:
         tensors = _tensors(arguments)
         if self._within or (not tensors and not name[:1].isupper()):  # such as make_range
             return call(arguments)
@@ -78,10 +79,8 @@ class MindSporeCalls:
             result = call(arguments)
         finally:
             self._within = False
-        if writes is None:
+        if not writes:
             result = self._replace(result, number, "output")
-        elif (number, "output", 0) in self.replaced:
-            writes.set_data(ms.Tensor(self.replaced[number, "output", 0], writes.dtype))
         if self.replaced:
             return result
         outputs = [_array(x) for x in _tensors(result)]

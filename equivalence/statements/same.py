@@ -116,12 +116,11 @@ class Quantities:
         values = plain(values)
         found, alike = [], False
         for known in self._near(values):
-            if _without_ones(values.shape) == _without_ones(known.truth.shape):
-                if known.equals(values, known.truth.reshape(values.shape)):
-                    alike = True
-                    found.append(known.number)
-                    continue
-            if same(values, known):
+            alike_shape = _without_ones(values.shape) == _without_ones(known.truth.shape)
+            if alike_shape and known.equals(values, known.truth.reshape(values.shape)):
+                alike = True
+                found.append(known.number)
+            elif same(values, known):
                 found.append(known.number)
         return found, alike
 
@@ -177,8 +176,10 @@ def _cuts(truth: np.ndarray, shape: tuple[int, ...]) -> Iterator[list[np.ndarray
         if rest == shape:
             yield [truth.take(index, axis) for index in range(length)]
         elif truth.ndim == len(shape) and rest == shape[:axis] + shape[axis + 1 :]:
-            if shape[axis] and length % shape[axis] == 0:
-                yield np.split(truth, length // shape[axis], axis)
+            part = shape[axis]
+            yield from (
+                [np.split(truth, length // part, axis)] if part and length % part == 0 else []
+            )
 
 
 def _agrees(part: np.ndarray, values: np.ndarray, known: Known) -> bool:

@@ -105,6 +105,7 @@ def _line(network: str, piece: str) -> int:
     return found[0]
 
 
+# ruff: noqa: E501  a mistake is one line
 # fmt: off
 MISTAKES = tuple(Mistake(*each) for each in (
     ("unscaled", "Attention", "scores = scores / math.sqrt(c // HEADS)", "pass", ("ops.matmul(q, k.swapaxes", "scores + later")),
@@ -112,8 +113,8 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("scaled_without_root", "Attention", "math.sqrt(c // HEADS)", "(c // HEADS)"),
     ("mask_hides_itself", "Attention", "ms.float32), 1)", "ms.float32), 0)"),
     ("mask_shifted", "Attention", "ms.float32), 1)", "ms.float32), 2)"),
-    ("mask_inverted", "Attention", "later * -1e9", "(1 - later) * -1e9"),
-    ("mask_transposed", "Attention", "ops.triu(ops.ones((t, t), ms.float32), 1)", "ops.tril(ops.ones((t, t), ms.float32), -1)"),
+    ("mask_inverted_in_attention", "Attention", "later * -1e9", "(1 - later) * -1e9"),
+    ("mask_of_what_is_earlier", "Attention", "ops.triu(ops.ones((t, t), ms.float32), 1)", "ops.tril(ops.ones((t, t), ms.float32), -1)"),
     ("mask_dropped", "Attention", "scores = scores + later * -1e9", "pass", ("ops.softmax(scores, -1)",)),
     ("mask_too_weak", "Attention", "-1e9", "-1.0"),
     ("softmax_over_queries", "Attention", "ops.softmax(scores, -1)", "ops.softmax(scores, -2)"),
@@ -183,7 +184,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("mean_over_all", "Language", "counted.sum()", "counted.size"),
     ("softmax_over_time", "Language", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)"),
     ("skip_concatenated_first", "Skipped", "ops.cat((up, first)", "ops.cat((first, up)"),
-    ("corners_aligned", "Skipped", "align_corners=False", "align_corners=True"),
+    ("corners_aligned_of_a_skip", "Skipped", "align_corners=False", "align_corners=True"),
     ("upsampled_by_nearest", "Skipped", 'mode="bilinear", align_corners=False', 'mode="nearest"'),
     ("skip_before_activation", "Skipped", "ops.cat((up, first)", "ops.cat((up, self.down(x))"),
     ("max_for_mean", "Skipped", "ops.avg_pool2d(first, 2, 2)", "ops.max_pool2d(first, 2, 2)"),
@@ -191,7 +192,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("residual_after_norm", "Block", "x = x + h", "x = self.norm1(x) + h"),
     ("second_residual_lost", "Block", "return x + h", "return h", ("h = self.fc2(h)",)),
     ("first_residual_lost", "Block", "x = x + h", "x = h", ("h = self.norm2(x)",)),
-    ("norms_exchanged", "Block", "h = self.norm2(x)", "h = self.norm1(x)"),
+    ("second_norm_is_the_first", "Block", "h = self.norm2(x)", "h = self.norm1(x)"),
     ("activation_forgotten", "Block", "h = ops.gelu(self.fc1(h))", "h = self.fc1(h)", ("h = self.fc2(h)",)),
     ("activation_after", "Block", "h = self.fc2(h)", "h = ops.gelu(self.fc2(h))"),
     ("mixed_along_width", "Block", "self.mix(h.swapaxes(1, 2)).swapaxes(1, 2)", "self.mix(h.reshape(-1, 24, 6)).reshape(-1, 6, 24)"),
@@ -226,7 +227,7 @@ def _wrong(name: str) -> ModuleType:
     source, file = "".join(lines), mistake.file
     linecache.cache[file] = len(source), None, lines, file
     module = ModuleType(f"{right.__name__}_{name}")
-    exec(compile(source, file, "exec"), vars(module))  # noqa: S102
+    exec(compile(source, file, "exec"), vars(module))
     return module
 
 

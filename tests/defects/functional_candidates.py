@@ -1,4 +1,4 @@
-"""The networks of `functional_reference` in MindSpore; `functional` puts mistakes into this text."""
+"""The networks of `functional_reference` in MindSpore; `functional` puts mistakes in this text."""
 
 import math
 

@@ -253,7 +253,7 @@ class Biased(nn.Module):
         self.k = nn.Linear(WIDTH, WIDTH)
 
     def forward(self, x):
-        b, t, c = x.shape
+        b, t, _ = x.shape
         q = F.normalize(self.q(x).view(b, t, HEADS, -1).transpose(1, 2), dim=-1)
         k = F.normalize(self.k(x).view(b, t, HEADS, -1).transpose(1, 2), dim=-1)
         slopes = 2.0 ** -torch.arange(1, HEADS + 1).float()
