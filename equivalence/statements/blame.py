@@ -62,16 +62,19 @@ class Statements(Watched):
     def blame(self) -> Blame | None:
         """The first statement whose result, replaced by the reference's, mends all outputs.
 
-        Where that leaves more than one statement open, a value that is right, but in the place of
-        another one, is looked for, such as that before a residual which is not added.
+        What it takes may be right by itself, but in the place of another value, such as that before
+        a residual which is not added.
         """
         if self.right(self.outputs):
             return None
         self.deadline = time.process_time() + PATIENCE
         suspects = self._suspects()
         found = self._first(suspects)
-        if found is None or found.takes:
-            found = self._misplaced(suspects) or found
+        if found is not None and not found.takes:
+            suspects = [v for v in suspects if alike(self._statement(v), found.statement)]
+        misplaced = self._misplaced(suspects)
+        if found is None or (misplaced and not alike(misplaced.misplaced, found.statement)):
+            return misplaced
         return found
 
     def _first(self, suspects: Sequence[int]) -> Blame | None:
@@ -122,7 +125,11 @@ class Statements(Watched):
         if statement is None:
             return None
         counterpart = self.quantities.recording.statement_of(known.number)
-        source = self.candidate.statement_of(value)
+        source = next(
+            call.statement
+            for call in reversed(self.candidate.calls[:user])
+            if value in call.outputs
+        )
         values = self.candidate.values[value]
         return Blame(statement, counterpart, values, want, known.rounding, misplaced=source)
 
@@ -142,7 +149,7 @@ class Statements(Watched):
         every = dict.fromkeys(
             other
             for each in self.candidate.calls
-            if each.name == call.name and _alike(each.statement, call.statement)
+            if each.name == call.name and alike(each.statement, call.statement)
             for other in each.outputs
         )
         return [other for other in every if other not in self.settled][:TOGETHER]
@@ -233,14 +240,14 @@ class Statements(Watched):
                     continue
                 seen.add(each)
                 source = self.candidate.statement_of(each)
-                if _alike(source, statement):
+                if alike(source, statement):
                     ahead.append(each)
                 elif source is not None:
                     found.add(source)
         return found
 
 
-def _alike(one: Statement | None, other: Statement | None) -> bool:
+def alike(one: Statement | None, other: Statement | None) -> bool:
     """Whether both are the same line, whoever calls its function."""
     return (
         one is not None and other is not None and (one.file, one.line) == (other.file, other.line)

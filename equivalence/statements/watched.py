@@ -124,7 +124,13 @@ class Watched:
                         continue  # it has that value already
                     ranked.append((score + likeness(want, values) - 0.2 * rank, known, want))
             ranked.sort(key=lambda each: -each[0])
-            self.tried[value] = [(known, want) for _, known, want in ranked[:COUNTERPARTS]]
+            # The output itself comes first; where nothing before it mends it, it does.
+            own = [
+                (known, recording.values[known.number])
+                for known, out in zip(self.expected, self.outputs, strict=False)
+                if self.candidate.value(out) == value and not equal(known, out)
+            ]
+            self.tried[value] = own + [each[1:] for each in ranked[:COUNTERPARTS]]
         return self.tried[value]
 
     def _when(self, recording: Recording, value: int) -> float:
