@@ -30,7 +30,7 @@ INPUTS = {
     "Unpatched": [normal(2, 6, 24)],
     "Windows": [normal(2, 8, 6, 8)],
     "Experts": [X],
-    "Boxes": [normal(5, 24), uniform(5, 4, low=1.0, high=9.0)],
+    "Boxes": [normal(40, 24), uniform(40, 4, low=1.0, high=9.0)],
     "Overlap": [uniform(12, 4, low=0.2, high=1.2), uniform(12, 4, low=0.2, high=1.2)],
     "Language": [integers(3, 6, low=0, high=5)],
     "Skipped": [normal(2, 3, 8, 8)],
