@@ -23,6 +23,11 @@ from equivalence.words import listed
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
 """Initial value of each one-dimensional weight in both frameworks, by the reference's name."""
 
+NAMED = 4
+"""At most this many layers that could not be fed are named; the rest is counted."""
+
+JOINED = "its layers are right by themselves; its own code joins them otherwise"
+
 
 def explain(search: Search, path: str) -> list[str]:
     """The causes of a culprit, in words, the most specific first; empty where none is found."""
@@ -51,9 +56,23 @@ def _own_code(search: Search, path: str, local: Local) -> list[str]:
     ]
     if odd:
         return [f"the candidate runs {listed(odd)}"]
+    unknown = [layer for layer in search.within(path) if search.local(layer) is None]
+    if unknown:
+        return [f"its own code, or one of these, which could not be fed: {listed(unknown, NAMED)}"]
     if local.forward > BUDGET:
-        return ["its layers are right by themselves; its own code joins them otherwise"]
-    return ["its layers and its outputs are right; its own code loses or adds a gradient"]
+        return [JOINED]
+    if _lost_or_added(local):
+        return ["its layers and its outputs are right; its own code loses or adds a gradient"]
+    return ["its layers and its outputs are right; its gradients are not"]
+
+
+def _lost_or_added(local: Local) -> bool:
+    """Whether a gradient is zero on one side only."""
+    return any(
+        bool(np.any(local.trace[name])) != bool(np.any(tensor.truth))
+        for name, tensor in local.expected.items()
+        if name.startswith("gradient:") and name in local.trace
+    )
 
 
 def _configuration(search: Search, path: str) -> list[str]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis import network, sizes, stages, text
+from equivalence.diagnosis import network, stages, text
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.twins.compare import compare_size
@@ -26,12 +26,33 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     if case.twin.steps:
         diagnosis = stages.diagnose(case, seed, every)
     elif len(case.sizes) > 1:
-        diagnosis = sizes.diagnose(case, seed, every)
+        diagnosis = _by_size(case, seed, every)
     else:
         diagnosis = network.diagnose(Search(case, seed), every)
     if diagnosis.culprits:
         return diagnosis
     return replace(diagnosis, culprits=_by_settings(case, seed))
+
+
+def _by_size(case: TwinCase, seed: int, every: bool) -> Diagnosis:
+    """Diagnose the first size that differs; the last size, where none does.
+
+    The candidate runs the earlier sizes first, as in the comparison.
+    """
+    candidate = None
+    for sized_case in case.sizes:
+        comparison = compare_size(sized_case, seed, candidate, flips=False)
+        if not comparison.judgement.equal:
+            break
+        candidate = comparison.candidate
+    diagnosis = network.diagnose(Search(sized_case, seed, candidate), every)
+    if candidate is not None and diagnosis.culprits:
+        fresh = compare_size(sized_case, seed, flips=False)
+        if fresh.judgement.equal:
+            for layer in diagnosis.culprits:
+                cause = "right when it is built anew; it keeps another size"
+                layer.causes.append(sized_case.at_size(cause))
+    return diagnosis
 
 
 def _by_settings(case: TwinCase, seed: int) -> list[LayerError]:

@@ -55,6 +55,8 @@ class LayerError:
     backward: error of its gradients when it is fed by itself.
     unfed: why it cannot be fed by itself; empty where it can.
     causes: what explains a culprit, in words.
+    statement: the statement of a culprit's own code that is to blame, as "file:line  source"; empty
+        where none is found, or where the whole layer is to blame.
     """
 
     reference: str
@@ -66,6 +68,7 @@ class LayerError:
     backward: float = np.nan
     unfed: str = ""
     causes: list[str] = field(default_factory=list)
+    statement: str = ""
 
 
 @dataclass

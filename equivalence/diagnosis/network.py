@@ -7,7 +7,7 @@ does: it is a leaf, or a network whose own code joins right layers wrongly.
 
 import numpy as np
 
-from equivalence.diagnosis import causes
+from equivalence.diagnosis import causes, statement
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
 from equivalence.judge.precision import BUDGET
@@ -28,7 +28,8 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]
     whole = inherited.get(("", False), np.inf)
-    if wrong and whole <= BUDGET < search.local("").forward:
+    compiled = search.case.execution == "graph"
+    if wrong and compiled and whole <= BUDGET < search.local("").forward:
         search.notes.append("in PyNative mode the same network gives the right outputs")
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
@@ -37,5 +38,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         layers[path].causes = (
             laws if search.differs_by_draws_alone else [*laws, *causes.explain(search, path)]
         )
+    if wrong and not search.differs_by_draws_alone:
+        culprits = statement.point(search, layers, culprits)
     in_order = [layers[path] for path in order if path in culprits]
     return Diagnosis(search.case, list(layers.values()), in_order, search.notes)

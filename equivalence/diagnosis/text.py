@@ -24,8 +24,8 @@ def brief(diagnosis: Diagnosis) -> list[str]:
     lines = []
     groups = _groups(diagnosis.culprits)
     for causes, members in list(groups.items())[:CULPRITS]:
-        names = listed([_name(layer) for layer in members], CULPRIT_NAMES)
-        lines.append(f"culprit{'s' if len(members) > 1 else ''}: {names}")
+        names = listed([_title(layer) for layer in members], CULPRIT_NAMES)
+        lines += f"culprit{'s' if len(members) > 1 else ''}: {names}".split("\n")
         lines += [f"  {cause}" for cause in causes[:CAUSES]]
     if len(groups) > CULPRITS:
         more = len(groups) - CULPRITS
@@ -41,7 +41,7 @@ def full(diagnosis: Diagnosis) -> list[str]:
     """The culprits with all their causes, and every aligned layer."""
     lines = [diagnosis.case.name, ""]
     for causes, members in _groups(diagnosis.culprits).items():
-        lines += [f"culprit: {_name(layer)}" for layer in members]
+        lines += [line for layer in members for line in f"culprit: {_title(layer)}".split("\n")]
         lines += [f"  {cause}" for cause in causes]
     if not diagnosis.culprits:
         lines.append("culprit: none; each layer that was fed by itself is within the budget")
@@ -54,6 +54,11 @@ def _groups(culprits: Iterable[LayerError]) -> dict[tuple[str, ...], list[LayerE
     for layer in culprits:
         groups.setdefault(tuple(layer.causes), []).append(layer)
     return groups
+
+
+def _title(layer: LayerError) -> str:
+    """The statement to blame with its layer, or the layer."""
+    return f"{layer.statement}\n  in {_name(layer)}" if layer.statement else _name(layer)
 
 
 def _name(layer: LayerError) -> str:

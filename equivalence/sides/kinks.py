@@ -131,6 +131,8 @@ class KinkWatch(Uncompiled):
         measure = KINKED.get(func)
         if measure is not None:
             quantity = measure(args)
+            if not quantity.is_floating_point():  # such as the distance of two positions
+                quantity = quantity.double()
             if self.against is None:
                 shape = tuple(args[0].shape)
                 if func is POOL and shape in self._kernels:

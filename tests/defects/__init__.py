@@ -15,6 +15,7 @@ FAMILIES = (
     "maps",
     "layers",
     "attention",
+    "functional",
     "recurrent",
     "operators",
     "losses",

@@ -28,7 +28,8 @@ class Defect:
 
     `culprit` holds the reference paths of the layers that a diagnosis must name, no more and no
     fewer; "" is the whole network. None: no layer can be named, and `mistake` says why. `cause`
-    is a word that the causes in a diagnosis must contain. `raises` names the EquivalenceError
+    is a word that the causes in a diagnosis must contain. `statements` are places in the source,
+    "file:line", of which a diagnosis must name one. `raises` names the EquivalenceError
     that refuses the defect before anything is compared.
     """
 
@@ -43,6 +44,7 @@ class Defect:
     arguments: Mapping[str, Any] | None = None
     rename: Mapping[str, str] | None = None
     raises: str | None = None
+    statements: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         def demand(good: bool, complaint: str) -> None:

@@ -225,4 +225,9 @@ def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
         return "-", named
     right = {each.reference for each in found} == set(defect.culprit)
     right = right and (defect.cause is None or defect.cause in causes)
+    statements = [each.statement for each in found if each.statement]
+    if defect.statements:
+        told = f"{statements[0]} {causes}" if statements else ""
+        right = right and any(place in re.split(r"[\s,]+", told) for place in defect.statements)
+        named = ", ".join(statements) or named
     return ("right" if right else "wrong"), f"{named} ({causes})" if causes else named

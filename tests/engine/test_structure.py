@@ -26,6 +26,7 @@ LEVELS = (
     ("record", "pipelines", "initials", "distributed", "convert"),
     ("runs",),
     ("twins",),
+    ("statements",),
     ("diagnosis",),
     ("operators", "report"),
     ("coverage", "own"),

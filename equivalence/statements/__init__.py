@@ -1,0 +1,9 @@
+"""Finds the statement of the candidate's own code to blame: every operator call is watched.
+
+calls: a run as data: its values, its operator calls, and the statements that they stand in.
+torch_calls, mindspore_calls: record a run of either side; the candidate's with values replaced.
+same: which values of both sides are the same quantity.
+forms: a value of the reference in the form that the candidate has it in.
+watched: both sides of a case after such runs.
+blame: finds the first statement whose result, replaced by the reference's, mends the outputs.
+"""

@@ -1,0 +1,154 @@
+"""A run as data: its values, its operator calls, and the statements that they stand in."""
+
+import linecache
+import os
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+
+import numpy as np
+
+from equivalence.errors import of_models
+
+DEPTH = 64
+"""At most this many frames are searched for the statement of a call."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A line of a user's own code.
+
+    file: the path of its source.
+    line: its number.
+    text: the source of the line.
+    layer: the path of the layer whose code it is; "" is the network itself.
+    caller: the place of the user's code that calls this function; "" where a framework does.
+    """
+
+    file: str
+    line: int
+    text: str
+    layer: str
+    caller: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its file and line, such as `attention.py:41`."""
+        return _place(self.file, self.line)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operator; values are numbers of `Recording.values`.
+
+    name: the operator.
+    inputs, outputs: the tensors that it takes and gives, in order.
+    statement: where it stands; None where no line of a user's code leads to it.
+    """
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    statement: Statement | None
+
+
+@dataclass
+class Recording:
+    """All operator calls of one run. Two tensors of the same content are one value.
+
+    values: the arrays.
+    calls: the calls in order.
+    producers: value -> the first call that gives it.
+    leaves: the values that no call gives: inputs, weights, constants.
+    """
+
+    values: list[np.ndarray] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    producers: dict[int, int] = field(default_factory=dict)
+    leaves: set[int] = field(default_factory=set)
+    _known: dict[tuple, int] = field(default_factory=dict)
+
+    def value(self, array: np.ndarray) -> int:
+        """The number of the value with this content; a copy is kept of a new one."""
+        array = np.asarray(array, order="C")
+        key = _key(array)
+        if key not in self._known:
+            self._known[key] = len(self.values)
+            self.values.append(array.copy())
+        return self._known[key]
+
+    def take(self, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
+        """The values that a call is about to take; one that no call has given yet is a leaf."""
+        taken = tuple(map(self.value, arrays))
+        self.leaves.update(value for value in taken if value not in self.producers)
+        return taken
+
+    def add(
+        self,
+        name: str,
+        inputs: tuple[int, ...],
+        outputs: Sequence[np.ndarray],
+        statement: Statement | None,
+    ) -> None:
+        """Add a call; its inputs became values before it ran, as it may write to them."""
+        given = tuple(map(self.value, outputs))
+        for value in given:
+            if value not in self.leaves:
+                self.producers.setdefault(value, len(self.calls))
+        self.calls.append(Call(name, inputs, given, statement))
+
+    def statement_of(self, value: int) -> Statement | None:
+        """The statement that gives a value first; None for leaves."""
+        producer = self.producers.get(value)
+        return None if producer is None else self.calls[producer].statement
+
+    def users(self, value: int) -> list[int]:
+        """The numbers of the calls that take a value."""
+        return [number for number, call in enumerate(self.calls) if value in call.inputs]
+
+
+def _key(array: np.ndarray) -> tuple:
+    data = array.reshape(-1).view(np.uint8)
+    return array.shape, array.dtype.str, zlib.crc32(data), zlib.adler32(data)
+
+
+def here(paths: Mapping[int, str]) -> Statement | None:
+    """The innermost statement of a user's own code that is running now.
+
+    paths: id of a layer -> its path, for all layers of the network.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    found = None
+    for _ in range(DEPTH):
+        if frame is None:
+            break
+        if found is None and _of_user(frame.f_code.co_filename):
+            outer = frame.f_back
+            calls = outer is not None and _of_user(outer.f_code.co_filename)
+            caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
+            found = frame.f_code.co_filename, frame.f_lineno, caller
+        if found is not None:
+            owner = frame.f_locals.get("self")
+            if id(owner) in paths:
+                return _statement(*found, paths[id(owner)])
+        frame = frame.f_back
+    return _statement(*found, "") if found else None
+
+
+_users: dict[str, bool] = {}
+
+
+def _of_user(file: str) -> bool:
+    if file not in _users:
+        _users[file] = of_models(os.path.abspath(file)) and not file.startswith("<")
+    return _users[file]
+
+
+def _statement(file: str, line: int, caller: str, layer: str) -> Statement:
+    return Statement(file, line, linecache.getline(file, line).strip(), layer, caller)
+
+
+def _place(file: str, line: int) -> str:
+    return f"{os.path.basename(file)}:{line}"

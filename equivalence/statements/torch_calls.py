@@ -1,0 +1,66 @@
+"""Records the operator calls of a PyTorch run, forward only."""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.backends import cuda
+
+from equivalence.sides.kinks import Uncompiled
+from equivalence.statements.calls import Recording, here
+
+
+class TorchCalls(Uncompiled):
+    """A watch that records every operator of a forward pass, also those within attention.
+
+    network: the module that runs.
+    recording: the run as data.
+    """
+
+    def __init__(self, network: nn.Module):
+        super().__init__()
+        self.paths = {id(module): path for path, module in network.named_modules()}
+        self.recording = Recording()
+
+    def __enter__(self):
+        # A fused kernel would hide the scores. The switch is that of CPUs, too.
+        self._fused = cuda.flash_sdp_enabled()
+        cuda.enable_flash_sdp(False)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        cuda.enable_flash_sdp(self._fused)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if torch._C._current_graph_task_id() != -1:
+            return func(*args, **kwargs)
+        taken = self.recording.take([_array(x) for x in _tensors((args, kwargs))])
+        result = func(*args, **kwargs)
+        written = [
+            x
+            for x, argument in zip(args, func._schema.arguments, strict=False)
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ]
+        outputs = [_array(x) for x in _tensors((result, written))]
+        name = func.overloadpacket.__name__
+        self.recording.add(name, taken, outputs, here(self.paths))
+        return result
+
+
+def _tensors(values: object) -> list[torch.Tensor]:
+    """The tensors in nested arguments, in order."""
+    if isinstance(values, torch.Tensor):
+        return [values]
+    if isinstance(values, dict):
+        values = tuple(values.values())
+    if isinstance(values, tuple | list):
+        return [leaf for item in values for leaf in _tensors(item)]
+    return []
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    tensor = tensor.detach()
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor.resolve_conj())
+    return tensor.cpu().resolve_neg().numpy()

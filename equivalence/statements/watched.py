@@ -1,0 +1,179 @@
+"""Both sides of a case after runs in which every operator call was watched."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from equivalence.declare.twin import TwinCase
+from equivalence.judge import tensors
+from equivalence.runs import sides
+from equivalence.sample import Sample
+from equivalence.statements.calls import Recording
+from equivalence.statements.forms import blocks, forms, likeness, marks_alike
+from equivalence.statements.mindspore_calls import MindSporeCalls, Spot
+from equivalence.statements.same import PARTS, Known, Quantities, plain
+from equivalence.statements.torch_calls import TorchCalls
+from equivalence.structure.weights import Partners
+from equivalence.truth.measurement import Measurement
+
+PROBES = 2
+"""Perturbed runs that measure how far rounding moves each value."""
+
+COUNTERPARTS = 5
+"""At most this many values of the reference are tried in the place of one of the candidate's."""
+
+KINDS = {
+    **dict.fromkeys(("bmm", "mm", "addmm", "batchmatmul", "matmul", "dense", "einsum"), "product"),
+    **dict.fromkeys(("unsafe_view", "view", "reshape", "flatten", "clone"), "reshape"),
+    **dict.fromkeys(("t", "permute", "transpose", "transposeview", "transposeextview"), "order"),
+    **dict.fromkeys(("cat", "concat", "stack"), "join"),
+    **dict.fromkeys(("safe_softmax", "softmax", "softmaxview"), "softmax"),
+    **dict.fromkeys(("masked_fill", "maskedfill", "where", "select"), "choice"),
+}
+"""Operator -> its kind, where the frameworks' names differ."""
+
+
+class Watched:
+    """Both sides of a case, with every operator call watched.
+
+    case: what is diagnosed; it runs in PyNative mode.
+    measurement: the reference on the sample of the case.
+    partners: candidate name -> reference name of every weight.
+    """
+
+    def __init__(self, case: TwinCase, measurement: Measurement, partners: Partners):
+        self.case = replace(case, execution="pynative")
+        self.measurement, self.partners = measurement, partners
+        self.sample: Sample = measurement.sample
+        reference, outputs = self._reference(self.sample)
+        self.quantities = Quantities(reference, measurement.unit_roundoff)
+        for probe in range(PROBES):
+            self.quantities.widen(self._reference(measurement.perturbed(probe))[0])
+        self.expected = [self.quantities.known[reference.value(out)] for out in outputs]
+        self.network = sides.build_candidate(self.case)
+        self.candidate, self.outputs = self.run({})
+        found = [self.quantities.find(values) for values in self.candidate.values]
+        self.found = [numbers for numbers, _ in found]
+        self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
+        self.settled = {value for value, (_, alike) in enumerate(found) if alike}
+
+    def _reference(self, sample) -> tuple[Recording, list[np.ndarray]]:
+        watch = TorchCalls(self.measurement.network.module)
+        trace = self.measurement.run(sample, watch)
+        return watch.recording, _outputs(trace)
+
+    def run(self, replaced: Mapping[Spot, np.ndarray]) -> tuple[Recording, list[np.ndarray]]:
+        """A run of the candidate, and its outputs.
+
+        replaced: the values that tensors get in place of their own.
+        """
+        watch = MindSporeCalls(self.network.cell, replaced)
+        with watch():
+            trace = self.network.run(self.sample, self.partners, self.case.phase, {})
+        return watch.recording, _outputs(trace)
+
+    def right(self, outputs: Sequence[np.ndarray]) -> bool:
+        """Whether these are the reference's outputs, within the budget."""
+        return len(outputs) == len(self.expected) and all(map(equal, self.expected, outputs))
+
+    def settles(self, value: int) -> bool:
+        """Whether the reference has a value in the same layout, as a part or in parts."""
+        if value in self.settled:
+            return True
+        values = self.candidate.values[value]
+        alike = (
+            not self.found[value]
+            and values.size > 1
+            and (
+                self.quantities.has_part(values, self._of_shape(values.shape))
+                # What the candidate itself joins may be joined in the wrong order.
+                or (
+                    self._kind(self.candidate, value) != "join"
+                    and any(
+                        all(self.quantities.find(block)[0] for block in cut)
+                        for cut in blocks(values)
+                    )
+                )
+            )
+        )
+        if alike:
+            self.settled.add(value)
+        return alike
+
+    def _of_shape(self, shape: tuple[int, ...]) -> list[np.ndarray]:
+        return [each for each in self.candidate.values if each.shape == shape]
+
+    def counterparts(self, value: int) -> list[tuple[Known, np.ndarray]]:
+        """The reference's values that may belong in the place of one, the likeliest first."""
+        if value not in self.tried:
+            values, sources = self.candidate.values[value], self._sources(value)
+            recording, kind = self.quantities.recording, self._kind(self.candidate, value)
+            ranked = []
+            for known in self.quantities.known:
+                if known.truth.ndim > 1 and known.truth.size * PARTS < values.size:
+                    continue
+                score = self._shared(known, sources)
+                score += 0.25 * (kind is not None and kind == self._kind(recording, known.number))
+                score += 0.5 * (known.truth.size == values.size)
+                score -= 0.3 * abs(
+                    self._when(self.candidate, value) - self._when(recording, known.number)
+                )
+                for rank, want in enumerate(forms(recording.values[known.number], values)):
+                    if want.shape == values.shape and known.equals(plain(values), plain(want)):
+                        continue  # it has that value already
+                    ranked.append((score + likeness(want, values) - 0.2 * rank, known, want))
+            ranked.sort(key=lambda each: -each[0])
+            # The output itself comes first; where nothing before it mends it, it does.
+            own = [
+                (known, recording.values[known.number])
+                for known, out in zip(self.expected, self.outputs, strict=False)
+                if self.candidate.value(out) == value and not equal(known, out)
+            ]
+            self.tried[value] = own + [each[1:] for each in ranked[:COUNTERPARTS]]
+        return self.tried[value]
+
+    def _when(self, recording: Recording, value: int) -> float:
+        """When a run gives a value: 0 at its beginning, 1 at its end."""
+        return recording.producers.get(value, 0) / max(len(recording.calls), 1)
+
+    def _kind(self, recording: Recording, value: int) -> str | None:
+        """What a value is computed by, by a name that both frameworks share; None: no matter."""
+        producer = recording.producers.get(value)
+        if producer is None:
+            return None
+        name = recording.calls[producer].name.lower().strip("_").removesuffix("ext")
+        return KINDS.get(name, name)
+
+    def _sources(self, value: int) -> set[int]:
+        """The reference's quantities that a value of the candidate is computed from."""
+        producer = self.candidate.producers.get(value)
+        taken = self.candidate.calls[producer].inputs if producer is not None else ()
+        return {number for v in taken for number in self.found[v]}
+
+    def _shared(self, known: Known, sources: set[int]) -> float:
+        """The share of the quantities that the reference computes a value from, too."""
+        recording = self.quantities.recording
+        producer = recording.producers.get(known.number)
+        taken = set(recording.calls[producer].inputs) if producer is not None else set()
+        return len(taken & sources) / max(len(taken), 1)
+
+    def is_mask(self, value: int) -> bool:
+        """Whether a value marks what a mask of the reference marks, by other numbers."""
+        values = self.candidate.values[value]
+        every = self.quantities.recording.values
+        return any(
+            marks_alike(values, every[k.number]) for k in self.quantities.of_size(values.size)
+        )
+
+
+def _outputs(trace: tensors.Trace) -> list[np.ndarray]:
+    found = []
+    while (name := tensors.output(len(found))) in trace:
+        found.append(trace[name])
+    return found
+
+
+def equal(known: Known, values: np.ndarray) -> bool:
+    """Whether an output is this one, in its shape and within the budget."""
+    return known.truth.shape == values.shape and known.equals(plain(values))

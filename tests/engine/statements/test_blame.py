@@ -1,0 +1,49 @@
+"""The statement to blame, on networks of functional code with one mistake each."""
+
+import dataclasses
+
+import pytest
+
+from equivalence.diagnosis import diagnose
+from tests.defects import functional
+from tests.defects.functional import MISTAKES
+from tests.defects.mutants import right_case, with_defect
+
+
+def told(name, candidate=None):
+    """What a diagnosis tells of a mistake, as lines."""
+    defect = next(each for each in MISTAKES if each.name == name).defect
+    case = with_defect(right_case(defect), defect)
+    if candidate:
+        case = dataclasses.replace(case, twin=dataclasses.replace(case.twin, candidate=candidate))
+    return diagnose.tell(case, 0, False)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "piece", "difference"),
+    [
+        ("scaled_by_width", "scores / math.sqrt(c)", "a constant factor of 0.5"),
+        ("mask_hides_itself", "ops.triu(ops.ones((t, t), ms.float32), 0)", "shifted by 1"),
+        ("tiled_keys", "ops.tile(k", "only indices 1 and 2 of axis 1 differ"),
+        ("cache_behind", "ops.cat((k, past[0])", "rolled by -3 along axis 2"),
+    ],
+)
+def test_the_statement_is_named_with_what_the_difference_looks_like(name, piece, difference):
+    lines = told(name)
+    assert lines[0].startswith(f"culprit: functional_candidates@{name}.py:")
+    assert piece in lines[0]
+    assert lines[1].startswith("  in the network itself (")
+    assert lines[2] == "  what it takes agrees with the reference's"
+    assert lines[3].startswith("  against functional_reference.py:")
+    assert difference in lines[3]
+
+
+def test_a_value_that_is_right_in_the_wrong_place_is_told():
+    lines = told("first_residual_lost")
+    assert "h = self.norm2(x)" in lines[0]
+    assert "and the reference another value" in lines[2]
+
+
+def test_a_right_network_is_given_no_statement():
+    lines = told("scaled_by_width", functional.RIGHT + "Attention")
+    assert lines[0].startswith("culprit: none")

@@ -1,0 +1,48 @@
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+
+from equivalence.statements.mindspore_calls import MindSporeCalls
+
+
+class Net(nn.Cell):
+    def construct(self, x):
+        y = ops.relu(x)
+        z = y[:, 1]
+        z[0] = 5.0
+        return ops.cat((z, z))
+
+
+X = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+
+
+def recorded(replaced=None):
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    network = Net()
+    watch = MindSporeCalls(network, replaced)
+    with watch():
+        out = network(ms.Tensor(X))
+    return watch.recording, out.asnumpy()
+
+
+def test_operators_and_indexing_are_recorded_in_order():
+    run, out = recorded()
+    texts = [call.statement.text for call in run.calls]
+    assert [call.name for call in run.calls][1:3] == ["getitem", "setitem"]
+    assert texts[:3] == ["y = ops.relu(x)", "z = y[:, 1]", "z[0] = 5.0"]
+    assert run.value(out) == run.calls[-1].outputs[0]
+
+
+def test_a_result_and_what_is_taken_can_be_replaced():
+    _, out = recorded({(1, "output", 0): np.array([7.0, 8.0])})
+    assert out.tolist() == [5.0, 8.0, 5.0, 8.0]
+    _, out = recorded({(2, "output", 0): np.array([7.0, 8.0])})
+    assert out.tolist() == [7.0, 8.0, 7.0, 8.0]
+    _, out = recorded({(0, "input", 0): 10 * X})
+    assert out.tolist() == [5.0, 40.0, 5.0, 40.0]
+
+
+def test_the_tensors_of_the_process_are_left_as_they_were():
+    before = ms.Tensor.__getitem__
+    recorded()
+    assert ms.Tensor.__getitem__ is before

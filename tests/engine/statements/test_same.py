@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+
+from equivalence.statements.calls import Recording
+from equivalence.statements.same import MASKED, Quantities, plain, proper
+
+UNIT = 2.0**-24
+
+
+def quantities(*values):
+    run = Recording()
+    run.add("op", (), list(values), None)
+    return Quantities(run, UNIT)
+
+
+@pytest.fixture
+def x():
+    return np.random.default_rng(0).standard_normal((2, 6, 12))
+
+
+def test_a_value_is_found_within_rounding_and_no_farther(x):
+    known = quantities(x)
+    assert known.find(x.astype(np.float32)) == ([0], True)
+    assert known.find(x * (1 + 1e-4)) == ([], False)
+
+
+def test_one_wrong_element_is_not_hidden_by_many_right_ones():
+    x = np.random.default_rng(0).standard_normal(100_000)
+    wrong = x.copy()
+    wrong[7] += 2e-4
+    assert quantities(x).find(x)[0] == [0]
+    assert quantities(x).find(wrong)[0] == []
+
+
+def test_a_value_is_found_transposed_split_and_joined_but_not_as_its_own_layout(x):
+    known = quantities(x)
+    for layout in (x.transpose(0, 2, 1), x.reshape(2, 6, 3, 4), x.reshape(12, 12)):
+        assert known.find(layout) == ([0], False)
+    heads = x.reshape(2, 6, 3, 4).transpose(0, 2, 1, 3)
+    assert known.find(heads) == ([0], False)
+    assert quantities(heads).find(x) == ([0], False)
+
+
+def test_a_reshape_across_axes_is_another_quantity(x):
+    assert quantities(x).find(x.reshape(2, 3, 6, 4)) == ([], False)
+    assert not proper((2, 6, 12), (2, 3, 6, 4))
+
+
+def test_a_part_counts_only_with_the_other_parts(x):
+    one, two = np.split(x, 2, 2)
+    assert quantities(x).has_part(one, [one, two])
+    assert not quantities(x).has_part(one, [one])
+    assert not quantities(x).has_part(x[..., ::2], [x[..., ::2], x[..., 1::2]])
+
+
+def test_masked_scores_are_the_same_whatever_number_masks_them():
+    scores = np.array([[0.5, 1.5], [2.0, -3.0]])
+    masked = np.where([[0, 1], [0, 0]], -np.inf, scores)
+    added = scores + np.array([[0, -1e9], [0, 0]])
+    assert plain(masked).tolist() == plain(added).tolist()
+    assert plain(masked)[0, 1] == MASKED
+    large = np.array([-2e4, 3e4])
+    assert plain(large).tolist() == large.tolist()
