@@ -168,10 +168,9 @@ class Watched:
 
 
 def _outputs(trace: tensors.Trace) -> list[np.ndarray]:
-    found = []
-    while (name := tensors.output(len(found))) in trace:
-        found.append(trace[name])
-    return found
+    """The floating outputs, in the order of their names, which both sides share."""
+    names = sorted(name for name in trace if name.startswith(tensors.output("")))
+    return [trace[name] for name in names if trace[name].dtype.kind == "f"]
 
 
 def equal(known: Known, values: np.ndarray) -> bool:
