@@ -64,11 +64,11 @@ def places() -> Iterator[tuple[object, str, str]]:
         torch_training,
     )
 
-    for adapter, network, framework in (
-        (torch_network, torch_network.TorchNetwork, "PyTorch"),
-        (mindspore_network, mindspore_network.MindSporeNetwork, "MindSpore"),
+    for adapter, build, network, framework in (
+        (torch_network, "build", torch_network.TorchNetwork, "PyTorch"),
+        (mindspore_network, "build_cell", mindspore_network.MindSporeNetwork, "MindSpore"),
     ):
-        yield adapter, "build", f"{framework}: build"
+        yield adapter, build, f"{framework}: build"
         yield network, "run", f"{framework}: run"
         yield network, "_load", f"{framework}: load weights"
     yield torch_training, "build", "PyTorch: build"

@@ -10,6 +10,7 @@ from equivalence.declare.draws import booleans as booleans
 from equivalence.declare.draws import definite as definite
 from equivalence.declare.draws import distinct as distinct
 from equivalence.declare.draws import distribution as distribution
+from equivalence.declare.draws import file as file
 from equivalence.declare.draws import gaps as gaps
 from equivalence.declare.draws import given as given
 from equivalence.declare.draws import half as half
@@ -35,6 +36,9 @@ from equivalence.errors import EquivalenceError as EquivalenceError
 from equivalence.judge.outcome import Outcome as Outcome
 from equivalence.kinds import check as check
 from equivalence.kinds import diagnose as diagnose
+from equivalence.own.notebook import compare as compare
+from equivalence.own.notebook import settings as settings
+from equivalence.own.result import Result as Result
 
 __version__: str
 __all__: list[str]

@@ -162,7 +162,12 @@ def _line(trace: TracebackType | None) -> str:
 
 def of_models(file: str) -> bool:
     """Whether a source file is the models' own: neither the engine's nor a library's."""
-    return not file.startswith(_ENGINE) and not _FOREIGN.search(file)
+    return not of_engine(file) and not _FOREIGN.search(file)
+
+
+def of_engine(file: str) -> bool:
+    """Whether a source file is the engine's."""
+    return file.startswith(_ENGINE)
 
 
 _ENGINE = os.path.dirname(__file__) + os.sep

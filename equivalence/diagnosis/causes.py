@@ -26,6 +26,9 @@ INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
 NAMED = 4
 """At most this many layers that could not be fed are named; the rest is counted."""
 
+WEIGHTS = "weights: "
+"""The beginning of a cause that says how weights are used."""
+
 JOINED = "its layers are right by themselves; its own code joins them otherwise"
 
 
@@ -100,7 +103,7 @@ def _mapped_weights(search: Search, path: str) -> list[str]:
     ]
     again = search.feed(path, search.flow.calls(path)[0], usual) if path else None
     right = again is not None and again.judgement.equal
-    return [f"weights: {listed(phrases)}" + ("; with its own the layer is right" if right else "")]
+    return [f"{WEIGHTS}{listed(phrases)}" + ("; with its own the layer is right" if right else "")]
 
 
 def _wrong_values(search: Search, path: str, local: Local) -> list[str]:
@@ -115,7 +118,7 @@ def _wrong_values(search: Search, path: str, local: Local) -> list[str]:
         trial = InSitu(search.whole.sample, path, inputs, {}, altered, local.sample.arguments)
         values = network.run(trial, search.case.phase, "float64")
         if _same_outputs(search, local, values):
-            return [f"weights: computes as if {phrase}"]
+            return [f"{WEIGHTS}computes as if {phrase}"]
     return []
 
 
@@ -177,7 +180,7 @@ def _without_gradient(local: Local, leaf: bool) -> list[str]:
     if local.forward <= BUDGET:
         return [f"no gradient reaches {listed(sorted(lost))}"]
     loaded = leaf and not any(name.startswith("input[") for name in lost)
-    return [("weights: " if loaded else "") + f"nothing depends on {listed(sorted(lost))}"]
+    return [(WEIGHTS if loaded else "") + f"nothing depends on {listed(sorted(lost))}"]
 
 
 def _without_partner(search: Search, path: str) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED
+from equivalence.diagnosis.causes import JOINED, WEIGHTS
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.judge.precision import BUDGET
@@ -38,8 +38,9 @@ def point(search: Search, layers: dict[str, LayerError], culprits: list[str]) ->
     layer = layers.get(where) or search.layer(where, {})
     found, layer = layer, layers.setdefault(where, layer)
     others = [cause for cause in layers[path].causes if cause != JOINED]
+    exact = [cause for cause in others if cause.startswith(WEIGHTS)]
     found.statement = _title(blame)
-    found.causes = [*_causes(blame), *others]
+    found.causes = [*exact, *_causes(blame), *(cause for cause in others if cause not in exact)]
     return [where]
 
 

@@ -8,6 +8,8 @@ options: all other options, and the markers.
 fixtures: `compare` and `explore`.
 results: the lines of results, and the summary.
 scheduler: deals cases out to the workers of pytest-xdist.
+
+PYTEST_DONT_REWRITE: this is imported before pytest could rewrite its assertions; it has none.
 """
 
 pytest_plugins = [

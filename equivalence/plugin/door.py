@@ -3,9 +3,12 @@
 pytest imports this file in every project of the environment, so it imports little, and does nothing
 in a project of something else. Entry point and module have the same name, so that a conftest.py
 that names `equivalence.plugin` does not load this twice.
+
+PYTEST_DONT_REWRITE: it is imported before pytest could rewrite its assertions; it has none.
 """
 
 import fnmatch
+import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -72,7 +75,9 @@ def _roots(config: pytest.Config) -> tuple[list[Path], list[Path]]:
     named = [argument.partition("::")[0] for argument in config.known_args_namespace.file_or_dir]
     roots = [here / name for name in named if (here / name).exists()]
     if not roots and here == config.rootpath:
-        roots = [path for name in config.getini("testpaths") for path in sorted(here.glob(name))]
+        patterns = [os.path.join(here, name) for name in config.getini("testpaths")]
+        found = [path for each in patterns for path in sorted(glob.iglob(each, recursive=True))]
+        roots = [Path(path) for path in found]
     roots = roots or [here]
     return [path for path in roots if path.is_file()], [path for path in roots if path.is_dir()]
 

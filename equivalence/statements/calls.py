@@ -10,7 +10,7 @@ from types import FrameType
 
 import numpy as np
 
-from equivalence.errors import of_models
+from equivalence.errors import of_engine, of_models
 
 DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
@@ -120,10 +120,12 @@ def here(paths: Mapping[int, str]) -> Statement | None:
     paths: id of a layer -> its path, for all layers of the network.
     """
     frame: FrameType | None = sys._getframe(1)
-    found = None
+    found, inside = None, False
     for _ in range(DEPTH):
-        if frame is None:
+        # Behind the network is the engine, and behind that whoever runs it.
+        if frame is None or (inside and of_engine(frame.f_code.co_filename)):
             break
+        inside = inside or not of_engine(frame.f_code.co_filename)
         if found is None and _of_user(frame.f_code.co_filename):
             outer = frame.f_back
             calls = outer is not None and _of_user(outer.f_code.co_filename)

@@ -76,7 +76,7 @@ def below(path: str, names: Iterable[str]) -> frozenset[str]:
 def align(
     reference: Iterable[Layer], candidate: Iterable[Layer], rename: Mapping[str, str]
 ) -> dict[str, str]:
-    """Pair the layers: reference path -> candidate path, for every layer with a partner.
+    """Pair the layers: reference path -> candidate path, for every one with a partner, in order.
 
     The two roots are partners. Layers with weights are partners if they hold the same weights; the
     same path alone, as of another block in a list that begins elsewhere, makes none. Layers without
@@ -121,7 +121,7 @@ def align(
     pair(None, of_weights)
     for level in range(1 + max((path.count(".") for path in sides[0]), default=0)):
         pair(level, of_parent)  # a layer without weights may be a parent, too
-    return pairs
+    return {path: pairs[path] for path in sides[0] if path in pairs}
 
 
 def _pair_equal(

@@ -48,7 +48,7 @@ def test_a_wrapper_s_name_that_one_weight_lacks_is_a_name(tmp_path):
     state["conv.bias"] = state.pop("module.conv.bias")
     source = saved(tmp_path / "n.pth", state)
     text = refused(source, tmp_path / "n.ckpt", error=WeightError, **NET)
-    assert "nearest: module.conv.weight" in text
+    assert "every name of the reference begins with 'module.'" in text
 
 
 class Wrapped(nn.Cell):

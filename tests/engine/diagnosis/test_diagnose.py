@@ -88,10 +88,11 @@ def test_the_candidates_own_path_is_told():
     assert (culprit.reference, culprit.candidate) == ("pool", "shrink")
 
 
-def test_a_layer_that_cannot_be_fed_by_itself_is_passed_over_with_the_reason():
+def test_a_layer_that_is_called_by_keyword_is_fed_as_it_was_called():
     found = tree("Keyed", "Keyed", normal(5, 4))
     assert blamed(found) == ["inner.dense"]
-    assert by_path(found)["inner"].unfed == "it is called with more than tensors"
+    assert by_path(found)["inner"].unfed == ""
+    assert by_path(found)["inner"].forward > 16
 
 
 def test_a_function_has_one_layer_itself():
