@@ -225,8 +225,8 @@ def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
         return "-", named
     right = {each.reference for each in found} == set(defect.culprit)
     right = right and (defect.cause is None or defect.cause in causes)
-    statements = [each.statement for each in found if each.statement]
     if defect.statements:
+        statements = [each.statement for each in found if each.statement]
         told = f"{statements[0]} {causes}" if statements else ""
         right = right and any(place in re.split(r"[\s,]+", told) for place in defect.statements)
         named = ", ".join(statements) or named
