@@ -85,6 +85,8 @@ def _causes(blame: Blame) -> list[str]:
 
 def _unmasked(got: np.ndarray, want: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both values; what is masked on both sides is zero, as it tells nothing."""
+    if got.shape != want.shape:
+        return got, want
     mine, theirs = plain(got), plain(want)
     both = (mine == MASKED) & (theirs == MASKED)
     if not both.any():

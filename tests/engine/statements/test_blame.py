@@ -4,19 +4,22 @@ import dataclasses
 
 import pytest
 
+from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose
 from tests.defects import functional
 from tests.defects.functional import MISTAKES
 from tests.defects.mutants import right_case, with_defect
+from tests.engine.parts.small import case
 
 
 def told(name, candidate=None):
     """What a diagnosis tells of a mistake, as lines."""
     defect = next(each for each in MISTAKES if each.name == name).defect
-    case = with_defect(right_case(defect), defect)
+    wrong = with_defect(right_case(defect), defect)
     if candidate:
-        case = dataclasses.replace(case, twin=dataclasses.replace(case.twin, candidate=candidate))
-    return diagnose.tell(case, 0, False)[0]
+        twin = dataclasses.replace(wrong.twin, candidate=candidate)
+        wrong = dataclasses.replace(wrong, twin=twin)
+    return diagnose.tell(wrong, 0, False)[0]
 
 
 @pytest.mark.parametrize(
@@ -47,3 +50,15 @@ def test_a_value_that_is_right_in_the_wrong_place_is_told():
 def test_a_right_network_is_given_no_statement():
     lines = told("scaled_by_width", functional.RIGHT + "Attention")
     assert lines[0].startswith("culprit: none")
+
+
+def test_a_value_of_another_shape_is_told_too():
+    assert told("patches_exchanged")[0].startswith("culprit: functional_candidates@patches_ex")
+
+
+def test_who_runs_a_layer_of_the_framework_is_no_statement():
+    square = {"in_features": 4, "out_features": 4}
+    wrong = "tests.engine.parts.networks_ms:TransposedWeight"
+    lines = diagnose.tell(case("torch.nn:Linear", wrong, normal(3, 4), config=square), 0, False)[0]
+    assert lines[0].startswith("culprit: networks_ms.py:")
+    assert not any("test_blame.py" in line for line in lines)
