@@ -24,6 +24,7 @@ from equivalence import errors, files
 from equivalence.distributed.launch import ASKED, LAUNCHERS, Rank, say
 from equivalence.errors import DeclarationError
 from equivalence.judge.tensors import Trace
+from equivalence.nesting import Arguments
 from equivalence.sample import Sample
 
 SAMPLES = "samples"
@@ -78,12 +79,13 @@ class RankSample(Sample):
     """
 
     def __init__(self, job: Job, rank: int, folder: Path):
-        super().__init__(f"{job.sample} rank {rank}", job.seed, [], "float32")
-        self.job, self.rank = job, rank
         with np.load(folder / "weights.npz", allow_pickle=False) as stored:
             self.first_weights = dict(stored)
         with np.load(folder / "data.npz", allow_pickle=False) as stored:
             arrays = list(stored.values())
+        called = Arguments.plain(len(arrays))
+        super().__init__(f"{job.sample} rank {rank}", job.seed, [], "float32", called)
+        self.job, self.rank = job, rank
         self.arrays = [np.arange(len(arrays[0]), dtype=np.int32), *arrays]
         self.loader, self.epoch = None, iter(())
         self.indices: list[np.ndarray] = []
