@@ -294,6 +294,8 @@ DOORS = {
         "truth/undecided.py": 1,  # of gradients, to find what is undecided
         "pipelines/compare.py": 1,
         "diagnosis/in_situ.py": 1,
+        "statements/same.py": 1,  # of values within a run, for a diagnosis
+        "statements/watched.py": 1,
     },
     "takes the truth for what rounding decides": {
         "truth/compute.py": 3,
