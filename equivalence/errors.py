@@ -160,6 +160,13 @@ def _line(trace: TracebackType | None) -> str:
     return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
 
 
+IN_THE_CLONE = (
+    "in the repository, not in the installed package: clone it, and install it from there with "
+    "`pip install --editable .`"
+)
+"""Where something lies that a wheel does not hold, for the end of an error."""
+
+
 def of_models(file: str) -> bool:
     """Whether a source file is the models' own: neither the engine's nor a library's."""
     return not of_engine(file) and not _FOREIGN.search(file)

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from equivalence.errors import FindingError
+from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import write
 
 FOLDER = Path(__file__).parents[1] / "findings"
@@ -285,10 +285,7 @@ def report(findings: list[Finding], results: Iterable[Result], path: Path = REPO
 def command(names: list[str], jobs: int) -> int:
     """Run the command `findings`; return the exit code. Only a run of all scripts writes REPORT."""
     if not FOLDER.is_dir():
-        raise FindingError(
-            "the findings lie in the repository, not in the installed package: clone it, and "
-            "install it from there with `pip install --editable .`"
-        )
+        raise FindingError(f"the findings lie {IN_THE_CLONE}")
     all_findings = read_all(FOLDER)
     findings = choose(all_findings, names)
     table = Table(findings)

@@ -5,7 +5,6 @@ object of this process that no module names.
 """
 
 import contextlib
-import difflib
 import importlib
 import inspect
 import itertools
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from equivalence.errors import DeclarationError
+from equivalence.words import nearest
 
 OFFERED = "offered"
 """Stands for the module in the target of an object of this process."""
@@ -67,10 +67,9 @@ def resolve(target: str) -> Any:
     try:
         return getattr(module, attribute)
     except AttributeError:
-        near = difflib.get_close_matches(attribute, vars(module), n=1)
-        nearest = f"; nearest: {near[0]}" if near else ""
         raise DeclarationError(
-            f"{target!r}: module {module_name!r} has no attribute {attribute!r}{nearest}"
+            f"{target!r}: module {module_name!r} has no attribute {attribute!r}"
+            f"{nearest(attribute, vars(module))}"
         ) from None
 
 

@@ -19,6 +19,7 @@ from equivalence.declare.operator import Operator
 from equivalence.declare.pipeline import Pipeline
 from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError, EquivalenceError
+from equivalence.plugin.collector import demand_declarations
 from tests.recipe import Recipe
 
 TUPLES = {
@@ -101,14 +102,10 @@ def _declared(module: ModuleType, kind: type) -> tuple[Any, ...]:
         raise DeclarationError(
             f"{file}: {tuple_name} is of the type {type(found).__name__}; write a tuple"
         )
-    if not found:
-        raise DeclarationError(f"{file}: {tuple_name} is empty, so nothing would be compared")
-    for each in found:
-        if not isinstance(each, kind):
-            raise DeclarationError(
-                f"{file}: {tuple_name} has a {type(each).__name__} in it, which is no "
-                f"{kind.__name__}"
-            )
+    try:
+        demand_declarations(tuple_name, kind, found)
+    except DeclarationError as error:
+        raise DeclarationError(f"{file}: {error}") from None
     _demand_kept_by_statements(module)
     return found
 

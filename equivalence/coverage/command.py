@@ -13,7 +13,7 @@ from equivalence.coverage import defaults, usage
 from equivalence.coverage.torch_names import computes_nothing, look_up
 from equivalence.coverage.usage import list_uses
 from equivalence.declare.operator import Counterpart, Operator
-from equivalence.errors import CoverageError, EquivalenceError, SignatureError
+from equivalence.errors import IN_THE_CLONE, CoverageError, EquivalenceError, SignatureError
 from equivalence.report import accepted
 from equivalence.targets import build, part, resolve
 
@@ -179,10 +179,7 @@ def demand_clone(what: str) -> None:
     Raises CoverageError where this package was installed without its repository.
     """
     if not (ROOT / TABLE.replace(".", "/")).is_dir():
-        raise CoverageError(
-            f"{what} lies in the repository, not in the installed package: clone it, and install "
-            "it from there with `pip install --editable .`"
-        )
+        raise CoverageError(f"{what} lies {IN_THE_CLONE}")
     # A project that the command runs in may have a package of that name, too.
     if str(ROOT) in sys.path:
         sys.path.remove(str(ROOT))

@@ -35,8 +35,9 @@ def point(search: Search, layers: dict[str, LayerError], culprits: list[str]) ->
     if blame is None:
         return culprits
     where = _layer(search, path, blame)
-    layer = layers.get(where) or search.layer(where, {})
-    found, layer = layer, layers.setdefault(where, layer)
+    if where not in layers:
+        layers[where] = search.layer(where, {})
+    found = layers[where]
     others = [cause for cause in layers[path].causes if cause != JOINED]
     exact = [cause for cause in others if cause.startswith(WEIGHTS)]
     found.statement = _title(blame)

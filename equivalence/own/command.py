@@ -20,10 +20,10 @@ from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
 from equivalence.declare.draws import Draw, file
 from equivalence.declare.operator import read_draw
-from equivalence.declare.twin import Twin
+from equivalence.declare.twin import PAIRS
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import result, written
-from equivalence.own.live import identifier
+from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, forget
 
 DIFFERENT = 1
@@ -31,9 +31,6 @@ DIFFERENT = 1
 
 ENDINGS = (".npy", ".npz")
 """Endings of files of arrays."""
-
-PAIRING = ("name", "order")
-"""How weights are paired, besides by a file."""
 
 CURES = {
     "does not take": "give what both are called with by --arguments KEY=VALUE",
@@ -81,10 +78,9 @@ def command(
         fields["weights"] = str(weights)
     for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
         _demand_target(side, option)
-    name = identifier(reference.partition(":")[2])
     repeat = _repeat(reference, candidate, fields, inputs, random, device, seed)
     try:
-        session = Session(Twin(name, reference, candidate, **fields), device, seed, _tell)
+        session = Session(twin_of(reference, candidate, fields), device, seed, _tell)
         return _run(session, inputs, settings, write, json_file, repeat)
     except EquivalenceError as error:
         if cure := next((CURES[words] for words in CURES if words in str(error)), None):
@@ -218,11 +214,11 @@ def _meant(text: str, error: Exception) -> str:
 
 def _pairing(pair: str, rename: dict[str, str]) -> dict[str, Any]:
     """The fields of a twin for --pair: a way of pairing, or a file of pairs."""
-    if pair in PAIRING:
-        return {"pair": pair} if pair != PAIRING[0] else {}
+    if pair in PAIRS:
+        return {"pair": pair} if pair != PAIRS[0] else {}
     path = Path(pair)
     if not path.is_file():
-        raise DeclarationError(f"--pair {pair!r} is neither {' nor '.join(PAIRING)}, nor a file")
+        raise DeclarationError(f"--pair {pair!r} is neither {' nor '.join(PAIRS)}, nor a file")
     try:
         lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:

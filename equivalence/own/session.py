@@ -101,7 +101,7 @@ class Session:
             with blaming("reference", case.name):
                 reference = sides.build_reference(case)
                 proposal = propose(reference.module)
-                drawing = _dropouts(reference.module)
+                drawing = reference.dropouts()
             with blaming("candidate", case.name):
                 candidate = sides.build_candidate(case)
                 drawing += candidate.dropouts()
@@ -175,15 +175,6 @@ def shown_inputs(inputs: Any) -> str:
 def _blamed(outcome: Outcome) -> bool:
     """Whether a case has failed because of a tensor, so that a layer may be to blame."""
     return not outcome.passed and bool(outcome.judgement and outcome.judgement.differing)
-
-
-def _dropouts(module: Any) -> list[str]:
-    """The paths of PyTorch's layers that draw while training."""
-    return [
-        path
-        for path, layer in module.named_modules()
-        if any(cls.__name__ == "_DropoutNd" for cls in type(layer).__mro__) and layer.p > 0
-    ]
 
 
 def _demand_device(device: str) -> None:

@@ -127,6 +127,15 @@ class TorchDraws(Draws):
         self.drew = self.drew or state() != before
 
 
+def dropouts(network: nn.Module) -> list[str]:
+    """The paths of PyTorch's layers that draw while training."""
+    return [
+        path
+        for path, layer in network.named_modules()
+        if isinstance(layer, nn.modules.dropout._DropoutNd) and layer.p > 0
+    ]
+
+
 class Notes:
     """A context that notes every draw of a run with its layer, and pins what can be pinned.
 

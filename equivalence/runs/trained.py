@@ -4,8 +4,7 @@ A PyTorch file has the reference's names. Those of a MindSpore file are paired a
 weights. Nothing is left over and nothing is cast in silence: a file that does not fit is an error.
 """
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from equivalence.host import environment
 from equivalence.judge import tensors
 from equivalence.runs import pairing
 from equivalence.structure.weights import REFERENCE_ONLY, comparable
+from equivalence.words import nearest
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -97,7 +97,7 @@ def _translated(
     if strange:
         raise WeightError(
             f"{path} holds {strange[0]}, which the candidate does not have"
-            f"{_nearest(strange[0], slots)}{_others(strange)}"
+            f"{nearest(strange[0], slots)}{_others(strange)}"
         )
     found = {partners[name]: weight for name, weight in own.items() if name in partners}
     for group in partners.groups:
@@ -118,12 +118,12 @@ def _demand_fits(path: Path, found: Mapping[str, Weight], reference: "TorchNetwo
         cure = "" if some else "; convert takes a part of a file, with --key and --strip"
         raise WeightError(
             f"{path} lacks {name} {slots[name].shape} of the reference"
-            f"{_nearest(name, strange or found)}{_others(missing)}{cure}"
+            f"{nearest(name, strange or found)}{_others(missing)}{cure}"
         )
     if strange:
         raise WeightError(
             f"{path} holds {strange[0]} {found[strange[0]].shape}, which the reference does not "
-            f"have{_nearest(strange[0], slots)}{_others(strange)}"
+            f"have{nearest(strange[0], slots)}{_others(strange)}"
         )
     made = reference.constants.trace(reference.module)
     for name, weight in found.items():
@@ -185,11 +185,6 @@ def _rounded(path: Path, name: str, weight: Weight, case: TwinCase) -> np.ndarra
 def _counts(name: str) -> bool:
     """Whether a name is PyTorch's count of batches, which starts at zero on both sides."""
     return name.rpartition(".")[2] in REFERENCE_ONLY
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f"; nearest: {close[0]}" if close else ""
 
 
 def _others(names: list[str]) -> str:

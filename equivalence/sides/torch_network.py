@@ -185,6 +185,10 @@ class TorchNetwork:
             for handle in handles:
                 handle.remove()
 
+    def dropouts(self) -> list[str]:
+        """The paths of the layers of PyTorch that draw while training."""
+        return torch_draws.dropouts(self.module)
+
     def random_layers(self, sample: Sample, phase: str) -> list[RandomLayer]:
         """Every draw of random numbers in a run, in order; what is pinned is named here, too."""
         notes = torch_draws.Notes(self.module, self.draws.own(self.module.named_modules()))

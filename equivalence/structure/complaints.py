@@ -1,11 +1,11 @@
 """What is wrong with a pairing of weights, in words: the likely reasons first, and not too many."""
 
-import difflib
 import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from equivalence import words
 from equivalence.declare.renames import RESHAPED, TRANSPOSED
 from equivalence.errors import WeightError
 from equivalence.structure.rearranged import same_elements, transposed
@@ -165,10 +165,10 @@ class Complaints:
 
 def _told(sorts: Iterable[tuple[list[str], Callable[[str], str]]]) -> list[str]:
     lines = []
-    for found, words in sorts:
-        lines += [words(each) for each in found[:TOLD]]
+    for found, told in sorts:
+        lines += [told(each) for each in found[:TOLD]]
         if len(found) > TOLD:
-            side = words(found[TOLD]).partition(" ")[0]
+            side = told(found[TOLD]).partition(" ")[0]
             lines.append(f"and {len(found) - TOLD} more of the {side}, such as {found[TOLD]}")
     return lines
 
@@ -194,8 +194,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     names = [*names]
     if len(names) > SHORTLIST:
         names = heapq.nlargest(SHORTLIST, names, key=common)
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"; nearest: {close[0]}" if close else ""
+    return words.nearest(name, names)
 
 
 def _side_by_side(

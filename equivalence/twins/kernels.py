@@ -119,7 +119,7 @@ class _Accurate:
         sample: Sample,
         partners: Partners,
         phase: str,
-        outputs: Mapping[int, tuple[int, ...]],
+        outputs: Mapping[str, tuple[int, ...]],
     ) -> Trace:
         """`MindSporeNetwork.run`, with accurate kernels."""
         return self.measured(sample, partners, phase, outputs)[0]
@@ -151,13 +151,12 @@ class _Runs:
     def _run(self, replaced: Collection[str]) -> tuple[Trace, dict[str, float]]:
         reference = self.made.reference
         with blaming("candidate", self.drawn.case.name):
-            trace, errors = _Accurate(self.candidate, replaced).measured(
+            return _Accurate(self.candidate, replaced).measured(
                 reference.sample,
                 self.made.partners,
                 self.drawn.case.phase,
                 reference.expected.pulled_back,
             )
-        return trace, errors
 
     def compared(self, replaced: Collection[str]) -> Comparison:
         """The comparison with these kernels replaced."""

@@ -100,3 +100,8 @@ def test_a_layer_of_the_models_own_is_one_draw_with_a_measured_law():
     ((path, kind, p, decisions, pinned),) = noted(network, {"0": "DropPath"})
     assert (path, kind, decisions, pinned) == ("0", "DropPath", 4, True)
     assert p == pytest.approx(0.25, abs=0.06)
+
+
+def test_layers_that_drop_something_are_listed():
+    network = nn.Sequential(nn.Dropout(0.1), nn.Linear(2, 2), nn.Dropout2d(0.0), nn.Dropout3d())
+    assert torch_draws.dropouts(network) == ["0", "3"]
