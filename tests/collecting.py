@@ -14,12 +14,12 @@ from types import ModuleType
 from typing import Any
 
 from equivalence.declare.data_parallel import DataParallel
+from equivalence.declare.declaration import demand_declarations
 from equivalence.declare.initial import Initial
 from equivalence.declare.operator import Operator
 from equivalence.declare.pipeline import Pipeline
 from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError, EquivalenceError
-from equivalence.plugin.collector import demand_declarations
 from tests.recipe import Recipe
 
 TUPLES = {
@@ -97,10 +97,6 @@ def _declared(module: ModuleType, kind: type) -> tuple[Any, ...]:
         raise DeclarationError(
             f"{file}: has no tuple {tuple_name}; name in it what the file declares, or say "
             f"{HELPER} = True"
-        )
-    if not isinstance(found, tuple):
-        raise DeclarationError(
-            f"{file}: {tuple_name} is of the type {type(found).__name__}; write a tuple"
         )
     try:
         demand_declarations(tuple_name, kind, found)

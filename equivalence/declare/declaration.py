@@ -168,6 +168,20 @@ def demanding(kind: str, declared: Any, targets: Sequence[str]) -> Demand:
     return demand
 
 
+def demand_declarations(name: str, kind: type, declared: Any) -> None:
+    """Demand a tuple of one kind of declarations that is not empty. Raises DeclarationError."""
+    if not isinstance(declared, tuple):
+        cure = f"{name} = ({kind.__name__}(...),)" if isinstance(declared, kind) else "a tuple"
+        raise DeclarationError(f"{name} is of the type {type(declared).__name__}; write {cure}")
+    if not declared:
+        raise DeclarationError(f"{name} is empty, so nothing would be compared")
+    for each in declared:
+        if not isinstance(each, kind):
+            raise DeclarationError(
+                f"{name} has a {type(each).__name__} in it, which is no {kind.__name__}"
+            )
+
+
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number; True and False are not."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from equivalence.declare import data_parallel, initial, pipeline, twin
+from equivalence.declare.declaration import demand_declarations
 from equivalence.errors import DeclarationError, words
 from equivalence.host.devices import places
 from equivalence.kinds import Case
@@ -136,20 +137,6 @@ def read(module: Any) -> dict[str, tuple[Any, ...]]:
         demand_declarations(name, KINDS[name].declaration, declared)
     demand_kept(vars(module), found)
     return found
-
-
-def demand_declarations(name: str, kind: type, declared: Any) -> None:
-    """Demand a tuple of one kind of declarations, and that it is not empty."""
-    if not isinstance(declared, tuple):
-        cure = f"{name} = ({kind.__name__}(...),)" if isinstance(declared, kind) else "a tuple"
-        raise DeclarationError(f"{name} is of the type {type(declared).__name__}; write {cure}")
-    if not declared:
-        raise DeclarationError(f"{name} is empty, so nothing would be compared")
-    for each in declared:
-        if not isinstance(each, kind):
-            raise DeclarationError(
-                f"{name} has a {type(each).__name__} in it, which is no {kind.__name__}"
-            )
 
 
 def demand_kept(variables: Mapping[str, Any], found: Mapping[str, tuple[Any, ...]]) -> None:

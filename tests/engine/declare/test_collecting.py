@@ -94,7 +94,7 @@ LOST = {
     "empty": ("TWINS = ()", "TWINS is empty, so nothing would be compared"),
     "generator": ("TWINS = (one(n) for n in 'ab')", "TWINS is of the type generator; write a tu"),
     "list": ("TWINS = [one('x')]", "TWINS is of the type list; write a tuple"),
-    "comma": ("TWINS = (one('x'))", "TWINS is of the type Twin; write a tuple"),
+    "comma": ("TWINS = (one('x'))", "TWINS is of the type Twin; write TWINS = (Twin(...),)"),
     "stars": ("A = (one('x'),)\nTWINS = (A,)", "TWINS has a tuple in it, which is no Twin"),
     "maker": ("TWINS = (one,)", "TWINS has a function in it, which is no Twin"),
     "bound": ("X = one('x')\nTWINS = (one('y'),)", "X holds the twin 'x'; add it to TWINS"),
