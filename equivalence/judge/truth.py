@@ -1,7 +1,7 @@
 """The truth of a whole case, and the elements whose value rounding decides."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -113,6 +113,12 @@ class Truth(dict[str, Expected]):
 
     near: tuple[Flip, ...] = ()
     undecided: Mapping[str, Undecided] = MappingProxyType({})
+
+    def copy(self) -> "Truth":
+        """A copy whose sensitivities can be raised without changing those of this one."""
+        truth = Truth({name: replace(tensor) for name, tensor in self.items()})
+        truth.near, truth.undecided = self.near, self.undecided
+        return truth
 
     def replace_undecided(self, trace: Trace) -> Trace:
         """A copy of a run's trace in which the truth replaces all undecided elements."""

@@ -83,6 +83,10 @@ class Library:
         reference.record = STALE
         return reference
 
+    def answers(self, case: TwinCase, seed: int, unit_roundoff: float) -> bool:
+        """Whether `reference` reads or writes a record, or must; a stale one counts, too."""
+        return self.mode != USE or self._entry(case, seed, unit_roundoff) is not None
+
     def multiplies(
         self, case: TwinCase, seed: int, units: Sequence[float], run: Callable[[], bool]
     ) -> bool:

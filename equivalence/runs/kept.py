@@ -1,7 +1,9 @@
 """The reference's side of a case, kept for the next cases; and the candidate."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from equivalence.checkpoints import files
@@ -12,6 +14,7 @@ from equivalence.judge.truth import Flip, Truth
 from equivalence.record import candidates, truths
 from equivalence.runs import pinned, sides, units
 from equivalence.runs.drawn import Drawn
+from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference, sketch_large
 
 if TYPE_CHECKING:
@@ -22,15 +25,35 @@ MAX_SMALL = 64
 """References that are kept at once, of single operators and of cases with sizes; all are dropped
 before the next one. Only one reference of any other network is kept."""
 
-_references: list[tuple[tuple, Reference]] = []
+_references: list[tuple[tuple, "References"]] = []
+
+
+def looks(case: TwinCase, seed: int) -> Iterator[Reference]:
+    """The reference's side of a case, cheap first: each costs more, and knows more of rounding.
+
+    A candidate that is equal by one of them is right, and the next is not needed. The last is that
+    of `reference`; it alone serves a candidate that was recorded or that must not be too exact.
+    """
+    kept = _kept(case, seed)
+    return kept.looks(not (candidates.active(case) or case.twin.computes))
 
 
 def reference(case: TwinCase, seed: int) -> Reference:
-    """The reference's side of a case, kept until a case with another sample comes.
+    """The reference's side of a case with all that excuses and a diagnosis need.
 
     It is read from a record if there is one, and is run otherwise. Raises EquivalenceError if
     neither is possible.
     """
+    return _kept(case, seed).complete
+
+
+def slots(case: TwinCase, seed: int) -> dict[str, Slot]:
+    """The weights of the reference, which is not run for them. Raises as `reference` does."""
+    return _kept(case, seed).slots
+
+
+def _kept(case: TwinCase, seed: int) -> "References":
+    """What is kept of a sample's reference, until a case with another sample comes."""
     drawn, twin = Drawn(case, seed), case.twin
     small = case.alone or case.size is not None
     library = truths.active() if truths.recordable(case) else None
@@ -43,10 +66,80 @@ def reference(case: TwinCase, seed: int) -> Reference:
             return side
     if not (small and len(_references) < MAX_SMALL and all(other[0] for other, _ in _references)):
         _references.clear()  # free the former truth before the next is computed
-    run = functools.partial(_run_reference, drawn)
-    side = from_record(drawn, run) if library else run()
+    side = References(drawn, library)
     _references.append((key, side))
     return side
+
+
+class References:
+    """The reference's side of one sample; each look is computed when it is first asked for.
+
+    No look is changed by a later one, so that no verdict and no figure depends on earlier cases.
+
+    drawn: a case of the sample.
+    library: the records that may answer for it; None without.
+    """
+
+    def __init__(self, drawn: Drawn, library: truths.Library | None):
+        self._drawn, self._library = drawn, library
+
+    def looks(self, cheap: bool) -> Iterator[Reference]:
+        """What `looks` gives. cheap: whether all looks may serve, or only the last."""
+        if cheap and not self._recorded:
+            yield self._begun
+            yield self._probed
+        yield self.complete
+
+    @cached_property
+    def _recorded(self) -> bool:
+        """Whether a record is read, or is to be written."""
+        drawn, library = self._drawn, self._library
+        return bool(library) and library.answers(drawn.case, drawn.seed, drawn.unit_roundoff)
+
+    @cached_property
+    def slots(self) -> dict[str, Slot]:
+        """The shape and kind of each weight."""
+        return self.complete.slots if self._recorded else self._built.network.slots()
+
+    @cached_property
+    def _built(self) -> "Measurement":
+        sample = self._drawn.sample()
+        with blaming("reference", self._drawn.case.name):
+            return self._drawn.measurement(sample)
+
+    @cached_property
+    def _begun(self) -> Reference:
+        """After the first perturbed runs."""
+        drawn, measurement = self._drawn, self._built
+        del self._built  # its network is as large as all weights
+        with blaming("reference", drawn.case.name):
+            from equivalence.truth import compute  # torch is there
+
+            begin = compute.begin_layer if drawn.case.alone else compute.begin
+            return _side(drawn, measurement, begin(measurement))
+
+    @cached_property
+    def _probed(self) -> Reference:
+        """After all perturbed runs."""
+        return self._after(self._begun, "probe_further")
+
+    @cached_property
+    def complete(self) -> Reference:
+        """With all that excuses and a diagnosis need; or from a record."""
+        if not self._recorded:
+            return self._after(self._probed, "complete")
+        self.__dict__.pop("_built", None)
+        return from_record(self._drawn, functools.partial(_run_reference, self._drawn))
+
+    def _after(self, before: Reference, step: str) -> Reference:
+        """The reference after one more step of `truth/compute.py`."""
+        drawn = self._drawn
+        with blaming("reference", drawn.case.name):
+            measurement = drawn.measurement(before.sample)
+            from equivalence.truth import compute  # torch is there
+
+            expected = getattr(compute, step)(measurement, before.expected)
+        return replace(before, expected=expected)
 
 
 def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
@@ -73,17 +166,20 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         measurement = drawn.measurement(sample)
         from equivalence.truth import compute  # torch is there
 
-        if case.alone:
-            expected = compute.of_layer(measurement)
-        else:
-            expect = sketch_large(sample) if keep else compute.whole
-            expected = compute.compute(measurement, expect)
-        network = measurement.network
-        side = Reference(sample, network.slots(), pinned.of_reference(measurement, case), expected)
-    side.layers = sides.reference_layers(case, network)
+        expected = compute.compute(measurement, sketch_large(sample) if keep else compute.whole)
+        side = _side(drawn, measurement, expected)
     if keep:
         finer(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)
+    return side
+
+
+def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Reference:
+    """The reference's side, of a network that has run."""
+    case, network = drawn.case, measurement.network
+    draws = pinned.of_reference(measurement, case)
+    side = Reference(measurement.sample, network.slots(), draws, expected)
+    side.layers = sides.reference_layers(case, network)
     return side
 
 

@@ -2,6 +2,7 @@
 
 measurement: a network on a sample, ready to run again and again.
 compute: runs it, perturbed and not; the result is the truth with its sensitivities.
+nearby: whether it jumps or loses digits near a sample.
 flips: runs that take the other branch at a kink.
 undecided: the elements of an update whose value rounding decides.
 rounding: runs that round every result.

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth, nothing_to_compare
-from equivalence.judge.verdict import TensorVerdict
-from equivalence.sample import Neighbour, Sample
+from equivalence.sample import Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.kinks import KinkWatch
 from equivalence.sides.torch_network import Watch
@@ -35,23 +33,16 @@ WATCHED_PROBES = 2
 FINE_PROBES = 16
 """Perturbed runs for a case whose error is little more than the budget, instead of 3 or 8."""
 
-JUMP_FACTOR = 2.0
-"""A gradient jumps if a perturbation by BUDGET roundings moves it by more than this many times
-BUDGET roundings of its own."""
-
-NEIGHBOURS = 8
-"""Neighbouring samples that show whether the reference is accurate, or exact only by chance."""
-
-CHANCE_FACTOR = 4.0
-"""Chance explains a candidate's error of up to this many times the reference's own error for
-neighbouring samples; a larger error stands."""
-
 CANCELLED_ROUNDINGS = 4.0
 """Roundings. Terms cancel in a tensor that moves by more than this when every result is rounded."""
 
 ZERO_SHARE = 2.0**-16
 """An update below this share of its sensitivity is zero in truth. Rounding in float64 is 2^-29 of
 that in float32."""
+
+NOISE_SHARE = 2.0**-24
+"""A gradient below this share of its error in the reference's own run is zero in truth: it is the
+rounding of float64 alone, which is 2^-29 of that in float32."""
 
 FAR_SPREADS = 40.0
 """Spreads. An activation that is farther than this from its kink takes no other branch. Most
@@ -87,10 +78,9 @@ def refine(measurement: Measurement, expected: Truth, alone: bool = False) -> Tr
         of a softmax in half precision). With few elements, chance decides whether this costs
         the reference any digits.
     """
-    finer = Truth({name: replace(tensor) for name, tensor in expected.items()})
-    finer.near, finer.undecided = expected.near, expected.undecided
+    finer = expected.copy()
     elements = sum(tensor.size for tensor in expected.values())
-    _probe(measurement, finer, range(probes(elements), FINE_PROBES))
+    probe(measurement, finer, range(probes(elements), FINE_PROBES))
     trains = measurement.network.steps is not None
     if alone or trains:
         floating = {n: tensor for n, tensor in finer.items() if tensor.truth.dtype.kind == "f"}
@@ -111,6 +101,15 @@ def whole(truth: Trace) -> Truth:
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
     """The truth, the sensitivity and the reference's own error of every tensor of the trace.
 
+    It is `begin`, then `probe_further`, then `complete`. Each of them raises sensitivities, so that
+    a candidate that is equal by an earlier one needs no later one.
+    """
+    return complete(measurement, probe_further(measurement, begin(measurement, expect)))
+
+
+def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
+    """The truth, the sensitivities of the first perturbed runs, and the reference's own error.
+
     This moves the sample off the kinks of the network: first by shifts of its biases; then, if
     activations stay near a kink, by drawing it anew. Activations that are near in the last draw
     are kept as `near`. Raises IllPosedError if the truth holds nothing to compare.
@@ -120,34 +119,75 @@ def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
     _demand_finite(expected, measurement.sample)
     if network.steps == 1:
         expected = _without_undecided(measurement, expected)
-    return _measure(measurement, expected)
+    return _with_own(measurement, expected)
 
 
-def of_layer(measurement: Measurement) -> Truth:
-    """As `compute`, for a layer to which both sides feed the very same values.
+def begin_layer(measurement: Measurement) -> Truth:
+    """As `begin`, for a layer to which both sides feed the very same values.
 
     The sample is not moved off kinks.
     """
-    return _measure(measurement, _compute_unsettled(measurement, whole))
+    return _with_own(measurement, _compute_unsettled(measurement, whole))
 
 
-def _measure(measurement: Measurement, expected: Truth) -> Truth:
-    """Complete a truth: further perturbed runs, and the reference's own error."""
-    elements = sum(tensor.size for tensor in expected.values())
-    _probe(measurement, expected, range(WATCHED_PROBES, probes(elements)))
+def _with_own(measurement: Measurement, expected: Truth) -> Truth:
+    """Add what the reference's own run tells: dtypes, its errors, and which gradients are noise."""
     _mark_zero_updates(expected)
     own = expected.replace_undecided(measurement.run_own())
     for name, values in own.items():
         in_float32 = tensors.of_weight(name) and values.dtype.kind == "f"
         expected[name].dtype = WEIGHT_DTYPE if in_float32 else str(values.dtype)
+    _measure_own(expected, expected, own, measurement.unit_roundoff)
+    for name, values in own.items():
+        if name.startswith("gradient:") and np.isfinite(values).all():
+            _mark_noise(expected[name], values, measurement.unit_roundoff)
+    return expected
+
+
+def _mark_noise(tensor: Expected, own: np.ndarray, unit_roundoff: float) -> None:
+    """Mark a gradient as cancelled if only the rounding of the float64 run is left of it.
+
+    The reference's own run is then its sensitivity.
+    """
+    noise = tensor.unprobed
+    noise.widen(own)
+    if noise.spread > 0.0 and tensor.scale <= NOISE_SHARE * noise.spread:
+        tensor.cancelled, tensor.faint = True, None
+        tensor.widen_by_rounding(noise)
+        tensor.own_error, tensor.own_worst = tensor.part_errors(own, unit_roundoff)
+
+
+def probe_further(measurement: Measurement, expected: Truth) -> Truth:
+    """A copy of what `begin` returns, with the sensitivities of all perturbed runs.
+
+    The reference's own errors stay those of `begin`, which are too large now, until `complete`.
+    """
+    expected = expected.copy()
+    elements = sum(tensor.size for tensor in expected.values())
+    probe(measurement, expected, range(WATCHED_PROBES, probes(elements)))
+    _mark_zero_updates(expected)
+    return expected
+
+
+def of_layer(measurement: Measurement) -> Truth:
+    """As `compute`, for a layer to which both sides feed the very same values."""
+    return complete(measurement, probe_further(measurement, begin_layer(measurement)))
+
+
+def complete(measurement: Measurement, expected: Truth) -> Truth:
+    """A copy of what `probe_further` returns, with the rounding of results.
+
+    It is measured in tensors in which the reference's own run needs more than half of the budget.
+    """
+    expected = expected.copy()
+    own = expected.replace_undecided(measurement.run_own())
     unit_roundoff = measurement.unit_roundoff
     _measure_own(expected, expected, own, unit_roundoff)
+    _measure_rounded(measurement, expected, own)
     needed = max(tensor.own_needed for tensor in expected.values())
     if BUDGET < needed <= CLOSE * BUDGET:
-        finer = refine(measurement, expected)
-        _measure_own(finer, finer, own, unit_roundoff)
-        expected = finer
-    _measure_rounded(measurement, expected, own)
+        expected = refine(measurement, expected)
+        _measure_own(expected, expected, own, unit_roundoff)
     jumps = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
     if jumps and measurement.network.settles and all(np.isfinite(own[n]).all() for n in jumps):
         near = expected.near or farther(measurement)
@@ -166,47 +206,6 @@ def _mark_zero_updates(expected: Truth) -> None:
     for name, tensor in expected.items():
         if name.startswith("update["):
             tensor.cancelled = tensor.scale <= ZERO_SHARE * tensor.spread > 0.0
-
-
-def jumped(measurement: Measurement, expected: Truth, verdicts: Sequence[TensorVerdict]) -> bool:
-    """Whether the truths of these tensors jump within the budget, and by as much as they differ.
-
-    All inputs and weights are moved by BUDGET roundings. A tensor jumps if this moves it by more
-    than `JUMP_FACTOR` times BUDGET roundings of its own. It then lies between two sides of a
-    kink, such as that of the smaller of two distances. Takes 3 or 8 runs.
-    """
-    moved = Truth({verdict.name: expected[verdict.name].unprobed for verdict in verdicts})
-    elements = sum(tensor.size for tensor in expected.values())
-    _probe(measurement, moved, range(probes(elements)), BUDGET)
-    for verdict in verdicts:
-        part, jump = verdict.part(expected[verdict.name]), verdict.part(moved[verdict.name]).spread
-        unit = part.rounding(measurement.unit_roundoff)
-        if jump <= JUMP_FACTOR * BUDGET * unit or verdict.error * unit > JUMP_FACTOR * jump:
-            return False  # also where unit is 0, since no perturbation moves the tensor
-    return True
-
-
-def lost_nearby(
-    measurement: Measurement, expected: Truth, verdicts: Sequence[TensorVerdict]
-) -> bool:
-    """Whether the reference loses as many digits in each of these tensors for neighbouring samples.
-
-    It must be over the budget there, too, and by a similar amount. Where few terms cancel (the
-    gradient of a softmax near one and zero), chance decides whether their rounding shows. Takes
-    16 runs.
-    """
-    worst = {verdict.name: 0.0 for verdict in verdicts}
-    sample = measurement.sample
-    for number in range(NEIGHBOURS):
-        neighbour = Neighbour(sample, number)
-        truths, own = (measurement.run(neighbour, dtype=d) for d in ("float64", sample.dtype))
-        for name in worst:
-            tensor = replace(expected[name], truth=truths[name])
-            worst[name] = max(worst[name], *tensor.errors(own[name], measurement.unit_roundoff))
-    return all(
-        worst[verdict.name] > BUDGET and verdict.needed <= CHANCE_FACTOR * worst[verdict.name]
-        for verdict in verdicts
-    )
 
 
 def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
@@ -233,7 +232,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
             return expected
     expected = expect(truth)
     expected.near = flips.locate(measurement, near)
-    _probe(measurement, expected, range(WATCHED_PROBES))
+    probe(measurement, expected, range(WATCHED_PROBES))
     return expected
 
 
@@ -244,6 +243,8 @@ def farther(measurement: Measurement) -> tuple[Flip, ...]:
     """
     watch = KinkWatch()
     measurement.run(watch=watch)
+    if not watch.quantities:
+        return ()
     comparison = KinkWatch(watch)
     for probe in range(WATCHED_PROBES):
         measurement.run(measurement.perturbed(probe), comparison)
@@ -254,7 +255,7 @@ def farther(measurement: Measurement) -> tuple[Flip, ...]:
 def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:
     """The truth and its first perturbed runs; the sample is not moved off kinks."""
     expected = expect(measurement.run())
-    _probe(measurement, expected, range(WATCHED_PROBES))
+    probe(measurement, expected, range(WATCHED_PROBES))
     return expected
 
 
@@ -265,7 +266,7 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
         return expected
     truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
     truth.near, truth.undecided = expected.near, elements
-    _probe(measurement, truth, range(WATCHED_PROBES))
+    probe(measurement, truth, range(WATCHED_PROBES))
     return truth
 
 
@@ -276,7 +277,7 @@ def _demand_finite(expected: Truth, sample: Sample) -> None:
         raise IllPosedError(f"{sample.name}: {why}")
 
 
-def _probe(
+def probe(
     measurement: Measurement, expected: Truth, numbers: range, roundings: float = 1.0
 ) -> None:
     """Raise the sensitivities by these perturbed runs; near activations keep the truth's branch.
@@ -333,6 +334,8 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     counts as one more run that rounds its results. It does so for faint elements, too.
     """
     suspects = _over_budget(expected, BUDGET / 2)
+    # What is noise has the reference's own run alone for its sensitivity so far.
+    suspects |= {n: e for n, e in expected.items() if e.cancelled and not tensors.of_update(n)}
     suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
     faints = _over_budget({n: each.faint for n, each in expected.items() if each.faint}, BUDGET / 2)
     if not suspects and not faints:

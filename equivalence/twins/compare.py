@@ -36,26 +36,34 @@ def compare_size(
     The reference's side is kept until a case with another sample comes.
     """
     drawn = Drawn(case, seed)
-    reference = kept.reference(case, seed)
     fresh = candidate is None
+    slots = kept.slots(case, seed)
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
-    pinned.demand(case, reference.random_layers, candidate.dropouts())
-    partners = pairing.partners(case, reference.slots, candidate.slots())
-    if partners.alone:
-        reference = reference.without(partners.alone)
-    configured = settings.compare(case, reference, candidate, partners)
-    environment.spare_collections()
-    if fresh:
-        second_call.prepare(drawn, reference, candidate, partners)
-    with blaming("candidate", case.name):
-        raw = candidate.run(reference.sample, partners, case.phase, reference.expected.pulled_back)
-    trace = reference.expected.replace_undecided(raw)
-    judgement = drawn.judge(reference.expected, trace)
-    comparison = Comparison(
-        reference, candidate, partners, trace, raw, judgement, settings=configured
-    )
-    comparison = _demand_coarse(_demand_values(excuses.apply(comparison, drawn, flips), case), case)
+    partners = pairing.partners(case, slots, candidate.slots())
+    comparison = None
+    for reference in kept.looks(case, seed) if flips else [kept.reference(case, seed)]:
+        if partners.alone:
+            reference = reference.without(partners.alone)
+        if comparison is None:
+            pinned.demand(case, reference.random_layers, candidate.dropouts())
+            configured = settings.compare(case, reference, candidate, partners)
+            environment.spare_collections()
+            if fresh:
+                second_call.prepare(drawn, reference, candidate, partners)
+        if comparison is None or comparison.reference.sample is not reference.sample:
+            outputs = reference.expected.pulled_back
+            with blaming("candidate", case.name):
+                raw = candidate.run(reference.sample, partners, case.phase, outputs)
+        trace = reference.expected.replace_undecided(raw)
+        judgement = drawn.judge(reference.expected, trace)
+        comparison = Comparison(
+            reference, candidate, partners, trace, raw, judgement, settings=configured
+        )
+        if _demand_values(comparison, case).judgement.equal:
+            break
+    comparison = excuses.apply(comparison, drawn, flips)
+    comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
     return pinned.judge(comparison, case)

@@ -95,7 +95,7 @@ def _chance(made: Comparison, drawn: Drawn) -> Comparison | None:
 def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparison | None:
     """The comparison made ill-posed, if the reference confirms it; else None.
 
-    asked: the name of the function of `truth/compute.py` that must return True. why: the text of
+    asked: the name of the function of `truth/nearby.py` that must return True. why: the text of
     `Judgement.ill_posed`. Samples of an operator are not moved off its kinks, so that rounding
     may decide between both sides of one.
     """
@@ -107,9 +107,9 @@ def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparis
         return None
     with blaming("reference", drawn.case.name):
         measurement = drawn.measurement(made.reference.sample)
-        from equivalence.truth import compute  # torch is there
+        from equivalence.truth import nearby  # torch is there
 
-        if not getattr(compute, asked)(measurement, made.reference.expected, differing):
+        if not getattr(nearby, asked)(measurement, made.reference.expected, differing):
             return None
     return replace(made, judgement=replace(judgement, ill_posed=why))
 

@@ -72,8 +72,21 @@ def test_a_gradient_that_cancels_is_measured_by_the_terms_that_cancel():
     assert other.spread < 1e3 * U * np.linalg.norm(other.truth)
 
 
+def test_a_gradient_that_is_zero_in_truth_is_noise_from_the_first_runs_on():
+    drawn = sample(normal(2, 4, 7, 5))
+    begun = truth.begin(Measurement(TorchNetwork(PT, BLOCK), drawn, "train", U))
+    assert [name for name, tensor in begun.items() if tensor.cancelled] == ["gradient:0.bias"]
+    noise, complete = begun["gradient:0.bias"], expectation()["gradient:0.bias"]
+    assert 0.0 < noise.spread <= complete.spread
+    candidate = {name: values.truth.astype(values.dtype) for name, values in begun.items()}
+    candidate["gradient:0.bias"] += np.float32(0.01)
+    (wrong,) = judge(begun, candidate, U, 16.0).differing
+    assert wrong.name == "gradient:0.bias"
+
+
 def test_perturbed_inputs_alone_would_call_the_reference_itself_wrong(monkeypatch):
-    monkeypatch.setattr(truth, "_measure_rounded", lambda *_: None)
+    for name in ("_measure_rounded", "_mark_noise"):
+        monkeypatch.setattr(truth, name, lambda *_: None)
     assert max(expectation()["gradient:0.bias"].own_error, 0.0) > 1e6
 
 
@@ -113,6 +126,7 @@ def test_a_bias_that_is_large_beside_its_channel_does_not_make_the_case_ill_pose
     output = known["output.0"]
     assert max(output.own_error, output.own_worst) < 8.0
     monkeypatch.setattr(truth, "_measure_rounded", lambda *_: None)
+    monkeypatch.setattr(truth, "refine", lambda _, expected: expected)
     output = found_by_study(13)["output.0"]
     assert max(output.own_error, output.own_worst) > 16.0
 

@@ -114,13 +114,13 @@ def test_the_budget_is_the_same_for_every_twin():
 @pytest.fixture
 def computed(monkeypatch):
     """The names of the samples whose truth was computed, in order."""
-    names, compute = [], truth.compute
+    names, begin = [], truth.begin
 
     def counted(measurement, *arguments):
         names.append((measurement.sample.name, measurement.sample.seed))
-        return compute(measurement, *arguments)
+        return begin(measurement, *arguments)
 
-    monkeypatch.setattr(truth, "compute", counted)
+    monkeypatch.setattr(truth, "begin", counted)
     return names
 
 
@@ -176,10 +176,10 @@ def test_another_seed_means_other_data():
 @pytest.fixture
 def explaining(monkeypatch):
     """Something is near a kink, and flips explain whatever differs; the calls."""
-    calls, compute = [], truth.compute
+    calls, complete = [], truth.complete
 
     def near(*arguments):
-        known = compute(*arguments)
+        known = complete(*arguments)
         known.near = (FLIP,)
         return known
 
@@ -191,7 +191,7 @@ def explaining(monkeypatch):
         }
         return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
 
-    monkeypatch.setattr(truth, "compute", near)
+    monkeypatch.setattr(truth, "complete", near)
     monkeypatch.setattr(flips, "explain", explain)
     return calls
 
@@ -260,14 +260,14 @@ def test_what_explains_must_pass_the_whole_judge(explaining, monkeypatch):
 
 
 def test_an_ill_posed_case_is_not_explained(explaining, monkeypatch):
-    compute = truth.compute
+    complete = truth.complete
 
     def own(*arguments):
-        known = compute(*arguments)
+        known = complete(*arguments)
         known["gradient:weight"].own_error = 1e9
         return known
 
-    monkeypatch.setattr(truth, "compute", own)
+    monkeypatch.setattr(truth, "complete", own)
     assert check(affine("DetachedBias"), seed=0).judgement.ill_posed
     assert not explaining
 

@@ -104,10 +104,10 @@ def test_closer_sensitivities(monkeypatch):
 
 
 def test_branch_flips(monkeypatch):
-    compute = truth.compute
+    complete = truth.complete
 
     def near(*arguments):
-        expected = compute(*arguments)
+        expected = complete(*arguments)
         expected.near = (FLIP,)
         return expected
 
@@ -115,7 +115,7 @@ def test_branch_flips(monkeypatch):
         found = {n: replace(k, truth=trace[n].astype(np.float64)) for n, k in expected.items()}
         return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
 
-    monkeypatch.setattr(truth, "compute", near)
+    monkeypatch.setattr(truth, "complete", near)
     monkeypatch.setattr(flips, "explain", explain)
     outcome = module.check(affine("DetachedBias"), 0)
     assert outcome.passed
@@ -290,7 +290,7 @@ DOORS = {
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {
-        "truth/compute.py": 6,
+        "truth/compute.py": 8,
         "truth/undecided.py": 1,  # of gradients, to find what is undecided
         "pipelines/compare.py": 1,
         "diagnosis/in_situ.py": 1,
@@ -298,7 +298,7 @@ DOORS = {
         "statements/watched.py": 1,
     },
     "takes the truth for what rounding decides": {
-        "truth/compute.py": 3,
+        "truth/compute.py": 4,
         "truth/flips.py": 1,
         "twins/compare.py": 1,
         "twins/kernels.py": 2,  # of the candidate's runs in PyNative mode

@@ -132,10 +132,16 @@ def dropping_late(milestone, **arguments):
     return dropping(milestone=milestone + 1, **arguments)
 
 
+def forget_layers(case):
+    """Leave the reference without layers, as one from a record."""
+    for reference in kept.looks(case, 0):
+        reference.layers = None
+
+
 def test_without_torch_nothing_is_compared(monkeypatch):
     right = case("norms_of_large_inputs", WRONG)
     module.check(right, 0)
-    kept.reference(right, 0).layers = None  # as from a record
+    forget_layers(right)
     monkeypatch.setattr(environment, "installed", lambda _: False)
     assert module.check(right, 0).settings is None
 
@@ -143,7 +149,7 @@ def test_without_torch_nothing_is_compared(monkeypatch):
 def test_from_a_record_they_are_compared_where_torch_is_unless_records_are_required(monkeypatch):
     right = case("norms_of_large_inputs")
     module.check(right, 0)
-    kept.reference(right, 0).layers = None
+    forget_layers(right)
     monkeypatch.setattr(truths, "required", lambda: True)
     assert module.check(right, 0).settings is None
     monkeypatch.undo()
