@@ -32,10 +32,9 @@ def looks(case: TwinCase, seed: int) -> Iterator[Reference]:
     """The reference's side of a case, cheap first: each costs more, and knows more of rounding.
 
     A candidate that is equal by one of them is right, and the next is not needed. The last is that
-    of `reference`; it alone serves a candidate that was recorded or that must not be too exact.
+    of `reference`; it alone serves a candidate that must not be too exact.
     """
-    kept = _kept(case, seed)
-    return kept.looks(not (candidates.active(case) or case.twin.computes))
+    return _kept(case, seed).looks(cheap=not case.twin.computes)
 
 
 def reference(case: TwinCase, seed: int) -> Reference:

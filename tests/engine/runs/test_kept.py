@@ -85,7 +85,7 @@ def test_the_figures_do_not_depend_on_earlier_cases():
     assert check(affine(), 0).judgement == alone
 
 
-def test_a_candidate_that_must_not_be_too_exact_is_judged_by_the_last_alone(looked):
+def test_a_candidate_that_must_not_be_too_exact_is_judged_by_the_last_alone():
     computing = affine()
     computing = replace(computing, twin=replace(computing.twin, computes="float16"))
     assert not check(computing, 0).passed
