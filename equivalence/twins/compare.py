@@ -1,16 +1,20 @@
 """Runs both sides of one size of a case on the same sample, and judges them."""
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.host import environment
+from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import candidates
 from equivalence.runs import kept, pairing, pinned
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.structure.weights import Partners
+from equivalence.truth.known import Reference
 from equivalence.twins import excuses, second_call, settings
 
 if TYPE_CHECKING:
@@ -41,24 +45,16 @@ def compare_size(
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
     partners = pairing.partners(case, slots, candidate.slots())
-    comparison = None
-    for reference in kept.looks(case, seed) if flips else [kept.reference(case, seed)]:
-        if partners.alone:
-            reference = reference.without(partners.alone)
-        if comparison is None:
-            pinned.demand(case, reference.random_layers, candidate.dropouts())
-            configured = settings.compare(case, reference, candidate, partners)
-            environment.spare_collections()
-            if fresh:
-                second_call.prepare(drawn, reference, candidate, partners)
-        if comparison is None or comparison.reference.sample is not reference.sample:
-            outputs = reference.expected.pulled_back
-            with blaming("candidate", case.name):
-                raw = candidate.run(reference.sample, partners, case.phase, outputs)
-        trace = reference.expected.replace_undecided(raw)
-        judgement = drawn.judge(reference.expected, trace)
+    looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
+    first = next(looks)
+    configured = settings.compare(case, first, candidate, partners)
+    raw = _run(drawn, first, candidate, partners, fresh)
+    for reference in itertools.chain([first], looks):
+        known = reference.without(partners.alone) if partners.alone else reference
+        trace = known.expected.replace_undecided(raw)
+        judgement = drawn.judge(known.expected, trace)
         comparison = Comparison(
-            reference, candidate, partners, trace, raw, judgement, settings=configured
+            known, candidate, partners, trace, raw, judgement, settings=configured
         )
         if _demand_values(comparison, case).judgement.equal:
             break
@@ -67,6 +63,27 @@ def compare_size(
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
     return pinned.judge(comparison, case)
+
+
+def _run(
+    drawn: Drawn,
+    reference: Reference,
+    candidate: "MindSporeNetwork",
+    partners: Partners,
+    fresh: bool,
+) -> Trace:
+    """The candidate's trace on the reference's sample.
+
+    fresh: whether it has not run before, so that it is called with other values first.
+    """
+    case = drawn.case
+    pinned.demand(case, reference.random_layers, candidate.dropouts())
+    environment.spare_collections()
+    if fresh:
+        second_call.prepare(drawn, reference, candidate, partners)
+    outputs = reference.expected.pulled_back
+    with blaming("candidate", case.name):
+        return candidate.run(reference.sample, partners, case.phase, outputs)
 
 
 def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:
