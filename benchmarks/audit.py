@@ -119,7 +119,7 @@ def diagnosis(case: TwinCase) -> list[str]:
     if case.twin.differs:
         return []
     try:
-        return list(diagnose(case, SEED)[0])
+        return list(diagnose(case, SEED).brief)
     except Exception as error:
         return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
 

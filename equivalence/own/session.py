@@ -64,6 +64,7 @@ class Verdict:
     culprits: the layers to blame.
     full: every layer, as lines.
     same: the name of an earlier case with the same culprits and causes; None where there is none.
+    data: what the page draws of it: the layers of both sides with their errors, and the culprits.
     """
 
     outcome: Outcome
@@ -71,6 +72,7 @@ class Verdict:
     culprits: tuple["LayerError", ...] = ()
     full: tuple[str, ...] = field(default=(), repr=False)
     same: str | None = None
+    data: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 Tell = Callable[[str], None]
@@ -157,8 +159,8 @@ class Session:
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]
             return Verdict(outcome, (line,))
-        lines = tuple(text.brief(found)), tuple(text.full(found))
-        return Verdict(outcome, lines[0], tuple(found.culprits), lines[1])
+        brief, full, data = text.told(found)
+        return Verdict(outcome, tuple(brief), tuple(found.culprits), tuple(full), data=data)
 
 
 UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)
