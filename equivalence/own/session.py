@@ -7,6 +7,7 @@ import contextlib
 import gc
 import importlib
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.structure import weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
+from equivalence.words import left
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -128,9 +130,10 @@ class Session:
     def verdicts(self) -> Iterator[Verdict]:
         """Check each case of the twin. Raises EquivalenceError where one cannot be compared."""
         done: dict[tuple, TwinCase] = {}
-        every = list(cases(self.twin, self.device))
+        every, begun = list(cases(self.twin, self.device)), time.monotonic()
         for number, case in enumerate(every, 1):
-            self.tell(f"{number} of {len(every)}: {case.name}")
+            rest = left(time.monotonic() - begun, number - 1, len(every))
+            self.tell(f"{number} of {len(every)}: {case.name}{rest}")
             with _alone():
                 outcome = self._check(case)
                 verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)

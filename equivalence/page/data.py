@@ -1,5 +1,6 @@
 """The lines of results as what the page shows: cases, excuses, the distribution of errors."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -72,7 +73,8 @@ def _case(lines: Sequence[Line]) -> dict[str, Any]:
         "settings": first.get("settings", {}).get("differing"),
         "text": failure.get("failure"),
         "test": failure.get("test"),
-        "diagnosis": failure.get("diagnosis"),
+        # As text, which a browser only reads once its case is opened.
+        "diagnosis": json.dumps(failure.get("diagnosis")) if "diagnosis" in failure else None,
     }
     if largest:
         case |= {"largest": largest["tensor"], "needed": _short(needed(largest))}

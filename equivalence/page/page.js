@@ -3,11 +3,11 @@
 "use strict";
 
 const STATUSES = ["different", "known difference", "excused", "equal"];
-const ROWS = 300; // rows at first; a browser is slow with thousands
+const ROWS = 200; // rows at first; a browser is slow with thousands
 const LEAST = 0.01; // roundings; a smaller error is drawn as this one
 const CHOICES = ["search", "status", "excuse", "device"];
 
-let found = { cases: [], kinds: [], budget: 16 };
+let found = { cases: [], bins: [], budget: 16 };
 let state = { sort: "", search: "", status: "", excuse: "", device: "", case: "" };
 let every = false; // whether all rows are shown
 
@@ -136,7 +136,7 @@ function row(each) {
 }
 
 function margin(each) {
-  if (each.needed === undefined) return [each.raises ? "both sides raise" : "not compared"];
+  if (each.needed === undefined) return [each.raises ? "both sides raise" : each.differs ? "as declared" : "not compared"];
   const part = Math.min(share(each), 1);
   const bar = make("i", {});
   bar.style.width = `${100 * part}%`;
@@ -154,14 +154,16 @@ function detail(each) {
   if (repeat) parts.push(make("h3", {}, "Repeat it"), make("code", { class: "repeat" }, repeat.slice(8)));
   if (each.differs) parts.push(make("p", {}, `Declared to differ: ${each.differs}`));
   if (each.ill_posed) parts.push(make("p", { class: "over" }, `Ill-posed: ${each.ill_posed}`));
-  for (const culprit of each.diagnosis?.culprits ?? []) parts.push(...blamed(culprit));
+  const diagnosis = each.diagnosis && JSON.parse(each.diagnosis);
+  for (const culprit of diagnosis?.culprits ?? []) parts.push(...blamed(culprit));
   if (each.settings) {
     const items = each.settings.map((setting) => make("li", { class: "name" }, setting));
     parts.push(make("h3", {}, "Settings that differ"), make("ul", {}, ...items));
   }
-  if (each.diagnosis?.layers.length > 1) {
-    parts.push(make("h3", {}, "The path of the error through the network"), way(each));
-    parts.push(make("h3", {}, "Both networks, layer by layer"), ...trees(each.diagnosis, each.budget));
+  if (diagnosis?.layers.length > 1) {
+    const budget = each.unit === "roundings" ? each.budget : found.budget;
+    parts.push(make("h3", {}, "The path of the error through the network"), way(diagnosis, budget));
+    parts.push(make("h3", {}, "Both networks, layer by layer"), ...trees(diagnosis, budget));
   }
   if (each.tensors) parts.push(make("h3", {}, `Tensors, in ${each.unit}`), tensors(each));
   if (text) parts.push(make("h3", {}, "What the terminal shows"), make("pre", {}, text));
@@ -204,9 +206,9 @@ function leaves(layers) {
   return layers.filter(([path]) => path && !holds.has(path));
 }
 
-function way(each) {
-  const layers = leaves(each.diagnosis.layers);
-  const culprits = new Set(each.diagnosis.culprits.map((culprit) => culprit.reference));
+function way(diagnosis, budget) {
+  const layers = leaves(diagnosis.layers);
+  const culprits = new Set(diagnosis.culprits.map((culprit) => culprit.reference));
   const points = ["forward", "backward"].flatMap((pass, back) =>
     layers.flatMap(([path, , errors], i) =>
       ["in the whole run", "by itself"].map((fed, alone) => ({
@@ -232,7 +234,7 @@ function way(each) {
     x: { axis: null },
     y: { type: "log", label: "error in roundings", grid: true, ticks: 6, tickFormat: tick },
     marks: [
-      Plot.ruleY([each.budget ?? found.budget], { stroke: "var(--over)", strokeDasharray: "5 4" }),
+      Plot.ruleY([budget], { stroke: "var(--over)", strokeDasharray: "5 4" }),
       Plot.line(whole, { ...place, stroke: "var(--within)", strokeWidth: 2, curve: "step" }),
       Plot.dot(alone, { ...place, symbol: "diamond", r: 4, stroke: "var(--over)", fill: "var(--ground)" }),
       Plot.dot(alone.filter((point) => point.culprit), { ...place, symbol: "diamond", r: 7, fill: "var(--over)" }),
@@ -244,7 +246,7 @@ function way(each) {
 }
 
 // The layers of both sides, side by side: those that belong together in one row.
-function trees(diagnosis, budget = found.budget) {
+function trees(diagnosis, budget) {
   const { reference, candidate } = diagnosis.trees;
   const partner = new Map(diagnosis.layers.map(([theirs, ours]) => [theirs, ours]));
   const taken = new Set(partner.values());
@@ -292,19 +294,20 @@ function colour(part) {
 // The distribution of all errors.
 
 function distribution() {
-  const bins = found.kinds.flatMap((kind) => kind.bins.map(([x1, x2, count]) => ({ kind: kind.name, x1, x2, count })));
-  if (!bins.length) return;
+  if (!found.bins.length) return;
+  const bins = found.bins.map(([kind, x1, x2, count]) => ({ kind, x1, x2, count }));
+  const kinds = [...new Set(bins.map((bin) => bin.kind))];
   const told = (bin) => `${bin.count} ${bin.kind} tensors\nof ${number(bin.x1)} to ${number(bin.x2)} roundings`;
   const bars = (fill, of) => Plot.rect(bins.filter(of), { x1: "x1", x2: "x2", y1: 0, y2: "count", fy: "kind", fill, title: told, tip: { fill: "var(--ground)" } });
   const plot = Plot.plot({
     width: 1100,
-    height: 60 + 58 * found.kinds.length,
+    height: 60 + 58 * kinds.length,
     marginLeft: 50,
     marginRight: 110,
     ariaLabel: "How many tensors have which error; the table below sums it up",
     x: { type: "log", label: "largest error of a tensor, in roundings →", tickFormat: tick },
-    y: { type: "sqrt", label: "tensors", ticks: 3, grid: true },
-    fy: { label: null, domain: found.kinds.map((kind) => kind.name) },
+    y: { type: "sqrt", label: "tensors", ticks: [Math.max(...bins.map((bin) => bin.count))], grid: true },
+    fy: { label: null, domain: kinds },
     marks: [
       bars("var(--within)", (bin) => bin.x1 < found.budget),
       bars("var(--over)", (bin) => bin.x1 >= found.budget),

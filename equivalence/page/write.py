@@ -40,6 +40,7 @@ def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[s
     runs = [list(results) for results in runs]
     lines = [line for results in runs for line in results]
     cases, kinds = data.cases(runs), data.kinds(lines)
+    bins = [(kind["name"], *each) for kind in kinds for each in kind["bins"]]
     counts = Counter(case["status"] for case in cases)
     statuses = (data.DIFFERENT, data.KNOWN, data.EXCUSED, data.EQUAL)
     environment = jinja2.Environment(
@@ -60,7 +61,7 @@ def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[s
         devices=sorted({case["device"] for case in cases if "device" in case}),
         budget=BUDGET,
         # Compressed, it is a tenth as long, and holds nothing that HTML could take for a tag.
-        data=_packed({"cases": cases, "kinds": kinds, "budget": BUDGET}),
+        data=_packed({"cases": cases, "bins": bins, "budget": BUDGET}),
         style=(FOLDER / "page.css").read_text(),
         scripts=[(FOLDER / name).read_text() for name in SCRIPTS],
         licence=(FOLDER / "vendor" / "LICENSE").read_text(),
@@ -68,7 +69,7 @@ def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[s
 
 
 def _packed(content: Any) -> str:
-    compact = json.dumps(content, separators=(",", ":"))
+    compact = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(zlib.compress(compact.encode(), 9)).decode()
 
 
