@@ -100,6 +100,7 @@ function show() {
   const open = cases.find((each) => each.id === state.case);
   if (open && !shown.includes(open)) shown.push(open);
   $("cases").tBodies[0].replaceChildren(...shown.flatMap(row));
+  centre(document.querySelector(".layers .culprit"));
   $("count").textContent = `${cases.length} of ${found.cases.length} cases`;
   $("more").hidden = shown.length === cases.length;
   $("more").textContent = `show all ${cases.length} cases`;
@@ -113,6 +114,12 @@ function show() {
     if (order) button.parentElement.setAttribute("aria-sort", order);
     else button.parentElement.removeAttribute("aria-sort");
   }
+}
+
+// Move a row of a long table to the middle of what is seen of the table.
+function centre(line) {
+  const box = line?.closest(".scroll");
+  if (box) box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
 }
 
 function row(each) {
@@ -193,7 +200,7 @@ function tensors(each) {
     return make("tr", {}, make("td", { class: "name" }, name), ...figures, make("td", { class: "figure" }, plain), make("td", {}, told ?? ""));
   });
   const titles = ["tensor", "error", "worst element", "the reference's own", "conditioning", "relative", ""];
-  return make("div", { class: "scroll" }, table(titles, rows));
+  return make("div", { class: "scroll", tabindex: 0 }, table(titles, rows));
 }
 
 // The layers without one within them, in the order of their outputs: what holds others repeats them.
@@ -282,7 +289,7 @@ function trees(diagnosis, budget) {
   const legend = make("p", { class: "legend" }, "blue: within the budget; orange: beyond it, the more so the stronger; -: not measured");
   const body = table(titles, rows, "layers");
   body.tHead.rows[0].lastElementChild.className = "";
-  return [legend, make("div", { class: "scroll" }, body), ...notes];
+  return [legend, make("div", { class: "scroll", tabindex: 0 }, body), ...notes];
 }
 
 // The colour of an error. part: its share of the budget.

@@ -27,4 +27,6 @@ class Progress:
         if now - self.told >= EVERY and reporter is not None:
             self.told = now
             rest = left(now - self.begun, self.done, total)
-            reporter.write_line(f"{self.done} of {total} tests{rest}")
+            # With workers there is a line of dots, which pytest does not know to be begun.
+            begin = "" if reporter.currentfspath else "\n"
+            reporter.write_line(f"{begin}{self.done} of {total} tests{rest}")

@@ -1,10 +1,14 @@
 """page.js in a real browser: loaded, filtered, sorted, a case opened, without an error."""
 
+from pathlib import Path
+
 import pytest
 
 from equivalence.page.write import framed, page
-from tests.engine.parts.browser import show
+from tests.engine.parts.browser import picture, show
 from tests.engine.parts.results import diagnosis, failure, tensor
+
+ROOT = Path(__file__).parents[3]
 
 EVIL = '<img src=x onerror="window.evil=1"></script><script>window.evil=1</script>\'&amp;'
 """A name that would do harm if it were taken for HTML."""
@@ -206,6 +210,16 @@ def test_it_can_be_read_in_light_and_in_the_dark(opened, dark):
     )
     assert told[0] == dark
     assert min(told[1:]) > 4.5, "the contrast that WCAG asks for"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_pictures_are_kept_to_be_looked_at(tmp_path, dark):
+    to = ROOT / "reports" / "page" / ("dark.png" if dark else "light.png")
+    to.unlink(missing_ok=True)
+    scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
+    picture(tmp_path, page("a run", [RUN]), to, "case=norm-gpu", scheme)
+    assert to.read_bytes().startswith(b"\x89PNG")
+    assert to.stat().st_size > 20_000, "an empty page is smaller"
 
 
 def test_a_frame_in_a_notebook_works_though_it_may_not_reach_what_is_around_it(tmp_path):

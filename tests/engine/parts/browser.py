@@ -53,6 +53,19 @@ def program() -> str:
     return found
 
 
+def picture(folder: Path, page: str, to: Path, state: str = "", *options: str) -> None:
+    """Keep a picture of a page, as PNG.
+
+    state, options: as for `show`.
+    """
+    file = folder / "picture.html"
+    file.write_text(page)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    data = f"--user-data-dir={folder / 'profile'}"
+    command = [program(), *QUIET, data, *options, f"--screenshot={to}", f"{file.as_uri()}#{state}"]
+    subprocess.run(command, capture_output=True, check=True, timeout=120)
+
+
 def show(folder: Path, page: str, script: str, state: str = "", *options: str) -> Shown:
     """Open a page, run a script in it, and return what that returns.
 
