@@ -52,21 +52,14 @@ def _case(lines: Sequence[Line]) -> dict[str, Any]:
     failure = next((line for line in lines if "failure" in line), {})
     told = [line for line in compared if "declared" not in line]
     largest = max(told, key=needed, default=None)
-    excuses = first.get("excuses", [])
     case = {
         "name": first["case"],
-        "status": DIFFERENT
-        if any(map(is_red, lines))
-        else KNOWN
-        if first.get("differs")
-        else EXCUSED
-        if excuses
-        else EQUAL,
+        "status": _status(lines),
         "twin": first.get("twin"),
         "device": first.get("device"),
         "seed": first.get("seed"),
         "tensors": [_tensor(line) for line in compared],
-        "excuses": excuses,
+        "excuses": first.get("excuses"),
         "differs": first.get("differs"),
         "raises": first.get("raises"),
         "ill_posed": first.get("ill_posed"),
@@ -80,6 +73,15 @@ def _case(lines: Sequence[Line]) -> dict[str, Any]:
         case |= {"largest": largest["tensor"], "needed": _short(needed(largest))}
         case |= {"budget": largest["budget"], "unit": largest["unit"]}
     return {key: value for key, value in case.items() if value not in (None, [], {})}
+
+
+def _status(lines: Sequence[Line]) -> str:
+    """What a case is."""
+    if any(map(is_red, lines)):
+        return DIFFERENT
+    if lines[0].get("differs"):
+        return KNOWN
+    return EXCUSED if lines[0].get("excuses") else EQUAL
 
 
 def needed(line: Line) -> float:

@@ -48,7 +48,7 @@ const tick = (figure) => (Number.isInteger(Math.round(1e6 * Math.log10(figure)) 
 const drawn = (figure) => Math.min(Math.max(value(figure), LEAST), 1e12);
 
 // The share of its budget that a case needs; one that was not compared at all comes first.
-const share = (each) => (each.needed === undefined ? (each.status === STATUSES[0] ? Infinity : -1) : value(each.needed) / each.budget);
+const share = (each) => (each.needed === undefined ? (each.status === STATUSES[0] ? Infinity : -1) : value(each.needed) / (each.budget || 1));
 
 // State: what the address says after the #.
 
