@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from equivalence.judge.excuses import EXCUSES
+from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.precision import BUDGET
 from equivalence.report.accepted import kind_of
 from equivalence.report.failures import is_red
@@ -81,7 +81,8 @@ def _status(lines: Sequence[Line]) -> str:
         return DIFFERENT
     if lines[0].get("differs"):
         return KNOWN
-    return EXCUSED if lines[0].get("excuses") else EQUAL
+    acted = {*lines[0].get("excuses", ())} - {LIMIT.name}  # which is declared of a call
+    return EXCUSED if acted else EQUAL
 
 
 def needed(line: Line) -> float:
@@ -109,27 +110,37 @@ def _short(value: float | None) -> float | str | None:
 
 
 def excuses(results: Iterable[Line]) -> list[dict[str, Any]]:
-    """The excuses that acted, in the order of their table: how many cases, and what they forgive.
+    """The excuses that acted, in the order of their table: where, and what they forgive.
 
-    aside: how many examples of operators an excuse took out; those are no cases.
+    acted: in how many cases, or counterparts of operators, and how many examples it took out, in
+        words.
     """
     acted: dict[str, set[Any]] = {}
     aside: Counter[str] = Counter()
     for line in results:
         aside.update(line.get("set_aside", ()))
         for name in line.get("excuses", ()):
-            acted.setdefault(name, set()).add((line["case"], line["seed"]))
+            limited = name == LIMIT.name
+            what = (line["torch"], line["counterpart"]) if limited else (line["case"], line["seed"])
+            acted.setdefault(name, set()).add(what)
     return [
         {
             "name": excuse.name,
-            "cases": len(acted.get(excuse.name, ())),
-            "aside": aside[excuse.name],
+            "acted": _acted(excuse.name, len(acted.get(excuse.name, ())), aside[excuse.name]),
             "forgives": excuse.forgives,
             "bound": excuse.bound,
         }
         for excuse in EXCUSES
         if excuse.name in acted or aside[excuse.name]
     ]
+
+
+def _acted(name: str, times: int, aside: int) -> str:
+    """Where an excuse acted. aside: the examples of operators that it took out."""
+    thing = "counterpart" if name == LIMIT.name else "case"
+    parts = [f"{times} {thing}{'s' * (times != 1)}"] if times else []
+    parts += [f"{aside} example{'s' * (aside != 1)} set aside"] if aside else []
+    return ", ".join(parts)
 
 
 def kinds(results: Iterable[Line]) -> list[dict[str, Any]]:

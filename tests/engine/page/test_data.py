@@ -17,6 +17,7 @@ def status(*lines):
 def test_a_case_is_what_its_lines_say():
     assert status(tensor()) == data.EQUAL
     assert status(tensor(excuses=["jump"])) == data.EXCUSED
+    assert status(tensor(excuses=["limit"])) == data.EQUAL, "a limit is of a call"
     assert status(tensor(differs="why", declared=1.0, error=99.0)) == data.KNOWN
     assert status(tensor(error=99.0)) == data.DIFFERENT
     assert status(tensor(), failure()) == data.DIFFERENT, "a setting differs"
@@ -65,9 +66,12 @@ def test_the_same_case_of_two_runs_or_seeds_is_two_cases():
 def test_excuses_are_counted_by_case_in_the_order_of_their_table():
     lines = [tensor(case, name, excuses=["jump", "underflow"]) for case in "ab" for name in "xy"]
     lines.append({"case": "c", "seed": 0, "set_aside": ["jump"]})
-    found = [(each["name"], each["cases"], each["aside"]) for each in data.excuses(lines)]
-    assert found == [("underflow", 2, 0), ("jump", 2, 1)]
-    assert len(data.cases([lines])) == 2, "an example that is set aside is no case"
+    of_calls = {"torch": "torch.abs", "counterpart": "ops.abs", "excuses": ["limit"]}
+    lines += [tensor(case, **of_calls) for case in "def"]
+    found = {each["name"]: each["acted"] for each in data.excuses(lines)}
+    acted = {"underflow": "2 cases", "jump": "2 cases, 1 example set aside"}
+    assert list(found.items()) == [*acted.items(), ("limit", "1 counterpart")]
+    assert len(data.cases([lines])) == 5, "an example that is set aside is no case"
 
 
 def test_errors_are_distributed_by_kind_of_tensor():
