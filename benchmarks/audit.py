@@ -24,6 +24,7 @@ environment.prepare()  # in every worker too: each imports this module first
 from audits import Port, packages  # noqa: E402
 from benchmarks import audit_page, workers  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
+from equivalence import words  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.record import fingerprint  # noqa: E402
 
@@ -119,7 +120,7 @@ def diagnosis(case: TwinCase) -> list[str]:
     if case.twin.differs:
         return []
     try:
-        return list(diagnose(case, SEED)[0])
+        return list(diagnose(case, SEED).brief)
     except Exception as error:
         return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
 
@@ -149,12 +150,15 @@ def audit(ports: Sequence[Port], jobs: int, folder: Path) -> list[Record]:
     try:
         left = plan(ports, journal.records)
         print(f"{len(journal.records)} samples in {journal.path}, {len(left)} to do", flush=True)
-        for unit, answer in workers.run(measure, left, jobs):
+        begun = time.monotonic()
+        for done, (unit, answer) in enumerate(workers.run(measure, left, jobs), 1):
             if isinstance(answer, workers.Lost):
                 lost = {"case": answer.at, "alarm": answer.cause}
                 answer = blank(*unit) | {"cases": [lost]}
             journal.append(answer)
             tell(answer)
+            rest = words.left(time.monotonic() - begun, done, len(left))
+            print(f"          {len(left) - done} to do{rest}", flush=True)
     except KeyboardInterrupt:
         print(f"interrupted; {journal.path} keeps what was finished, run again to go on")
     finally:

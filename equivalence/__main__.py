@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser("equivalence", description=__doc__)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept):
+    for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept, _add_page):
         add(commands)
     return parser
 
@@ -116,12 +116,15 @@ def _add_compare(commands: Any) -> None:
     command.add_argument(
         "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
     )
+    command.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page to look at: one file, no network"
+    )
     command.set_defaults(
         run="equivalence.own.command:command",
         given=(
             *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename"),
             *("constant", "random", "phase", "execution", "dtype", "device", "seed", "settings"),
-            *("write", "json_file"),
+            *("write", "json_file", "html"),
         ),
         destination="the result",
     )
@@ -264,6 +267,27 @@ def _add_accept(commands: Any) -> None:
         run="equivalence.coverage.accept:command",
         given=("results", "device"),
         destination="what is accepted",
+    )
+
+
+def _add_page(commands: Any) -> None:
+    command = commands.add_parser(
+        "page",
+        help="make the page of results that other runs wrote, as of a CI's artefacts",
+        description="Write one HTML file of what the files of results say. Each run of pytest "
+        "writes its own, reports/index.html.",
+    )
+    command.add_argument("results", nargs="+", type=Path, metavar="RESULTS")
+    command.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="the file to write (default: index.html beside the first of RESULTS)",
+    )
+    command.set_defaults(
+        run="equivalence.page.command:command",
+        given=("results", "html"),
+        destination="the page",
     )
 
 

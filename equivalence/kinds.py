@@ -7,7 +7,7 @@ because they load the frameworks.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from equivalence.declare.data_parallel import DataParallelCase
 from equivalence.declare.difference import Difference, Raised
@@ -55,13 +55,27 @@ class Case(Protocol):
     def sample_name(self) -> str: ...
 
 
+class Told(NamedTuple):
+    """A diagnosis, told.
+
+    brief: a few lines, for the terminal.
+    full: all of it, as lines.
+    data: what the page draws, as JSON: the layers of both sides with their errors, and the
+        culprits. None where the case has no layers.
+    """
+
+    brief: Sequence[str]
+    full: Sequence[str]
+    data: Mapping[str, Any] | None = None
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of check.
 
     case: the class of its cases.
     check: the target of `check(case, seed) -> Outcome`, which runs both sides and judges them.
-    diagnose: the target of `diagnose(case, seed, every) -> (brief, full)`, see `diagnose` below.
+    diagnose: the target of `diagnose(case, seed, every) -> Told`, see `diagnose` below.
     part: the unit that a diagnosis looks at, one after the other: "layer", "stage", "rank".
     """
 
@@ -134,16 +148,15 @@ def check(case: Case, seed: int) -> Outcome:
     return outcome
 
 
-def diagnose(case: Case, seed: int, every: bool = False) -> tuple[Sequence[str], Sequence[str]]:
-    """Find the part that is to blame for a difference; returns a brief and a full text, as lines.
+def diagnose(case: Case, seed: int, every: bool = False) -> Told:
+    """Find the part that is to blame for a difference.
 
     case, seed: the same as for `check`, and the same errors.
     every: look at each part, not only at those on the way to the culprit.
 
     >>> from equivalence import Twin, cases, diagnose, normal
     >>> wrong = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
-    >>> brief, full = diagnose(next(cases(wrong, "cpu")), seed=0)
-    >>> for line in brief:
+    >>> for line in diagnose(next(cases(wrong, "cpu")), seed=0).brief:
     ...     print(line)
     culprit: the network itself (ReLU)
       kind ReLU (reference) ReLU6 (candidate)

@@ -20,6 +20,20 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; nearest: {close[0]}" if close else ""
 
 
+def left(seconds: float, done: int, total: int) -> str:
+    """How long the rest takes, as the end of a line; "" where nothing tells yet.
+
+    seconds: what `done` of `total` parts took.
+
+    >>> left(600.0, 2, 3), left(9.0, 3, 4), left(9.0, 0, 4)
+    (', about 5 min left', ', about 3 s left', '')
+    """
+    if not done or done >= total:
+        return ""
+    rest = seconds / done * (total - done)
+    return f", about {rest / 60:.0f} min left" if rest > 90 else f", about {rest:.0f} s left"
+
+
 def number(value: float) -> str:
     """An error in roundings, as text; "-" for NaN, where it was not measured."""
     if math.isnan(value):

@@ -6,13 +6,13 @@ from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import network, stages, text
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.kinds import Told
 from equivalence.twins.compare import compare_size
 
 
-def tell(case: TwinCase, seed: int, every: bool) -> tuple[list[str], list[str]]:
-    """The diagnosis as text: (a few lines, every layer)."""
-    diagnosis = diagnose(case, seed, every)
-    return text.brief(diagnosis), text.full(diagnosis)
+def tell(case: TwinCase, seed: int, every: bool) -> Told:
+    """The diagnosis as a few lines, as every layer in lines, and as data."""
+    return text.told(diagnose(case, seed, every))
 
 
 def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:

@@ -57,6 +57,8 @@ class LayerError:
     causes: what explains a culprit, in words.
     statement: the statement of a culprit's own code that is to blame, as "file:line  source"; empty
         where none is found, or where the whole layer is to blame.
+    counterpart: the reference's statement with the value that it should have, in the same form;
+        empty where none is known.
     """
 
     reference: str
@@ -69,6 +71,7 @@ class LayerError:
     unfed: str = ""
     causes: list[str] = field(default_factory=list)
     statement: str = ""
+    counterpart: str = ""
 
 
 @dataclass
@@ -79,9 +82,11 @@ class Diagnosis:
     layers: every aligned layer, in the order of their first outputs.
     culprits: the layers or stages to blame.
     notes: what limits the diagnosis, in words.
+    trees: path -> class of every layer, of the reference and of the candidate.
     """
 
     case: TwinCase
     layers: list[LayerError]
     culprits: list[LayerError]
     notes: list[str]
+    trees: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})

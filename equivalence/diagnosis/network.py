@@ -41,4 +41,4 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     if wrong and not search.differs_by_draws_alone:
         culprits = statement.point(search, layers, culprits)
     in_order = [layers[path] for path in order if path in culprits]
-    return Diagnosis(search.case, list(layers.values()), in_order, search.notes)
+    return Diagnosis(search.case, list(layers.values()), in_order, search.notes, trees=search.trees)

@@ -61,6 +61,14 @@ class Search:
         self.flow = observe(self.measurement)
         return self._inherited()
 
+    @property
+    def trees(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Path -> class of every layer, of the reference and of the candidate."""
+        theirs, ours = (
+            {path: layer.kind for path, layer in side.items()} for side in (self.theirs, self.ours)
+        )
+        return theirs, ours
+
     def layer(self, path: str, inherited: Mapping[tuple[str, bool], float]) -> LayerError:
         """The aligned layer at `path` of the reference, with all errors measured so far."""
         local = self.local_by_path.get(path)

@@ -41,6 +41,8 @@ def point(search: Search, layers: dict[str, LayerError], culprits: list[str]) ->
     others = [cause for cause in layers[path].causes if cause != JOINED]
     exact = [cause for cause in others if cause.startswith(WEIGHTS)]
     found.statement = _title(blame)
+    if blame.counterpart is not None:
+        found.counterpart = f"{blame.counterpart.place}  {blame.counterpart.text}"
     found.causes = [*exact, *_causes(blame), *(cause for cause in others if cause not in exact)]
     return [where]
 

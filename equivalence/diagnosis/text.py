@@ -1,9 +1,11 @@
-"""A diagnosis as text: a few lines for the terminal, every layer for a file."""
+"""A diagnosis as text and data: lines for the terminal and a file, every layer for the page."""
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.kinds import Told
 from equivalence.words import listed, number
 
 CULPRITS = 2
@@ -17,6 +19,11 @@ CAUSES = 2
 
 ROWS = 4
 """At most this many layers in the terminal's table; all stand in the file."""
+
+
+def told(diagnosis: Diagnosis) -> Told:
+    """The diagnosis in a few lines, in full, and as data."""
+    return Told(brief(diagnosis), full(diagnosis), data(diagnosis))
 
 
 def brief(diagnosis: Diagnosis) -> list[str]:
@@ -47,6 +54,48 @@ def full(diagnosis: Diagnosis) -> list[str]:
         lines.append("culprit: none; each layer that was fed by itself is within the budget")
     lines += ["", *_table(diagnosis, diagnosis.layers), *diagnosis.notes]
     return lines
+
+
+def data(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The layers of both sides, and the culprits, as JSON.
+
+    `layers` has every aligned layer in the order of their first outputs, with four errors: forward
+    and backward in the whole run, then by itself; null where it was not measured.
+    """
+    theirs, ours = diagnosis.trees
+    return {
+        "trees": {"reference": dict(theirs), "candidate": dict(ours)},
+        "layers": [
+            [layer.reference, layer.candidate, [_figure(error) for error in _errors(layer)]]
+            for layer in diagnosis.layers
+        ],
+        "culprits": [
+            {
+                "reference": layer.reference,
+                "candidate": layer.candidate,
+                "kind": layer.kinds[0],
+                "causes": layer.causes,
+                "statement": layer.statement,
+                "counterpart": layer.counterpart,
+            }
+            for layer in diagnosis.culprits
+        ],
+        "unfed": {layer.reference: layer.unfed for layer in diagnosis.layers if layer.unfed},
+        "notes": diagnosis.notes,
+    }
+
+
+def _errors(layer: LayerError) -> tuple[float, ...]:
+    """Forward and backward in the whole run, then by itself."""
+    whole = (layer.inherited_forward, layer.inherited_backward)
+    return (*whole, layer.forward, layer.backward)
+
+
+def _figure(error: float) -> float | str | None:
+    """An error to three digits; JSON has no infinity."""
+    if math.isnan(error):
+        return None
+    return float(f"{error:.3g}") if math.isfinite(error) else "inf"
 
 
 def _groups(culprits: Iterable[LayerError]) -> dict[tuple[str, ...], list[LayerError]]:

@@ -13,6 +13,7 @@ from equivalence.distributed.compare import Comparison, compare
 from equivalence.distributed.rank import SAMPLES, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.norms import distance
+from equivalence.kinds import Told
 from equivalence.words import listed, number
 
 EXPLAINED_DISTANCE = 1e-3
@@ -22,11 +23,11 @@ SAMPLES_SHOWN = 6
 """At most this many numbers of samples are shown; "..." stands for the rest."""
 
 
-def tell(case: DataParallelCase, seed: int, _every: bool) -> tuple[list[str], list[str]]:
+def tell(case: DataParallelCase, seed: int, _every: bool) -> Told:
     """What is to blame in a few lines, and every rank's errors."""
     comparison = compare(case, seed)
     lines = brief(comparison)
-    return lines, [case.name, "", *lines, "", *full(comparison)]
+    return Told(lines, [case.name, "", *lines, "", *full(comparison)])
 
 
 def brief(comparison: Comparison) -> list[str]:

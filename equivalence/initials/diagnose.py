@@ -6,16 +6,19 @@ from equivalence.declare.initial import InitialCase
 from equivalence.initials.compare import compare
 from equivalence.initials.evidence import describe_values
 from equivalence.initials.values import Weight
+from equivalence.kinds import Told
 from equivalence.words import listed, number
 
 WEIGHTS_PER_CAUSE = 4
 """At most this many weights of one cause are named in the terminal; the rest is counted."""
 
 
-def tell(case: InitialCase, seed: int, _every: bool) -> tuple[list[str], list[str]]:
+def tell(case: InitialCase, seed: int, _every: bool) -> Told:
     """The weights that differ, by cause, in brief; every weight's moments in full."""
     comparison = compare(case, seed)
-    return brief(comparison.weights), [case.name, "", *full(comparison.weights, comparison.budget)]
+    return Told(
+        brief(comparison.weights), [case.name, "", *full(comparison.weights, comparison.budget)]
+    )
 
 
 def brief(weights: Sequence[Weight]) -> list[str]:

@@ -2,11 +2,12 @@
 
 from equivalence.declare.operator import OperatorCase
 from equivalence.diagnosis import pattern
+from equivalence.kinds import Told
 from equivalence.runs.drawn import Drawn
 from equivalence.twins.compare import compare_size
 
 
-def tell(case: OperatorCase, seed: int, every: bool) -> tuple[list[str], list[str]]:
+def tell(case: OperatorCase, seed: int, every: bool) -> Told:
     """The shape of each wrong tensor's error in brief; all inputs, truths and results in full."""
     comparison, unit_roundoff = compare_size(case, seed), Drawn(case, seed).unit_roundoff
     brief = []
@@ -25,4 +26,4 @@ def tell(case: OperatorCase, seed: int, every: bool) -> tuple[list[str], list[st
     for name, expected in comparison.reference.expected.items():
         full += [f"{name}, truth", str(expected.truth), f"{name}, candidate"]
         full.append(str(comparison.trace.get(name)))
-    return brief, brief + full
+    return Told(brief, brief + full)

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import difflib
+import itertools
 import json
 import os
 import re
@@ -60,12 +61,16 @@ def command(
     settings: bool,
     write: Path | None,
     json_file: Path | None,
+    html: Path | None,
 ) -> int:
     """Compare two networks and print the parts of the result one by one; returns the exit code."""
     _demand_writable(write, "--write", replace=False)
     _demand_writable(json_file, "--json", replace=True)
-    if write is not None and write == json_file:
-        raise DeclarationError(f"--write and --json both name {write}; name two files")
+    _demand_writable(html, "--html", replace=True)
+    named = {"--write": write, "--json": json_file, "--html": html}
+    for (one, path), (other, same) in itertools.combinations(named.items(), 2):
+        if path is not None and path == same:
+            raise DeclarationError(f"{one} and {other} both name {path}; name two files")
     fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
     fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
@@ -81,7 +86,7 @@ def command(
     repeat = _repeat(reference, candidate, fields, inputs, random, device, seed)
     try:
         session = Session(twin_of(reference, candidate, fields), device, seed, _tell)
-        return _run(session, inputs, settings, write, json_file, repeat)
+        return _run(session, inputs, settings, write, json_file, html, repeat)
     except EquivalenceError as error:
         if cure := next((CURES[words] for words in CURES if words in str(error)), None):
             first, line, rest = str(error).partition("\n")
@@ -97,6 +102,7 @@ def _run(
     settings: bool,
     write: Path | None,
     json_file: Path | None,
+    html: Path | None,
     repeat: str,
 ) -> int:
     structure = session.structure()
@@ -119,6 +125,9 @@ def _run(
     if json_file is not None:
         found = result.document(session.twin, structure, verdicts)
         _write(json_file, json.dumps(found, indent=1) + "\n")
+    if html is not None:
+        _write(html, result.page_of(session.twin, structure, verdicts, repeat))
+        _print([f"{html}: the same as a page, with every layer of what differs"])
     return 0 if result.equal(structure, outcomes) else DIFFERENT
 
 

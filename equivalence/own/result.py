@@ -11,7 +11,8 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.session import DROPOUT, Structure, Verdict
-from equivalence.report import text
+from equivalence.page.write import framed, page
+from equivalence.report import failures, text
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
 from equivalence.words import listed, number
 
@@ -84,6 +85,10 @@ class Result:
         lines = structure_lines(self.structure, self.twin)
         lines += [verdict_text(each, self.repeat) for each in self.verdicts]
         return "\n".join([*lines, *closing(self.outcomes)])
+
+    def _repr_html_(self) -> str:
+        """The page of the result, as a notebook shows it."""
+        return framed(page_of(self.twin, self.structure, self.verdicts, self.repeat))
 
 
 def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
@@ -163,8 +168,7 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     """
     outcome = verdict.outcome
     if not outcome.passed:
-        told = replace(outcome, proposed=())  # they are told once, with the pairs
-        whole = text.failure(told, repeat.format_map(vars(outcome.case)), verdict.diagnosis)
+        whole = _failure(verdict, repeat)
         if verdict.same is None:
             return whole
         return f"{whole.partition(chr(10))[0]}; culprits and causes: those of {verdict.same}"
@@ -176,6 +180,29 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     line = f"{outcome.case.name}: equal; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     return line + (f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else "")
+
+
+def _failure(verdict: Verdict, repeat: str) -> str:
+    """The text of a case that failed."""
+    told = replace(verdict.outcome, proposed=())  # they are told once, with the pairs
+    return text.failure(told, repeat.format_map(vars(told.case)), verdict.diagnosis)
+
+
+def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = "") -> str:
+    """The page of a result: the settings and the pairs of weights, then every case.
+
+    repeat: as for `verdict_text`.
+    """
+    lines = []
+    for verdict in verdicts:
+        outcome = verdict.outcome
+        lines += text.lines(outcome)
+        if not outcome.passed:
+            told = _failure(verdict, repeat)
+            lines.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
+    results = [json.loads(line) for line in lines]
+    title = f"{twin.name}: {conclusion([verdict.outcome for verdict in verdicts])}"
+    return page(title, [results], structure_lines(structure, twin))
 
 
 def closing(outcomes: Sequence[Outcome]) -> list[str]:

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import importlib
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.structure import weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
+from equivalence.words import left
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -64,6 +66,7 @@ class Verdict:
     culprits: the layers to blame.
     full: every layer, as lines.
     same: the name of an earlier case with the same culprits and causes; None where there is none.
+    data: what the page draws of it: the layers of both sides with their errors, and the culprits.
     """
 
     outcome: Outcome
@@ -71,6 +74,7 @@ class Verdict:
     culprits: tuple["LayerError", ...] = ()
     full: tuple[str, ...] = field(default=(), repr=False)
     same: str | None = None
+    data: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 Tell = Callable[[str], None]
@@ -126,9 +130,10 @@ class Session:
     def verdicts(self) -> Iterator[Verdict]:
         """Check each case of the twin. Raises EquivalenceError where one cannot be compared."""
         done: dict[tuple, TwinCase] = {}
-        every = list(cases(self.twin, self.device))
+        every, begun = list(cases(self.twin, self.device)), time.monotonic()
         for number, case in enumerate(every, 1):
-            self.tell(f"{number} of {len(every)}: {case.name}")
+            rest = left(time.monotonic() - begun, number - 1, len(every))
+            self.tell(f"{number} of {len(every)}: {case.name}{rest}")
             with _alone():
                 outcome = self._check(case)
                 verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
@@ -157,8 +162,8 @@ class Session:
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]
             return Verdict(outcome, (line,))
-        lines = tuple(text.brief(found)), tuple(text.full(found))
-        return Verdict(outcome, lines[0], tuple(found.culprits), lines[1])
+        brief, full, data = text.told(found)
+        return Verdict(outcome, tuple(brief), tuple(found.culprits), tuple(full), data=data)
 
 
 UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)

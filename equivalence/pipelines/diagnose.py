@@ -13,6 +13,7 @@ import numpy as np
 
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.verdict import judge
+from equivalence.kinds import Told
 from equivalence.pipelines import pictures
 from equivalence.pipelines.compare import BATCH, READ, UNIT_ROUNDOFF, Items, Sides, contents
 from equivalence.pipelines.pictures import channels_last
@@ -64,10 +65,10 @@ class Diagnosis:
         return lines
 
 
-def tell(case: PipelineCase, seed: int, _every: bool) -> tuple[list[str], list[str]]:
+def tell(case: PipelineCase, seed: int, _every: bool) -> Told:
     """The first stage that differs, and why: the same few lines in brief and in full."""
     lines = diagnose(case, seed).lines()
-    return lines, [case.name, "", *lines]
+    return Told(lines, [case.name, "", *lines])
 
 
 def diagnose(case: PipelineCase, seed: int) -> Diagnosis:

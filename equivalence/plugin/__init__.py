@@ -6,7 +6,8 @@ records: `--record` and `--candidate`.
 devices: `--mode` and `--rehearse`.
 options: all other options, and the markers.
 fixtures: `compare` and `explore`.
-results: the lines of results, and the summary.
+results: the lines of results, their page, and the summary.
+progress: how far a long run is, and how long the rest takes.
 scheduler: deals cases out to the workers of pytest-xdist.
 
 PYTEST_DONT_REWRITE: this is imported before pytest could rewrite its assertions; it has none.

@@ -5,9 +5,9 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -23,6 +23,7 @@ from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import ROUNDED_PRODUCTS, repeat_options
 from equivalence.plugin.results import DIAGNOSES
 from equivalence.record import candidates, truths
+from equivalence.report import failures
 from equivalence.report import text as report
 from equivalence.twins import settings
 
@@ -35,6 +36,12 @@ LINES = pytest.StashKey[list[str]]()
 DIAGNOSIS = pytest.StashKey[list[str]]()
 """The name of a test's case, and the lines of its diagnosis."""
 
+CASE = pytest.StashKey[Case]()
+"""The case that a test compares, or the example that failed."""
+
+FOUND = pytest.StashKey[Mapping[str, Any]]()
+"""What the diagnosis of a failed test found, as data."""
+
 SHOW_TRACEBACK = "(--tb=long shows the traceback)"
 
 
@@ -44,6 +51,7 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
     seed = request.config.getoption("seed")
 
     def run(case: Case) -> None:
+        request.node.stash[CASE] = case
         with _fail_in_words(request.config):
             outcome = kinds.check(case, seed)
             request.node.stash[LINES] = report.lines(outcome)
@@ -52,9 +60,9 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
                 repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
                 repeat += repeat_options(request.config)
                 repeat += record_plugin.repeat_options(request.config)
-                _fail(request.config, outcome, repeat)
+                _fail(request.node, outcome, repeat)
             elif request.config.getoption("diagnose") and outcome.judgement is not None:
-                diagnosis = _diagnose(request.config, outcome, True)
+                diagnosis = _diagnose(request.node, outcome, True)
                 request.node.stash[DIAGNOSIS] = [case.name, *diagnosis]
             if outcome.passed and outcome.proposed:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
@@ -92,11 +100,12 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Expl
         repeat = f"pytest '{nodeid}' --seed {seed}{repeat_options(config)} --example "
         with _fail_in_words(config):
             if spelled is not None:
-                outcome = kinds.check(exploration.case(operator.example(spelled)), seed)
+                case = request.node.stash[CASE] = exploration.case(operator.example(spelled))
+                outcome = kinds.check(case, seed)
                 request.node.stash[LINES] = report.lines(outcome)
                 request.node.user_properties += _properties([outcome])
                 if not outcome.passed:
-                    _fail(config, outcome, repeat + shlex.quote(spelled))
+                    _fail(request.node, outcome, repeat + shlex.quote(spelled))
                 return
             found = exploring.explore(exploration, seed, config.rootpath, begin)
             request.node.stash[LINES] = [
@@ -106,12 +115,13 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Expl
             request.node.user_properties += _properties(found.outcomes)
             if found.failure is None:
                 return
+            request.node.stash[CASE] = exploration.case(found.example)
             repeat += shlex.quote(found.example.spelled(operator.name))
             if isinstance(found.failure, EquivalenceError):
                 pytest.fail(f"{found.failure}\nrepeat: {repeat}", pytrace=False)
             request.node.stash[LINES] += report.lines(found.failure)
             request.node.user_properties[:] = _properties([found.failure])
-            _fail(config, found.failure, repeat)
+            _fail(request.node, found.failure, repeat)
 
     with isolated():
         yield run
@@ -156,20 +166,20 @@ def _fail_in_words(config: pytest.Config) -> Iterator[None]:
         raise pytest.fail.Exception(failure, pytrace=False) from None
 
 
-def _fail(config: pytest.Config, outcome: Outcome, repeat: str) -> NoReturn:
+def _fail(item: pytest.Item, outcome: Outcome, repeat: str) -> NoReturn:
     """Fail the test with the text of a failure and a diagnosis."""
     diagnosis = []
     if outcome.judgement.differing:
-        diagnosis = _diagnose(config, outcome, False)
+        diagnosis = _diagnose(item, outcome, False)
     pytest.fail(report.failure(outcome, repeat, diagnosis), pytrace=False)
 
 
-def _diagnose(config: pytest.Config, outcome: Outcome, passed: bool) -> list[str]:
+def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> list[str]:
     """The lines of a diagnosis: the culprit, and the file with the whole diagnosis.
 
     passed: whether the case has passed; every part of it is then measured.
     """
-    case = outcome.case
+    case, config = outcome.case, item.config
     if outcome.made_with:
         return [report.undiagnosed(outcome)]
     if not environment.installed("torch"):
@@ -177,13 +187,15 @@ def _diagnose(config: pytest.Config, outcome: Outcome, passed: bool) -> list[str
     try:
         # Without records: sketches have no elements, and runs of parts are not to be recorded.
         with truths.using(None), candidates.using(None):
-            brief, full = kinds.diagnose(case, outcome.seed, every=passed)
+            told = kinds.diagnose(case, outcome.seed, every=passed)
     except Exception as error:  # must not hide the failure itself
         return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
     name = re.sub(r"[^\w.+=-]+", "_", case.name)
-    path = files.write(_folder(config) / DIAGNOSES / f"{name}.txt", "\n".join(full) + "\n")
+    path = files.write(_folder(config) / DIAGNOSES / f"{name}.txt", "\n".join(told.full) + "\n")
     part = kinds.kind_of(case).part
-    return [*brief, f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"]
+    if told.data is not None:
+        item.stash[FOUND] = told.data
+    return [*told.brief, f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -192,8 +204,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     if record_plugin.is_comparison(item):
         # Attributes of a report travel from an xdist worker to the controller.
         test_report.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
+        if test_report.failed:
+            test_report.equivalence = [*test_report.equivalence, _failed(item, test_report)]
         test_report.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []
         if crash := getattr(test_report.longrepr, "reprcrash", None):
             # pytest's short summary and JUnit repeat all lines of the message.
             crash.message = report.headline(crash.message)
     return test_report
+
+
+def _failed(item: pytest.Item, test_report: pytest.TestReport) -> str:
+    """The line of results of a failed comparison."""
+    case, found = item.stash.get(CASE, None), item.stash.get(FOUND, None)
+    seed, text = item.config.getoption("seed"), test_report.longreprtext
+    return failures.line(case, seed, text, item.nodeid, found)

@@ -6,6 +6,7 @@ from equivalence.declare.declaration import LEVELS
 from equivalence.host.devices import DEVICES, found, present
 from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import named_devices
+from equivalence.plugin.progress import Progress
 from equivalence.plugin.results import RESULTS, Results
 
 
@@ -56,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
             "or choose `-m cpu`"
         )
     config.pluginmanager.register(Results(config), "equivalence-results")
+    config.pluginmanager.register(Progress(config), "equivalence-progress")
     if config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.import_plugin("equivalence.plugin.scheduler")
 

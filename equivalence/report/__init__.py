@@ -1,5 +1,6 @@
 """What people and programs read of outcomes. Imports no framework.
 
 text: failures, lines of results, and the summary.
+failures: the line of results of a failed test, with what the page draws.
 accepted: the errors of a green run, kept to show which errors grow.
 """

@@ -16,6 +16,7 @@ from typing import Any
 from equivalence import files
 from equivalence.errors import CoverageError
 from equivalence.record import fingerprint
+from equivalence.report.failures import is_red
 from equivalence.report.text import comparisons
 
 FOLDER = Path(__file__).parents[2] / "fixtures"
@@ -48,6 +49,7 @@ def results_of(path: Path, device: str) -> list[dict[str, Any]]:
         raise CoverageError(f"{path} cannot be read: {error.strerror}; run the suite") from None
     except ValueError as error:
         raise CoverageError(f"{path} is damaged: {error}; run the suite") from None
+    failed = [result for result in results if "failure" in result]
     results = [result for result in comparisons(results) if result["device"] == device]
     if not results:
         raise CoverageError(f"{path} has no comparison on {device}; make gate DEVICE={device}")
@@ -60,10 +62,13 @@ def results_of(path: Path, device: str) -> list[dict[str, Any]]:
             differences[result["case"]] = (
                 differences.get(result["case"], False) or not result["equal"]
             )
-        if not result.get("equal", True) and (result.get("unexpected") or "declared" not in result):
-            raise _red(path, f"{result['tensor']} of {result['case']} differs")
         if result.get("ill_posed"):
             raise _red(path, f"{result['case']} is ill-posed")
+        if is_red(result):
+            raise _red(path, f"{result['tensor']} of {result['case']} differs")
+    for result in failed:
+        if result.get("device", device) == device:
+            raise _red(path, f"{result['case']} failed")
     gone = [case for case, differs in differences.items() if not differs]
     if gone:
         raise _red(path, f"the known difference of {gone[0]} is gone")
@@ -150,7 +155,7 @@ def worst_of(measured: Mapping[str, Any], twin: str) -> float | None:
 def news(results: Iterable[dict[str, Any]], folder: Path = FOLDER) -> list[str]:
     """Lines on errors that grew in a run, and on new cases, for each of its devices."""
     by_device: dict[str, list[dict[str, Any]]] = {}
-    for result in results:
+    for result in comparisons(results):
         by_device.setdefault(result["device"], []).append(result)
     lines = []
     for device, found in by_device.items():

@@ -230,8 +230,8 @@ def set_aside(outcome: Outcome) -> str:
 
 
 def comparisons(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of results that compare something. An example that is set aside does not."""
-    return [result for result in results if "set_aside" not in result]
+    """The lines of results that compare something: no example set aside, no failure."""
+    return [result for result in results if not result.keys() & {"set_aside", "failure"}]
 
 
 def _common(outcome: Outcome) -> dict[str, Any]:

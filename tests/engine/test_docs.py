@@ -300,8 +300,9 @@ def dead_links(page: Path, text: str) -> list[str]:
             continue
         name, _, anchor = target.partition("#")
         path = page.parent / name if name else page
-        there = text if path == page else path.read_text() if path.is_file() else None
-        if there is None or (anchor and anchor not in anchors(there)):
+        if not path.is_file() or (
+            anchor and anchor not in anchors(text if path == page else path.read_text())
+        ):
             dead.append(target)
     return dead
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 FRAMEWORKS = {"torch", "torchvision", "mindspore"}
 
 # Rooms of the engine that see arrays, names and declarations only.
-PURE = ("declare", "judge", "record", "report", "pipelines", "plugin")
+PURE = ("declare", "judge", "record", "report", "page", "pipelines", "plugin")
 
 # Rooms whose functions import the framework that they need, but for these modules.
 LAZY = (

@@ -29,6 +29,7 @@ LEVELS = (
     ("statements",),
     ("diagnosis",),
     ("operators", "report"),
+    ("page",),
     ("coverage", "own"),
     ("plugin", "__main__"),
 )

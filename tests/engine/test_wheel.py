@@ -57,6 +57,8 @@ def test_it_holds_the_engine_alone(wheel):
         f"{NAME}-{__version__}.dist-info",
     }
     assert {"equivalence/py.typed", "equivalence/__init__.pyi"} <= {*names}
+    page = ("page.html.j2", "page.css", "page.js", "vendor/d3.min.js", "vendor/LICENSE")
+    assert {f"equivalence/page/{name}" for name in page} <= {*names}
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
@@ -70,6 +72,7 @@ def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
         done.stdout
     )
     assert "tensors in 1 cases of 1 twins" in done.stdout
+    assert "tensors in 1 cases of 1 twins" in (tmp_path / "reports/index.html").read_text()
 
 
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):

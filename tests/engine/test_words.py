@@ -1,4 +1,4 @@
-from equivalence.words import listed, nearest
+from equivalence.words import left, listed, nearest
 
 
 def test_all_are_named_where_there_is_room():
@@ -14,3 +14,10 @@ def test_of_more_the_first_are_named_and_the_others_counted():
 def test_the_most_similar_name_ends_a_sentence():
     assert nearest("conv1.wieght", iter(["bias", "conv1.weight"])) == "; nearest: conv1.weight"
     assert nearest("conv1.weight", ["x"]) == ""
+
+
+def test_the_time_that_is_left_is_told_once_something_is_done():
+    assert left(10.0, 0, 5) == ""
+    assert left(10.0, 1, 5) == ", about 40 s left"
+    assert left(60.0, 1, 5) == ", about 4 min left"
+    assert left(10.0, 5, 5) == ""

@@ -88,7 +88,7 @@ def test_every_target_and_variable_that_a_job_gives_make_is_in_the_makefile(job)
         assert set(targets) <= target_names()
         assert {word.partition("=")[0] for word in words if "=" in word} <= variable_names()
     given = {name for name in {**job.get("env", {}), **job.get("variables", {})} if name != "SEED"}
-    assert given <= variable_names() | {"PIP_EXTRA_INDEX_URL"}
+    assert given <= variable_names() | {"PIP_EXTRA_INDEX_URL", "BROWSER_TESTS"}
 
 
 def test_the_jobs_of_a_merge_are_those_of_make_test():

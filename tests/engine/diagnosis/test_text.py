@@ -92,3 +92,36 @@ def test_what_was_not_measured_is_a_dash_with_the_reason():
     found = told(layer("a", 1, math.nan, unfed="no tensors"), layer("b", 1, 1, 1, 1))
     (line,) = (line for line in explanation.full(found) if line.startswith("    a "))
     assert line.split() == ["a", "1.00", "-", "-", "-", "no", "tensors"]
+
+
+def test_the_data_for_the_page_has_every_layer_and_both_trees():
+    found = told(
+        layer("conv", 0.5, math.nan, 0.123456, math.inf),
+        layer("norm", 3e4, 1.0, candidate="bn", causes=["eps"], unfed="called with a list"),
+        culprits=["norm"],
+        notes=["stopped"],
+    )
+    found.trees = {"conv": "Conv2d", "norm": "BatchNorm2d"}, {"conv": "Conv2d"}
+    found.culprits[0].statement, found.culprits[0].counterpart = "a.py:1  x", "b.py:2  y"
+    assert explanation.told(found).data == {
+        "trees": {
+            "reference": {"conv": "Conv2d", "norm": "BatchNorm2d"},
+            "candidate": {"conv": "Conv2d"},
+        },
+        "layers": [
+            ["conv", "conv", [0.5, None, 0.123, "inf"]],
+            ["norm", "bn", [3e4, 1.0, None, None]],
+        ],
+        "culprits": [
+            {
+                "reference": "norm",
+                "candidate": "bn",
+                "kind": "Conv2d",
+                "causes": ["eps"],
+                "statement": "a.py:1  x",
+                "counterpart": "b.py:2  y",
+            }
+        ],
+        "unfed": {"norm": "called with a list"},
+        "notes": ["stopped"],
+    }

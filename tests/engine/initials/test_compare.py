@@ -290,7 +290,7 @@ def test_a_failure_says_what_is_wrong():
     case = one_case(candidate=HERE + "wide_dense")
     outcome = kinds.check(case, 0)
     assert not outcome.passed
-    brief, full = kinds.diagnose(case, 0, every=False)
+    brief, full, _ = kinds.diagnose(case, 0, every=False)
     text = report.failure(outcome, "pytest this", brief).splitlines()
     assert text[0] == (
         "dense-in_features60-out_features70-cpu: 1 of 2 tensors differ by more than chance "

@@ -139,6 +139,23 @@ def test_all_of_the_result_is_written_as_json(run, tmp_path):
     assert case["diagnosis"]
 
 
+def test_all_of_the_result_is_written_as_a_page(run, tmp_path):
+    path = tmp_path / "deep" / "r.html"
+    code, lines, _ = run(*NORMED, *QUICK, "--html", path)
+    assert (code, lines[-1]) == (1, f"{path}: the same as a page, with every layer of what differs")
+    made = path.read_text()
+    assert "<title>Normed: different in 1 of 1 case</title>" in made
+    assert "settings: 1 of " in made
+    assert "<b>1</b> different" in made
+    assert [each.name for each in path.parent.iterdir()] == ["r.html"]
+
+
+def test_settings_alone_are_a_page_too(run, tmp_path):
+    code, _, _ = run(*NORMED, "--settings", "--html", tmp_path / "r.html")
+    assert code == 1
+    assert "nothing was run</title>" in (tmp_path / "r.html").read_text()
+
+
 def test_a_declaration_is_written_that_declares_the_same(run, tmp_path):
     path = tmp_path / "twin.py"
     code, _, _ = run("nets:Net", "ports:Renamed", *QUICK, "--rename", "dense=fc", "--write", path)

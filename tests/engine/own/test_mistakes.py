@@ -127,6 +127,8 @@ COMMANDS = [
     ("nets:Net ports:Net * --json folder", "--json folder is a folder; name another file"),
     ("nets:Net ports:Net * --json nets.py/r.json", "nets.py cannot be written"),
     ("nets:Net ports:Net * --write a.py --json a.py", "both name a.py; name two files"),
+    ("nets:Net ports:Net * --json a --html a", "--json and --html both name a; name two files"),
+    ("nets:Net ports:Net * --html folder", "--html folder is a folder; name another file"),
     # What goes wrong in a run.
     ("nets:Net ports:Failing *", "the candidate raised ValueError: not ported yet", "ports.py:"),
     ("nets:Net ports:Borrowing *", "it calls torch"),

@@ -28,6 +28,12 @@ def test_the_result_is_true_or_false_and_prints_itself(different):
     assert lines[-1] == "different in 2 of 2 cases"
 
 
+def test_a_notebook_shows_the_page_of_the_result(different):
+    frame = different._repr_html_()
+    assert frame.startswith('<iframe sandbox="allow-scripts" ')
+    assert "&lt;title&gt;Sequential: different in 2 of 2 cases&lt;/title&gt;" in frame
+
+
 def test_the_result_has_all_parts(different):
     assert [outcome.case.phase for outcome in different.outcomes] == ["train", "eval"]
     assert len(different.tensors) == sum(len(o.judgement.verdicts) for o in different.outcomes)

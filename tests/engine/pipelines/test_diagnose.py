@@ -61,7 +61,7 @@ def test_what_comes_to_the_same_is_not_blamed(candidate):
 
 
 def test_stages_are_shown_up_to_the_culprit():
-    lines = kinds.diagnose(case("flipped"), 0, every=False)[0]
+    lines = kinds.diagnose(case("flipped"), 0, every=False).brief
     assert lines == [
         "culprit: crop",
         "  flipped left to right (in 10 of 10)",

@@ -14,6 +14,7 @@ from equivalence.host.devices import Found
 from equivalence.host.isolation import isolated
 from equivalence.plugin import options as plugin
 from equivalence.plugin.options import named_devices
+from equivalence.report.text import comparisons
 from equivalence.runs import kept
 from equivalence.twins import check
 from tests.engine.parts.small import MS, case
@@ -121,8 +122,8 @@ def run(project, *arguments):
 
 
 def results(project, file="reports/results.jsonl"):
-    """The lines of a results file."""
-    return [json.loads(line) for line in Path(project.path, file).read_text().splitlines()]
+    """The lines of a results file that compare something."""
+    return comparisons(map(json.loads, Path(project.path, file).read_text().splitlines()))
 
 
 def by_case(records):
@@ -372,7 +373,7 @@ def test_results_are_complete_or_those_of_the_run_before(project):
     result.assert_outcomes(passed=3, deselected=19)
     assert "MIDWAY ['.jsonl', '.part']" in text_of(result)
     assert 'UNTIL NOW "from before"' in text_of(result)
-    assert [path.name for path in reports.iterdir()] == ["results.jsonl"]
+    assert sorted(path.name for path in reports.iterdir()) == ["index.html", "results.jsonl"]
     assert len(results(project)) == 8
 
 

@@ -10,6 +10,7 @@ import pytest
 from equivalence.declare.twin import cases
 from equivalence.host import devices
 from equivalence.record import store, truths
+from equivalence.report.text import comparisons
 from tests.engine.parts.recording import kept as keep
 
 pytest_plugins = ["pytester"]
@@ -74,7 +75,7 @@ def kept(project):
 
 def origins(project):
     lines = Path(project.path, "reports/results.jsonl").read_text().splitlines()
-    return {(each["twin"], each.get("record")) for each in map(json.loads, lines)}
+    return {(each["twin"], each.get("record")) for each in comparisons(map(json.loads, lines))}
 
 
 def test_two_workers_record_and_a_process_without_torch_reads_it(project):
@@ -144,7 +145,7 @@ def test_what_another_device_needs_is_recorded_without_it(project):
 def results(project):
     """The lines of results, without where the candidates ran."""
     lines = Path(project.path, "reports/results.jsonl").read_text().splitlines()
-    found = [json.loads(line) for line in lines]
+    found = comparisons(map(json.loads, lines))
     left = ("made_with", "settings")  # a recorded run has no settings
     return sorted(json.dumps({k: v for k, v in d.items() if k not in left}) for d in found)
 

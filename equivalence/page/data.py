@@ -1,0 +1,179 @@
+"""The lines of results as what the page shows: cases, excuses, the distribution of errors."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from equivalence.judge.excuses import EXCUSES, LIMIT
+from equivalence.judge.precision import BUDGET
+from equivalence.report.accepted import kind_of
+from equivalence.report.failures import is_red
+from equivalence.report.text import comparisons
+
+DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
+"""What a case may be; the worst comes first."""
+
+LOWEST, HIGHEST = -7, 27
+"""The bins of the distribution are from one power of two to the next, between these exponents; the
+budget is such a power. The outermost bins hold what is beyond them, too."""
+
+FIGURES = ("error", "worst", "reference_error", "conditioning", "relative")
+"""The figures of a tensor that the page shows."""
+
+ELEMENT = ("index", "candidate", "truth")
+"""What the page shows of the worst element of a tensor that differs."""
+
+Line = dict[str, Any]
+"""A line of results."""
+
+
+def cases(runs: Iterable[Sequence[Line]]) -> list[dict[str, Any]]:
+    """The cases of some runs, each with its tensors, in the order of the lines.
+
+    >>> line = {"case": "relu-cpu", "twin": "relu", "device": "cpu", "seed": 0, "differs": None}
+    >>> line |= {"unit": "roundings", "tensor": "output.0", "equal": True, "budget": 16.0}
+    >>> line |= {"error": 0.5, "worst": 0.75, "problem": None}
+    >>> [(case["status"], case["needed"], case["largest"]) for case in cases([[line]])]
+    [('equal', 0.75, 'output.0')]
+    """
+    found: dict[tuple, list[Line]] = {}
+    for number, results in enumerate(runs):
+        for line in results:
+            if "set_aside" not in line:
+                found.setdefault((number, line["case"], line.get("seed")), []).append(line)
+    return [_case(lines) for lines in found.values()]
+
+
+def _case(lines: Sequence[Line]) -> dict[str, Any]:
+    """One case, from all its lines. What does not apply to it is left out."""
+    first, compared = lines[0], [line for line in lines if "tensor" in line]
+    failure = next((line for line in lines if "failure" in line), {})
+    told = [line for line in compared if "declared" not in line]
+    largest = max(told, key=needed, default=None)
+    case = {
+        "name": first["case"],
+        "status": _status(lines),
+        "twin": first.get("twin"),
+        "device": first.get("device"),
+        "seed": first.get("seed"),
+        "tensors": [_tensor(line) for line in compared],
+        "excuses": first.get("excuses"),
+        "differs": first.get("differs"),
+        "raises": first.get("raises"),
+        "ill_posed": first.get("ill_posed"),
+        "settings": first.get("settings", {}).get("differing"),
+        "text": failure.get("failure"),
+        "test": failure.get("test"),
+        # As text, which a browser only reads once its case is opened.
+        "diagnosis": json.dumps(failure.get("diagnosis")) if "diagnosis" in failure else None,
+    }
+    if largest:
+        case |= {"largest": largest["tensor"], "needed": _short(needed(largest))}
+        case |= {"budget": largest["budget"], "unit": largest["unit"]}
+    return {key: value for key, value in case.items() if value not in (None, [], {})}
+
+
+def _status(lines: Sequence[Line]) -> str:
+    """What a case is."""
+    if any(map(is_red, lines)):
+        return DIFFERENT
+    if lines[0].get("differs"):
+        return KNOWN
+    acted = {*lines[0].get("excuses", ())} - {LIMIT.name}  # which is declared of a call
+    return EXCUSED if acted else EQUAL
+
+
+def needed(line: Line) -> float:
+    """The larger error of a tensor by both norms; infinite where no number tells."""
+    errors = (line["error"], line["worst"])
+    if line["problem"] is not None or None in errors:
+        return math.inf
+    return max(errors)
+
+
+def _tensor(line: Line) -> list[Any]:
+    """A tensor as a row: its name, its figures, and what is wrong with it."""
+    row = [line["tensor"], *(_short(line.get(name)) for name in FIGURES)]
+    if line["equal"]:
+        return row
+    element = {name: line.get(name) for name in ELEMENT}
+    return [*row, line["problem"] or element]
+
+
+def _short(value: float | None) -> float | str | None:
+    """A figure to three digits; JSON has no infinity."""
+    if value is None:
+        return None
+    return float(f"{value:.3g}") if math.isfinite(value) else "inf"
+
+
+def excuses(results: Iterable[Line]) -> list[dict[str, Any]]:
+    """The excuses that acted, in the order of their table: where, and what they forgive.
+
+    acted: in how many cases, or counterparts of operators, and how many examples it took out, in
+        words.
+    """
+    acted: dict[str, set[Any]] = {}
+    aside: Counter[str] = Counter()
+    for line in results:
+        aside.update(line.get("set_aside", ()))
+        for name in line.get("excuses", ()):
+            limited = name == LIMIT.name
+            what = (line["torch"], line["counterpart"]) if limited else (line["case"], line["seed"])
+            acted.setdefault(name, set()).add(what)
+    return [
+        {
+            "name": excuse.name,
+            "acted": _acted(excuse.name, len(acted.get(excuse.name, ())), aside[excuse.name]),
+            "forgives": excuse.forgives,
+            "bound": excuse.bound,
+        }
+        for excuse in EXCUSES
+        if excuse.name in acted or aside[excuse.name]
+    ]
+
+
+def _acted(name: str, times: int, aside: int) -> str:
+    """Where an excuse acted. aside: the examples of operators that it took out."""
+    thing = "counterpart" if name == LIMIT.name else "case"
+    parts = [f"{times} {thing}{'s' * (times != 1)}"] if times else []
+    parts += [f"{aside} example{'s' * (aside != 1)} set aside"] if aside else []
+    return ", ".join(parts)
+
+
+def kinds(results: Iterable[Line]) -> list[dict[str, Any]]:
+    """The distribution of errors in roundings, by kind of tensor; most tensors first.
+
+    bins: (lower edge, upper edge, tensors) of each bin that has any.
+    """
+    found: dict[str, list[float]] = {}
+    for line in comparisons(results):
+        if "tensor" in line and "declared" not in line and line["unit"] == "roundings":
+            found.setdefault(kind_of(line["tensor"]), []).append(needed(line))
+    return [_kind(name, sorted(errors)) for name, errors in _by_size(found)]
+
+
+def _by_size(found: dict[str, list[float]]) -> list[tuple[str, list[float]]]:
+    return sorted(found.items(), key=lambda pair: -len(pair[1]))
+
+
+def _kind(name: str, errors: Sequence[float]) -> dict[str, Any]:
+    """One kind of tensor. errors: in order."""
+    counts = Counter(map(_bin, errors))
+    return {
+        "name": name,
+        "tensors": len(errors),
+        "median": errors[len(errors) // 2],
+        "most": errors[math.ceil(0.99 * len(errors)) - 1],
+        "largest": errors[-1],
+        "over": sum(error > BUDGET for error in errors),
+        "bins": [[2.0**each, 2.0 ** (each + 1), counts[each]] for each in sorted(counts)],
+    }
+
+
+def _bin(error: float) -> int:
+    """The exponent of the lower edge of the bin of an error; the upper edge belongs to it."""
+    exponent = math.ceil(math.log2(min(max(error, 2.0**LOWEST), 2.0**HIGHEST)))
+    return max(exponent - 1, LOWEST)

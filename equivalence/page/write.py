@@ -1,0 +1,79 @@
+"""The page of some results: one file of HTML with its style, its script and its data."""
+
+import base64
+import html
+import json
+import math
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from equivalence.judge.precision import BUDGET
+from equivalence.page import data
+from equivalence.report import text
+from equivalence.words import number
+
+FOLDER = Path(__file__).parent
+"""The folder of the template and its parts."""
+
+HEIGHT = 640
+"""Pixels of a page within a notebook."""
+
+SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "page.js")
+"""The scripts of the page, in order."""
+
+
+def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[str] = ()) -> str:
+    """The page of the lines of results of some runs.
+
+    title: its heading.
+    about: lines that stand below the summary: versions, how weights pair up.
+
+    >>> made = page("an empty run", [[]])
+    >>> made.startswith("<!doctype html>"), "an empty run" in made
+    (True, True)
+    """
+    runs = [list(results) for results in runs]
+    lines = [line for results in runs for line in results]
+    cases, kinds = data.cases(runs), data.kinds(lines)
+    bins = [(kind["name"], *each) for kind in kinds for each in kind["bins"]]
+    counts = Counter(case["status"] for case in cases)
+    statuses = (data.DIFFERENT, data.KNOWN, data.EXCUSED, data.EQUAL)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = lambda value: number(value) if math.isfinite(value) else "inf"
+    return environment.get_template("page.html.j2").render(
+        title=title,
+        summary=text.summary(lines),
+        about=about,
+        counts={each: count for each in statuses if (count := counts[each]) or each == statuses[0]},
+        excuses=data.excuses(lines),
+        kinds=kinds,
+        devices=sorted({case["device"] for case in cases if "device" in case}),
+        budget=BUDGET,
+        # Compressed, it is a tenth as long, and holds nothing that HTML could take for a tag.
+        data=_packed({"cases": cases, "bins": bins, "budget": BUDGET}),
+        style=(FOLDER / "page.css").read_text(),
+        scripts=[(FOLDER / name).read_text() for name in SCRIPTS],
+        licence=(FOLDER / "vendor" / "LICENSE").read_text(),
+    )
+
+
+def _packed(content: Any) -> str:
+    compact = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(zlib.compress(compact.encode(), 9)).decode()
+
+
+def framed(content: str) -> str:
+    """A page as a part of another, as of a notebook: neither can change the other."""
+    frame = f'<iframe sandbox="allow-scripts" style="width: 100%; height: {HEIGHT}px; border: 0"'
+    return f'{frame} srcdoc="{html.escape(content)}"></iframe>'

@@ -1,0 +1,93 @@
+"""What the page shows of lines of results."""
+
+import math
+
+import pytest
+
+from equivalence.judge.precision import BUDGET
+from equivalence.page import data
+from tests.engine.parts.results import diagnosis, failure, tensor
+
+
+def status(*lines):
+    (case,) = data.cases([lines])
+    return case["status"]
+
+
+def test_a_case_is_what_its_lines_say():
+    assert status(tensor()) == data.EQUAL
+    assert status(tensor(excuses=["jump"])) == data.EXCUSED
+    assert status(tensor(excuses=["limit"])) == data.EQUAL, "a limit is of a call"
+    assert status(tensor(differs="why", declared=1.0, error=99.0)) == data.KNOWN
+    assert status(tensor(error=99.0)) == data.DIFFERENT
+    assert status(tensor(), failure()) == data.DIFFERENT, "a setting differs"
+    assert status(tensor(ill_posed="zeros")) == data.DIFFERENT
+    differs = {"differs": "why", "declared": 1.0, "error": 99.0, "unexpected": True}
+    assert status(tensor(**differs)) == data.DIFFERENT
+
+
+def test_the_largest_error_is_of_a_tensor_that_may_not_differ():
+    lines = [tensor(name="a", error=2.0), tensor(name="b", error=9.0, declared=1.0)]
+    (case,) = data.cases([lines])
+    assert (case["largest"], case["needed"], case["budget"]) == ("a", 2.0, 16.0)
+
+
+def test_a_problem_needs_more_than_any_budget():
+    (case,) = data.cases([[tensor(error=None, problem="has another shape")]])
+    assert case["needed"] == "inf"
+    assert case["tensors"][0][1:3] == [None, None]
+    assert case["tensors"][0][-1] == "has another shape"
+
+
+def test_only_a_tensor_that_differs_tells_its_worst_element():
+    lines = [tensor(name="a"), tensor(name="b", error=99.0)]
+    (case,) = data.cases([lines])
+    right, wrong = case["tensors"]
+    assert right == ["a", 0.5, 0.25, 0.25, 2.0, 1e-7]
+    assert wrong[-1] == {"index": [0, 1], "candidate": 1.5, "truth": 1.0}
+
+
+def test_a_case_without_a_figure_has_its_text():
+    (case,) = data.cases([[failure(text="weights do not pair up")]])
+    assert case["text"] == "weights do not pair up"
+    assert case.keys().isdisjoint({"needed", "tensors", "diagnosis"})
+
+
+def test_the_diagnosis_of_a_case_is_kept():
+    (case,) = data.cases([[tensor(error=99.0), failure(diagnosis=diagnosis())]])
+    assert '"kind": "Linear"' in case["diagnosis"]
+
+
+def test_the_same_case_of_two_runs_or_seeds_is_two_cases():
+    assert len(data.cases([[tensor()], [tensor()]])) == 2
+    assert len(data.cases([[tensor(), tensor(seed=1)]])) == 2
+
+
+def test_excuses_are_counted_by_case_in_the_order_of_their_table():
+    lines = [tensor(case, name, excuses=["jump", "underflow"]) for case in "ab" for name in "xy"]
+    lines.append({"case": "c", "seed": 0, "set_aside": ["jump"]})
+    of_calls = {"torch": "torch.abs", "counterpart": "ops.abs", "excuses": ["limit"]}
+    lines += [tensor(case, **of_calls) for case in "def"]
+    found = {each["name"]: each["acted"] for each in data.excuses(lines)}
+    acted = {"underflow": "2 cases", "jump": "2 cases, 1 example set aside"}
+    assert list(found.items()) == [*acted.items(), ("limit", "1 counterpart")]
+    assert len(data.cases([lines])) == 5, "an example that is set aside is no case"
+
+
+def test_errors_are_distributed_by_kind_of_tensor():
+    lines = [tensor(name=f"gradient:{i}", error=error) for i, error in enumerate((0.0, 3.0, 17.0))]
+    lines += [tensor(name="output.0", error=16.0), tensor(name="output.1", declared=1.0)]
+    lines += [tensor(name="count", unit="decades"), failure()]
+    gradients, outputs = data.kinds(lines)
+    assert (gradients["name"], gradients["tensors"], gradients["over"]) == ("gradient", 3, 1)
+    assert (gradients["median"], gradients["largest"]) == (3.0, 17.0)
+    assert gradients["bins"] == [[2.0**-7, 2.0**-6, 1], [2.0, 4.0, 1], [16.0, 32.0, 1]]
+    assert outputs["bins"] == [[8.0, 16.0, 1]], "the budget itself is within it"
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-300, 1e300, math.inf])
+def test_every_error_has_a_bin(error):
+    (kind,) = data.kinds([tensor(error=error)])
+    ((low, high, count),) = kind["bins"]
+    assert (high, count) == (2 * low, 1)
+    assert (low >= BUDGET) == (error > BUDGET)
