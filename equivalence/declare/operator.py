@@ -83,6 +83,11 @@ def to(
     return Counterpart(api, names, through, integers, *declared)
 
 
+OF_EXAMPLES = (*DTYPES, "float64")
+"""The dtypes of examples; none is drawn in float64."""
+_DTYPES_TOLD = ", ".join(OF_EXAMPLES)
+
+
 @dataclass(frozen=True)
 class Example:
     """One point of an operator's space.
@@ -102,7 +107,7 @@ class Example:
         odd = [each for each in demand.listed("inputs") if not isinstance(each, Draw)]
         demand(not odd, f"inputs has {shown(odd and odd[0])}, which is no draw; write normal(2, 3)")
         demand.mapping("arguments", self.arguments)
-        demand(self.dtype in DTYPES, f"dtype {shown(self.dtype)} not among {', '.join(DTYPES)}")
+        demand(self.dtype in OF_EXAMPLES, f"dtype {shown(self.dtype)} not among {_DTYPES_TOLD}")
 
     def spelled(self, name: str) -> str:
         """The example as text, which `Operator.example` reads back. name: the operator's name."""
@@ -237,8 +242,8 @@ class Operator:
                 head, dtype = head.value, head.slice.id
             if head.id != self.name:
                 raise ValueError(f"it is of {head.id}")
-            if dtype not in DTYPES:
-                raise ValueError(f"{dtype!r} is not among {', '.join(DTYPES)}")
+            if dtype not in OF_EXAMPLES:
+                raise ValueError(f"{dtype!r} is not among {_DTYPES_TOLD}")
             inputs = tuple(map(read_draw, call.args))
             arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
         except (
@@ -290,7 +295,7 @@ class OperatorCase(TwinCase):
     counterpart: Counterpart
     example: Example
 
-    alone = True
+    alone, dtypes = True, OF_EXAMPLES
 
     @property
     def sample_name(self) -> str:

@@ -305,7 +305,7 @@ class TwinCase(Configured):
         demand.mapping("config", self.config)
         for field_name, allowed in (
             ("phase", PHASES),
-            ("dtype", DTYPES),
+            ("dtype", self.dtypes),
             ("execution", EXECUTIONS),
         ):
             value = getattr(self, field_name)
@@ -314,6 +314,9 @@ class TwinCase(Configured):
         demand(named, f"device is {shown(self.device)}; write its name")
         if self.size is not None:
             demand.mapping("size", self.size)
+
+    dtypes: ClassVar[Sequence[str]] = DTYPES
+    """What `dtype` may be."""
 
     alone: ClassVar[bool] = False
     """Whether this is one operator alone. No rounding comes before it, so that both sides get the

@@ -95,7 +95,7 @@ RECIPES = (
 
 KEPT = (
     candidate("averaged_before_the_update", AVERAGED, HELD, "the average gets the old weights"),
-    candidate("average_of_matrices_alone", AVERAGED.compiled, HELD,
+    candidate("average_of_matrices_alone", AVERAGED, HELD,
         "shifts and scales are left out"),
     candidate("average_warmed_up", AVERAGED, HELD,
         "min(decay, (1 + step) / (10 + step)), as other averages have it"),
