@@ -133,6 +133,7 @@ LIMITS = _Limits(
         "scalar": lambda example: any(draw.shape == () for draw in example.inputs),
         "vector": lambda example: any(len(draw.shape) == 1 for draw in example.inputs),
         "float16": lambda example: example.dtype == "float16",
+        "float64": lambda example: example.dtype == "float64",
         "ties": lambda example: any(draw.kind == "ties" for draw in example.inputs),
         "large": lambda example: any(draw.kind == "logits" for draw in example.inputs),
         "whole": lambda example: any(draw.kind == "whole" for draw in example.inputs),
@@ -151,6 +152,7 @@ empty: an axis has size zero.
 scalar: an input has no axis.
 vector: an input has one axis.
 float16: the dtype is float16.
+float64: the dtype is float64.
 ties: an input has equal values.
 large: an input has values far from one.
 whole: an input has integers.

@@ -20,7 +20,7 @@ _multiplying: dict[str, bool] = {}
 
 
 DOUBLE = 2.0**-45
-"""The unit roundoff by which float64 is judged. Its own is 2^-53, but so is that of the truth, which
+"""The unit roundoff by which float64 is judged. Its own is 2^-53, as is that of the truth, which
 has to be far more exact than the unit."""
 
 

@@ -66,7 +66,7 @@ class TorchTraining(TorchNetwork):
         """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
         self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
-        self._load_held(dtype)
+        before = self._load_held(dtype)
         trace: Trace = {}
         with (
             _storing(sample),
@@ -83,7 +83,7 @@ class TorchTraining(TorchNetwork):
                     for name, parameter in self._trained().items():
                         values = moved(_numpy(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
-        trace |= self._buffers() | self._state()
+        trace |= self._buffers() | self._state(before)
         self.moved = torch_steps.progress(self.step, self.steps)
         self.renew()  # the state of the optimizer must not reach another run
         return trace
@@ -110,8 +110,11 @@ class TorchTraining(TorchNetwork):
         self.renew()
         return [group for group in groups if group.copied(*arrays)]
 
-    def _load_held(self, dtype: str) -> None:
-        """Put the tensors of the step into `dtype`, and the weights into copies of them."""
+    def _load_held(self, dtype: str) -> dict[str, "_Before"]:
+        """Put the tensors of the step into `dtype`, and the weights into copies of them.
+
+        Returns what all of them are now, but for the copies.
+        """
         kept = self._held()
         for tensor in kept.values():
             if tensor.is_floating_point():
@@ -120,18 +123,31 @@ class TorchTraining(TorchNetwork):
         with torch.no_grad():
             for group in self._copies:
                 for name, weight in group.weights.items():
-                    kept[name].copy_(weights[weight])
+                    kept.pop(name).copy_(weights[weight])
+        return {name: (tensor, tensor._version, tensor.clone()) for name, tensor in kept.items()}
 
-    def _state(self) -> Trace:
-        """What the step keeps; of copies of the network, what is compared of the network."""
+    def _state(self, before: Mapping[str, "_Before"]) -> Trace:
+        """What the step has written; of copies of the network, what is compared of the network."""
         alone = {
             name
             for group in self._copies
             for name, weight in group.weights.items()
             if weight in self.constants or weight.rpartition(".")[2] in INTEGER_BUFFERS
         }
-        kept = {name: comparable(_array(v)) for name, v in self._held().items()}
-        return {tensors.state(name): v for name, v in kept.items() if name not in alone}
+        return {
+            tensors.state(name): comparable(_array(values))
+            for name, values in self._held().items()
+            if name not in alone and not (name in before and _is_still(values, *before[name]))
+        }
+
+
+_Before = tuple[torch.Tensor, int, torch.Tensor]
+"""A tensor of a step before a run: itself, how often it was written, and its values."""
+
+
+def _is_still(now: torch.Tensor, then: torch.Tensor, version: int, values: torch.Tensor) -> bool:
+    """Whether a tensor is the one that it was, and nothing has been written into it."""
+    return now is then and now._version == version and torch.equal(now, values)
 
 
 def _shapes(weights: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
@@ -142,7 +158,7 @@ def _look(value: object) -> object:
     """What is inside of a value that a step holds, see `held.Look`."""
     if isinstance(value, torch.Tensor):
         return value
-    if isinstance(value, optim.Optimizer):
+    if isinstance(value, optim.Optimizer | optim.lr_scheduler.LRScheduler):
         return None
     if isinstance(value, amp.GradScaler):  # in MindSpore's words for them, see `torch_steps`
         return {"scale": value._scale, "growth_tracker": value._growth_tracker}

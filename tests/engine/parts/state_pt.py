@@ -33,6 +33,7 @@ class Swa(Step):
     def __init__(self):
         super().__init__(Given())
         self.average = AveragedModel(self.network)
+        self.untouched = torch.ones(3)  # of which the candidate knows nothing
 
     def forward(self, *batch):
         loss = super().forward(*batch)
