@@ -7,7 +7,7 @@ call with the draws of its inputs: `softmax(normal(2, 3), dim=1)`.
 import ast
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from equivalence.declare import draws
@@ -210,6 +210,18 @@ class Operator:
         """The same operator, which always compares these examples, too."""
         more = copy.copy(self)
         more.always = (*self.always, *always)
+        more._demand()
+        return more
+
+    def limited(self, limit: str, consequences: Mapping[str, str]) -> "Operator":
+        """The same operator with one more limit of some counterparts: API -> the consequence."""
+        more = copy.copy(self)
+        more.counterparts = tuple(
+            replace(each, without={**each.without, limit: consequences[each.api]})
+            if each.api in consequences
+            else each
+            for each in self.counterparts
+        )
         more._demand()
         return more
 

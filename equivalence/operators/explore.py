@@ -289,9 +289,9 @@ def _draw_largest(exploration: Exploration, seed: int) -> list[Example]:
 def _in_double(exploration: Exploration, seed: int) -> list[Example]:
     """The largest drawn example in float64, at the nightly level and within the limits.
 
-    Empty where no input has a gradient.
+    Empty where no input has a gradient, and for accelerators, most of which have no float64.
     """
-    if exploration.count != NIGHTLY_EXAMPLES:
+    if exploration.count != NIGHTLY_EXAMPLES or exploration.device != "cpu":
         return []
     double = _doubled(draw_examples(exploration, seed, NIGHTLY_EXAMPLES))
     largest = sorted(double, key=_elements)[-1:]
