@@ -299,11 +299,13 @@ def _in_double(exploration: Exploration, seed: int) -> list[Example]:
 
 
 def _doubled(examples: list[Example]) -> list[Example]:
-    """The examples of float32 in float64, if an input has a gradient."""
+    """The examples of float32 in float64, if an input has a gradient and none is of float16."""
     return [
         replace(example, dtype="float64")
         for example in examples
-        if example.dtype == "float32" and any(draw.differentiable for draw in example.inputs)
+        if example.dtype == "float32"
+        and any(draw.differentiable for draw in example.inputs)
+        and not any(draw.narrow for draw in example.inputs)
     ]
 
 

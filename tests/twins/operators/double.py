@@ -44,6 +44,7 @@ REFUSED = """
 ROUNDED = """
     addcdiv ops.addcdiv
     addcmul ops.addcmul
+    arange ops.arange
     attention ops.softmax
     cdist mint.cdist ops.cdist
     celu nn.CELU ops.celu
@@ -51,11 +52,12 @@ ROUNDED = """
     cholesky_solve ops.cholesky_solve
     cosine_embedding_loss nn.CosineEmbeddingLoss ops.cosine_embedding_loss
     cross_entropy ops.cross_entropy
+    ctc_loss nn.CTCLoss ops.ctc_loss
     deg2rad ops.deg2rad
     digamma ops.digamma
     eigvalsh scipy.linalg.eigh
     fmax ops.fmax
-    fmax_mixed ops.fmax
+    gaussian_nll_loss nn.GaussianNLLLoss ops.gaussian_nll_loss
     gelu nn.GELU ops.gelu
     ger ops.ger
     grid_sample mint.nn.functional.grid_sample ops.grid_sample
@@ -63,9 +65,9 @@ ROUNDED = """
     hardsigmoid mint.nn.functional.hardsigmoid nn.HSigmoid ops.hardsigmoid
     huber_loss nn.HuberLoss ops.huber_loss
     hypot ops.hypot
-    hypot_mixed ops.hypot
     instance_norm ops.group_norm
     interpolate_bilinear nn.Upsample ops.interpolate
+    interpolate_trilinear ops.interpolate
     l1_loss nn.L1Loss ops.l1_loss
     layer_norm ops.LayerNorm
     leaky_relu nn.LeakyReLU ops.leaky_relu
