@@ -72,14 +72,17 @@ ROUNDED = """
     layer_norm ops.LayerNorm
     leaky_relu nn.LeakyReLU ops.leaky_relu
     lgamma ops.lgamma
+    linspace ops.linspace
     log_softmax nn.LogSoftmax ops.log_softmax
     logit ops.logit
     margin_ranking_loss nn.MarginRankingLoss ops.margin_ranking_loss
     masked_fill ops.masked_fill
     matrix_power ops.matrix_power
+    max_pool3d nn.MaxPool3d
     mse_loss nn.MSELoss ops.mse_loss
     multilabel_soft_margin_loss nn.MultiLabelSoftMarginLoss ops.multilabel_soft_margin_loss
     nll_loss mint.nn.functional.nll_loss
+    normalize ops.norm
     pairwise_distance ops.norm
     pdist ops.pdist
     pinv ops.pinv
