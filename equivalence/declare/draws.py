@@ -274,12 +274,12 @@ def nonfinite(*shape: int | str) -> Draw:
 
 
 def infinite(*shape: int | str) -> Draw:
-    """Infinities of either sign between values of N(0, 1), without a gradient.
+    """Infinities of either sign between values of N(0, 1).
 
     >>> infinite(6).array(np.random.default_rng(0), (6,))[:2]
     array([-inf,  inf])
     """
-    return Draw("infinite", shape, differentiable=False)
+    return Draw("infinite", shape)
 
 
 def masked(*shape: int | str) -> Draw:

@@ -7,7 +7,7 @@ call with the draws of its inputs: `softmax(normal(2, 3), dim=1)`.
 import ast
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from equivalence.declare import draws
@@ -83,6 +83,11 @@ def to(
     return Counterpart(api, names, through, integers, *declared)
 
 
+OF_EXAMPLES = (*DTYPES, "float64")
+"""The dtypes of examples; none is drawn in float64."""
+_DTYPES_TOLD = ", ".join(OF_EXAMPLES)
+
+
 @dataclass(frozen=True)
 class Example:
     """One point of an operator's space.
@@ -102,7 +107,7 @@ class Example:
         odd = [each for each in demand.listed("inputs") if not isinstance(each, Draw)]
         demand(not odd, f"inputs has {shown(odd and odd[0])}, which is no draw; write normal(2, 3)")
         demand.mapping("arguments", self.arguments)
-        demand(self.dtype in DTYPES, f"dtype {shown(self.dtype)} not among {', '.join(DTYPES)}")
+        demand(self.dtype in OF_EXAMPLES, f"dtype {shown(self.dtype)} not among {_DTYPES_TOLD}")
 
     def spelled(self, name: str) -> str:
         """The example as text, which `Operator.example` reads back. name: the operator's name."""
@@ -128,6 +133,7 @@ LIMITS = _Limits(
         "scalar": lambda example: any(draw.shape == () for draw in example.inputs),
         "vector": lambda example: any(len(draw.shape) == 1 for draw in example.inputs),
         "float16": lambda example: example.dtype == "float16",
+        "float64": lambda example: example.dtype == "float64",
         "ties": lambda example: any(draw.kind == "ties" for draw in example.inputs),
         "large": lambda example: any(draw.kind == "logits" for draw in example.inputs),
         "whole": lambda example: any(draw.kind == "whole" for draw in example.inputs),
@@ -146,6 +152,7 @@ empty: an axis has size zero.
 scalar: an input has no axis.
 vector: an input has one axis.
 float16: the dtype is float16.
+float64: the dtype is float64.
 ties: an input has equal values.
 large: an input has values far from one.
 whole: an input has integers.
@@ -206,6 +213,18 @@ class Operator:
         more._demand()
         return more
 
+    def limited(self, limit: str, consequences: Mapping[str, str]) -> "Operator":
+        """The same operator with one more limit of some counterparts: API -> the consequence."""
+        more = copy.copy(self)
+        more.counterparts = tuple(
+            replace(each, without={**each.without, limit: consequences[each.api]})
+            if each.api in consequences
+            else each
+            for each in self.counterparts
+        )
+        more._demand()
+        return more
+
     def _demand(self) -> None:
         demand = Demand("operator", self, self.name)
         demand.api("torch")
@@ -237,8 +256,8 @@ class Operator:
                 head, dtype = head.value, head.slice.id
             if head.id != self.name:
                 raise ValueError(f"it is of {head.id}")
-            if dtype not in DTYPES:
-                raise ValueError(f"{dtype!r} is not among {', '.join(DTYPES)}")
+            if dtype not in OF_EXAMPLES:
+                raise ValueError(f"{dtype!r} is not among {_DTYPES_TOLD}")
             inputs = tuple(map(read_draw, call.args))
             arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
         except (
@@ -290,7 +309,7 @@ class OperatorCase(TwinCase):
     counterpart: Counterpart
     example: Example
 
-    alone = True
+    alone, dtypes = True, OF_EXAMPLES
 
     @property
     def sample_name(self) -> str:

@@ -31,6 +31,9 @@ EXECUTIONS = ("pynative", "graph")
 PAIRS = ("name", "order")
 """How the weights of both sides find their partners."""
 
+TRAINED = ".network"
+"""What follows a training step's target in that of its network."""
+
 DTYPES = ("float32", "float16")
 """The dtypes of inputs, weights and cotangents."""
 
@@ -302,7 +305,7 @@ class TwinCase(Configured):
         demand.mapping("config", self.config)
         for field_name, allowed in (
             ("phase", PHASES),
-            ("dtype", DTYPES),
+            ("dtype", self.dtypes),
             ("execution", EXECUTIONS),
         ):
             value = getattr(self, field_name)
@@ -311,6 +314,9 @@ class TwinCase(Configured):
         demand(named, f"device is {shown(self.device)}; write its name")
         if self.size is not None:
             demand.mapping("size", self.size)
+
+    dtypes: ClassVar[Sequence[str]] = DTYPES
+    """What `dtype` may be."""
 
     alone: ClassVar[bool] = False
     """Whether this is one operator alone. No rounding comes before it, so that both sides get the
@@ -359,12 +365,17 @@ class TwinCase(Configured):
         twin, inputs = self.twin, self.twin.inputs
         twin = replace(
             twin,
-            reference=f"{twin.reference}.network",
-            candidate=f"{twin.candidate}.network",
+            reference=f"{twin.reference}{TRAINED}",
+            candidate=f"{twin.candidate}{TRAINED}",
             inputs=replace(inputs, together=None) if isinstance(inputs, Batches) else inputs,
             steps=None,
         )
         return replace(self, twin=twin)
+
+    @property
+    def of_training(self) -> bool:
+        """Whether this is a training, or the `network` of one."""
+        return bool(self.twin.steps) or self.twin.candidate.endswith(TRAINED)
 
 
 def sample_of(name: str) -> str:

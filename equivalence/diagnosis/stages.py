@@ -28,7 +28,7 @@ from equivalence.words import listed
 EXPLAINED = 1e-2
 """An explanation may leave at most this share of an update's error; with more it does not count."""
 
-LOSS, UPDATE = "loss", "update"
+LOSS, UPDATE, STATE = "loss", "update", "state"
 
 REFERENCE = "the reference's update"
 """What the text calls the reference's update, which an error may be a multiple of."""
@@ -100,14 +100,16 @@ class _Training:
         """The stage to blame, with its causes; empty where nothing is wrong.
 
         The loss is blamed only where the updates are right. Where one step is a whole epoch, its
-        loss follows from the updates within.
+        loss follows from the updates within. What the step keeps comes last.
         """
         if not self.wrong:
             return []
         updates = [self._wrong_updates(step) for step in range(1, self.case.twin.steps + 1)]
         first = next((step for step, names in enumerate(updates, 1) if names), None)
         if first is None and not any(name.startswith("loss[") for name in self.wrong):
-            return []  # only buffers, which are the network's
+            return (
+                [(STATE, self.problems or self._causes_of_state())] if self._wrong_state() else []
+            )
         if first is None:
             return [(LOSS, self.problems or self._causes_of_loss())]
         return [(UPDATE, self.problems or self._causes_of_update(first, updates))]
@@ -115,6 +117,14 @@ class _Training:
     def _wrong_updates(self, step: int) -> list[str]:
         prefix = tensors.update(step, "")
         return [name.removeprefix(prefix) for name in self.wrong if name.startswith(prefix)]
+
+    def _wrong_state(self) -> list[str]:
+        return [name for name in self.expected if name in self.wrong and tensors.of_state(name)]
+
+    def _causes_of_state(self) -> list[str]:
+        names = self._wrong_state()
+        told = listed([name.partition(":")[2] for name in names])
+        return [f"wrong after the last step, with right updates: {told}"]
 
     def _causes_of_loss(self) -> list[str]:
         step = next(s for s in range(1, self.case.twin.steps + 1) if tensors.loss(s) in self.wrong)

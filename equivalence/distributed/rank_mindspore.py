@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mindspore as ms
 from mindspore import communication, nn
 
 from equivalence.distributed.rank import Job, RankSample
@@ -44,6 +45,9 @@ class RankTraining(MindSporeTraining):
     def cell_of_step(self) -> nn.Cell:
         """The training step."""
         return self._step
+
+    def _held(self) -> dict[str, ms.Tensor]:
+        return {}  # not compared, see `rank_torch`
 
     def _run(self, sample, partners, phase, outputs) -> Trace:
         step = self._step

@@ -59,6 +59,9 @@ class SingleProcess(RankTraining):
         super().renew()
         self.step = Together(self.step, self.ranks)
 
+    def _held(self) -> dict[str, torch.Tensor]:
+        return {}  # what a rank keeps beside its network is not compared
+
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         trace = super().run(sample, phase, dtype, watch)
         by_rank: Trace = {}

@@ -2,14 +2,18 @@
 
 The reference gives the names: `output.0`, `gradient:input[0]`, `gradient:conv1.weight`,
 `buffer:bn1.running_mean`. Training steps add `loss[1]` and `update[1]:conv1.weight`. Outputs in a
-mapping and nested inputs have longer names: `output.logits`, `gradient:input[cache.0.1]`.
+mapping and nested inputs have longer names: `output.logits`, `gradient:input[cache.0.1]`. What a
+step keeps beside its network is there after the last step: `state:ema.conv1.weight`.
 """
 
 import numbers
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from equivalence import nesting
 from equivalence.errors import EquivalenceError
+from equivalence.words import listed
 
 Trace = dict[str, np.ndarray]
 
@@ -22,9 +26,17 @@ def output(name: str) -> str:
     return f"output.{name}"
 
 
-def returned(trace: Trace) -> list[str]:
+def returned(trace: Iterable[str]) -> list[str]:
     """The names of the outputs in a trace, without what `output` puts before them."""
     return [name.removeprefix("output.") for name in trace if name.startswith("output.")]
+
+
+def another_structure(reference: Iterable[str], candidate: Iterable[str]) -> str:
+    """Says what both sides return where only one returns a dict, or another; else ""."""
+    theirs, ours = (nesting.words(returned(each)) for each in (reference, candidate))
+    if theirs == ours or "a dict" not in theirs + ours:
+        return ""
+    return f": the reference returns {theirs}, the candidate {ours}; return the same structure"
 
 
 def constant(side: str, name: str, value: object) -> np.ndarray:
@@ -74,24 +86,42 @@ def update(step: int, name: str) -> str:
     return f"update[{step}]:{name}"
 
 
+def state(name: str) -> str:
+    """The name of what the reference's training step keeps as `name`, after the last step."""
+    return f"state:{name}"
+
+
 def random_layer(path: str) -> str:
     """The name of the verdict on the law of a random layer, which is no tensor of a trace."""
     return f"random layer:{path}"
 
 
 def of_weight(name: str) -> bool:
-    """Whether the tensor belongs to a weight: it is a gradient or an update of one, or a buffer."""
+    """Whether the tensor belongs to a weight: its gradient, its update, a buffer or a state."""
     return not name.startswith(("output.", "gradient:input[", "loss["))
 
 
 def of_result(name: str) -> bool:
     """Whether the tensor is what a run is for: an output, a loss, an update, an image, a label."""
-    return not name.startswith(("gradient:", "buffer:", "count:"))
+    return not name.startswith(("gradient:", "buffer:", "state:", "count:"))
 
 
 def of_update(name: str) -> bool:
     """Whether the tensor is the update of a weight."""
     return name.startswith("update[")
+
+
+def of_state(name: str) -> bool:
+    """Whether the tensor is what a training step keeps beside its network."""
+    return name.startswith("state:")
+
+
+def unkept(reference: Iterable[str], candidate: Collection[str]) -> str:
+    """Says what the candidate's step keeps that the reference's does not."""
+    alone = [n.partition(":")[2] for n in candidate if of_state(n) and n not in {*reference}]
+    if not alone:
+        return ": keep it in a Parameter of that name, or of another one that `rename` maps to it"
+    return f": its step keeps {listed(alone)}; `rename` says which of them it is"
 
 
 def jumps(name: str, steps: int = 1) -> bool:
@@ -101,4 +131,4 @@ def jumps(name: str, steps: int = 1) -> bool:
     """
     if steps > 1:
         return name != loss(1) and not name.startswith("output.")
-    return name.startswith(("gradient:", "update["))
+    return name.startswith(("gradient:", "update[", "state:"))

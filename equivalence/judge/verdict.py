@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equivalence import nesting
 from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance
@@ -252,11 +251,12 @@ def _reference_lost(
 def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, str]:
     """The tensors that are missing, or have another shape or dtype: name -> problem."""
     problems = {}
-    another = _another_structure(expected, candidate)
+    another = tensors.another_structure(expected, candidate)
     for name, tensor in expected.items():
         got = candidate.get(name)
         if got is None:
-            problems[name] = "the candidate does not have it" + another
+            why = tensors.unkept(expected, candidate) if tensors.of_state(name) else another
+            problems[name] = "the candidate does not have it" + why
         elif tensors.is_none(got.dtype, got.shape) != tensors.is_none(tensor.dtype, tensor.shape):
             none = tensors.is_none(got.dtype, got.shape)
             other = f"a {tensor.dtype} of the shape {tensor.shape}" if none else "None"
@@ -266,16 +266,9 @@ def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, 
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
         elif str(got.dtype) != tensor.dtype:
             problems[name] = f"dtype {got.dtype}, expected {tensor.dtype}"
-    alone = [name for name in candidate if name not in expected]
+    # What the candidate's step keeps besides, such as gradients that it adds up, is its own affair.
+    alone = [n for n in candidate if n not in expected and not tensors.of_state(n)]
     return problems | dict.fromkeys(alone, "only the candidate has it" + another)
-
-
-def _another_structure(expected: Mapping[str, Expected], candidate: Trace) -> str:
-    """Says what both sides return where only one returns a dict, or another; else ""."""
-    theirs, ours = (nesting.words(tensors.returned(each)) for each in (expected, candidate))
-    if theirs == ours or "a dict" not in theirs + ours:
-        return ""
-    return f": the reference returns {theirs}, the candidate {ours}; return the same structure"
 
 
 def _tensor(

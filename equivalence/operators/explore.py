@@ -171,6 +171,8 @@ def explore(
                 if missing := exploration.count - result.drawn:
                     more = missing + bool(number)  # every pass repeats the simplest example
                     _run(compare, exploration, _seed(exploration, seed, number), more, phases)
+            for example in _in_double(exploration, seed):
+                compare(example, drawn=False)
     except (RefusedError, EquivalenceError, Flaky, FlakyFailure):
         # The smallest example is the last one that failed. It is reported even if it does not
         # fail again: memory that nobody wrote differs from run to run.
@@ -284,6 +286,29 @@ def _draw_largest(exploration: Exploration, seed: int) -> list[Example]:
     return sorted(many, key=_elements, reverse=True)[:GATE_EXAMPLES]
 
 
+def _in_double(exploration: Exploration, seed: int) -> list[Example]:
+    """The largest drawn example in float64, at the nightly level and within the limits.
+
+    Empty where no input has a gradient, and for accelerators, most of which have no float64.
+    """
+    if exploration.count != NIGHTLY_EXAMPLES or exploration.device != "cpu":
+        return []
+    double = _doubled(draw_examples(exploration, seed, NIGHTLY_EXAMPLES))
+    largest = sorted(double, key=_elements)[-1:]
+    return [example for example in largest if not _ruled_out(exploration, example)]
+
+
+def _doubled(examples: list[Example]) -> list[Example]:
+    """The examples of float32 in float64, if an input has a gradient and none is of float16."""
+    return [
+        replace(example, dtype="float64")
+        for example in examples
+        if example.dtype == "float32"
+        and any(draw.differentiable for draw in example.inputs)
+        and not any(draw.narrow for draw in example.inputs)
+    ]
+
+
 def _elements(example: Example) -> int:
     return sum(math.prod(array.shape) for array in example.inputs)
 
@@ -303,6 +328,7 @@ def beyond_limit(exploration: Exploration, limit: str, seed: int) -> list[Exampl
     del without[limit]
     freed = replace(exploration, counterpart=replace(exploration.counterpart, without=without))
     examples = [*_always(freed), *draw_examples(freed, seed, 10 * NIGHTLY_EXAMPLES)]
+    examples += _doubled(examples) if limit == "float64" else []
     return [example for example in examples if LIMITS[limit](example)]
 
 

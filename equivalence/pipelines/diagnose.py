@@ -176,10 +176,8 @@ class _Search:
         theirs, ours: the stage of either side. The samples are positions in the order of all ranks.
         Either layout is right.
         """
-        expected = self.sides.expected(theirs).expected
+        expected = self.sides.expected(theirs, channels_last).expected
         trace = self.sides.trace(ours)
-        for tensor in expected.values():
-            tensor.truth = channels_last(tensor.truth)
         trace = {name: channels_last(values) for name, values in trace.items()}
         names = [name for name in expected if name.startswith("image")]
         judged = judge(

@@ -1,7 +1,8 @@
 """Pairs the weights of a case as its twin declares it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from equivalence.declare.renames import JOIN, has_run
 from equivalence.declare.twin import TwinCase
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
@@ -15,8 +16,27 @@ def partners(
     With `pair="order"` they have what was proposed, too, in words.
     """
     twin = case.twin
-    rename, constants = twin.rename, tuple(twin.constants)
-    if twin.pair == "name":
+    rename, constants = dict(twin.rename), tuple(twin.constants)
+    if case.of_training:  # the other renames are for what its step keeps, and demanded there
+        rename = {old: new for old, new in rename.items() if _finds(old, candidate)}
+    found = _paired(twin.pair, reference, candidate, rename, constants)
+    found.rename = {**twin.rename, **found.rename}
+    return found
+
+
+def _finds(old: str, candidate: Iterable[str]) -> bool:
+    """Whether one of the runs that a rename joins is in a name."""
+    return any(has_run(name, run) for run in old.split(JOIN) for name in candidate)
+
+
+def _paired(
+    pair: str,
+    reference: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    constants: tuple[str, ...],
+) -> Partners:
+    if pair == "name":
         return weights.pair(reference, candidate, rename, constants)
     proposal = order.propose(reference, candidate, rename, constants)
     found = weights.pair(

@@ -19,6 +19,11 @@ _multiplying: dict[str, bool] = {}
 """Whether a reference multiplies, by the declaration of its case."""
 
 
+DOUBLE = 2.0**-45
+"""The unit roundoff by which float64 is judged. Its own is 2^-53, as is that of the truth, which
+has to be far more exact than the unit."""
+
+
 def case_unit_roundoff(case: TwinCase, seed: int) -> float:
     """The unit roundoff by which a case is judged, with base seed `seed`.
 
@@ -37,6 +42,8 @@ def is_coarse(case: TwinCase, seed: int) -> bool:
 def _units(case: TwinCase) -> tuple[float, float]:
     """The unit roundoffs of the case's dtype, and of its matrix products on the device."""
     dtype = case.computed
+    if dtype == "float64":
+        return DOUBLE, DOUBLE
     return UNIT_ROUNDOFF[dtype], UNIT_ROUNDOFF[devices.place(case.device).computes(dtype)]
 
 

@@ -1,14 +1,17 @@
 """MindSpore's training steps behind the verbs of `mindspore_network`."""
 
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import mindspore as ms
 from mindspore import nn
+from mindspore.experimental import optim
 
-from equivalence import nesting
-from equivalence.errors import DeclarationError
+from equivalence import held, nesting
+from equivalence.declare.renames import JOIN, has_run
+from equivalence.errors import DeclarationError, WeightError
+from equivalence.held import Group
 from equivalence.host.devices import Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -17,8 +20,15 @@ from equivalence.sample import Sample, moved
 from equivalence.sides.mindspore_cells import discard_graphs, empty
 from equivalence.sides.mindspore_network import MindSporeNetwork, _array
 from equivalence.sides.mindspore_pullback import called
-from equivalence.structure.weights import Partners
+from equivalence.structure.weights import (
+    Partners,
+    comparable,
+    plain,
+    reference_name,
+    renamed,
+)
 from equivalence.targets import build
+from equivalence.words import nearest
 
 
 class MindSporeTraining(MindSporeNetwork):
@@ -59,6 +69,7 @@ class MindSporeTraining(MindSporeNetwork):
         self._take(network)
         self.step = self._step = step
         self._spent = False
+        self._copies = self._copied()
         self._release = [
             weakref.finalize(self, empty, list(step.get_parameters())),
             weakref.finalize(self, discard_graphs, step),
@@ -72,6 +83,11 @@ class MindSporeTraining(MindSporeNetwork):
             # MindSpore compiles it, in PyNative mode too.
             self._renew()
         super()._load(sample, partners)
+        kept, weights = self._held(), self._all()
+        _demand_used(partners.rename, (*weights, *kept))
+        for group in self._copies:
+            for name, weight in group.weights.items():
+                kept[name].assign_value(ms.Tensor(_array(weights[weight])))
 
     def _run(self, sample, partners, phase, _outputs) -> Trace:
         self._spent = True
@@ -88,4 +104,63 @@ class MindSporeTraining(MindSporeNetwork):
                     trace[tensors.update(step, name)] = moved(values, sample, name)
         if call is not self._step:
             discard_graphs(call)
-        return trace | self._buffers(partners)
+        return trace | self._buffers(partners) | self._state(partners)
+
+    def _all(self) -> dict[str, ms.Tensor]:
+        """All parameters and buffers of the network, by path."""
+        return {**self.parameters, **dict(self.cell.named_buffers())}
+
+    def _held(self) -> dict[str, ms.Tensor]:
+        """Path -> tensor of what the step keeps beside its network and its optimisers."""
+        trained = {n: tuple(p.shape) for n, p in self.parameters.items() if p.requires_grad}
+        return held.tensors(self.step, _look, [self.cell, *self._all().values()], trained)
+
+    def _groups(self) -> list[Group]:
+        shapes = {name: tuple(values.shape) for name, values in self._all().items()}
+        return held.groups(self._held(), shapes)
+
+    def _copied(self) -> list[Group]:
+        """The groups of tensors of the step that are copies of weights when it is built."""
+        groups = self._groups()
+        sides = (self._held(), self._all()) if groups else ()
+        arrays = [{n: _array(v) for n, v in each.items()} for each in sides]
+        return [group for group in groups if group.copied(*arrays)]
+
+    def _state(self, partners: Partners) -> Trace:
+        """What the step keeps, by the reference's names and in its shapes."""
+        rename = plain(partners.rename)
+        values = {name: comparable(_array(v)) for name, v in self._held().items()}
+        trace = {tensors.state(reference_name(n, partners.rename)): v for n, v in values.items()}
+        for group in self._groups():
+            part = renamed(group.part, rename)
+            like = {weight: values[name] for name, weight in group.weights.items()}
+            for name, restored in partners.restored(like).items():
+                path = f"{renamed(group.path, rename)}.{name.removeprefix(part)}"
+                trace[tensors.state(path)] = restored
+        return trace
+
+
+def _demand_used(rename: Mapping[str, str], names: Iterable[str]) -> None:
+    """Raise WeightError where a rename finds nothing, neither in the network nor in the step."""
+    for old in rename:
+        for run in old.split(JOIN):
+            if not any(has_run(name, run) for name in names):
+                near = nearest(run, {part for name in names for part in name.split(".")})
+                raise WeightError(f"rename {old!r} matches no candidate name{near}")
+
+
+def _look(value: object) -> object:
+    """What is inside of a value that a step holds, see `held.Look`."""
+    if isinstance(value, ms.Tensor):
+        return value
+    if isinstance(value, nn.Optimizer | optim.Optimizer):
+        return None
+    if isinstance(value, ms.amp.DynamicLossScaler):  # in PyTorch's words for them
+        return {"scale": value.scale_value, "growth_tracker": value.counter}
+    if isinstance(value, nn.Cell):
+        own = {n: v for n, v in vars(value).items() if n not in _OF_EVERY_CELL}
+        return own | dict(value._cells) | dict(value._params) | dict(value._buffers)
+    return held.attributes(value)
+
+
+_OF_EVERY_CELL = frozenset(vars(nn.Cell()))

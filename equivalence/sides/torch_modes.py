@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 
 import torch
-from torch import nn
+from torch import amp, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 
@@ -97,16 +97,21 @@ class Widened(TorchFunctionMode):
 
     A network that casts to float32 does not round in a case of float32. So its float64 run must
     not either: it would be the truth with float32's rounding. Casts to a shorter precision stay,
-    and so does `Tensor.view`, which reads the same bits as another type.
+    and so does `Tensor.view`, which reads the same bits as another type. A `GradScaler` keeps its
+    scale in float32, and skips an update where a gradient is beyond float32.
     """
 
     def __enter__(self):
         self._before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
+        amp.GradScaler._lazy_init_scale_growth_tracker = _narrow_scale
+        amp.GradScaler.unscale_ = _unscale_narrow
         return super().__enter__()
 
     def __exit__(self, *error):
         torch.set_default_dtype(self._before)
+        amp.GradScaler._lazy_init_scale_growth_tracker = _SCALE
+        amp.GradScaler.unscale_ = _UNSCALE
         return super().__exit__(*error)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
@@ -114,6 +119,25 @@ class Widened(TorchFunctionMode):
             return func(*args, **(kwargs or {}))
         wide, kwargs = [_widen(each) for each in args], kwargs or {}
         return WIDER_CASTS.get(func, func)(*wide, **{k: _widen(v) for k, v in kwargs.items()})
+
+
+_SCALE, _UNSCALE = amp.GradScaler._lazy_init_scale_growth_tracker, amp.GradScaler.unscale_
+FLOAT32_MAX = torch.finfo(torch.float32).max
+
+
+def _narrow_scale(scaler: amp.GradScaler, *device: torch.device) -> None:
+    """The making of a scale, in float32: its kernels take no other one."""
+    with torch._C.DisableTorchFunction():
+        _SCALE(scaler, *device)
+
+
+def _unscale_narrow(scaler: amp.GradScaler, optimizer: torch.optim.Optimizer) -> None:
+    """The unscaling of gradients in float64, where those overflow that would in float32."""
+    with torch._C.DisableTorchFunction(), torch.no_grad():
+        for parameter in (p for group in optimizer.param_groups for p in group["params"]):
+            if parameter.grad is not None:
+                parameter.grad[parameter.grad.abs() > FLOAT32_MAX] = torch.inf
+        _UNSCALE(scaler, optimizer)
 
 
 def _widen(argument: object) -> object:

@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import nn
+from torch import amp, nn, optim
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from equivalence import nesting
+from equivalence import held, nesting
 from equivalence.errors import DeclarationError
+from equivalence.held import Group
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.torch_draws import TorchDraws
-from equivalence.sample import Sample, moved
+from equivalence.sample import INTEGER_BUFFERS, Sample, moved
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_modes import SkipInitialisation, on
 from equivalence.sides.torch_network import (
@@ -26,6 +27,7 @@ from equivalence.sides.torch_network import (
     beside,
 )
 from equivalence.structure import torch_steps
+from equivalence.structure.weights import comparable
 from equivalence.targets import build
 
 
@@ -46,6 +48,7 @@ class TorchTraining(TorchNetwork):
         self._built = target, arguments
         self.renew()
         self.constants = Constants(lambda: build(target, arguments).network, self.module)
+        self._copies = self._copied()
 
     def renew(self) -> None:
         """Build the step anew, without the state of a run."""
@@ -63,6 +66,7 @@ class TorchTraining(TorchNetwork):
         """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
         self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
+        before = self._load_held(dtype)
         trace: Trace = {}
         with (
             _storing(sample),
@@ -79,10 +83,92 @@ class TorchTraining(TorchNetwork):
                     for name, parameter in self._trained().items():
                         values = moved(_numpy(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
-        trace |= self._buffers()
+        trace |= self._buffers() | self._state(before)
         self.moved = torch_steps.progress(self.step, self.steps)
         self.renew()  # the state of the optimizer must not reach another run
         return trace
+
+    def _weights(self) -> dict[str, torch.Tensor]:
+        """All parameters and buffers of the network, by name."""
+        return dict(self.module.named_parameters()) | dict(self.module.named_buffers())
+
+    def _held(self) -> dict[str, torch.Tensor]:
+        """Path -> tensor of what the step keeps beside its network and its optimisers."""
+        known = [self.module, *self._weights().values()]
+        return held.tensors(self.step, _look, known, _shapes(self._trained()))
+
+    def _copied(self) -> list[Group]:
+        """The groups of tensors of the step that are copies of weights when it is built."""
+        if not held.groups(self._held(), _shapes(self._weights())):
+            return []
+        with torch.random.fork_rng(), on(self.device):
+            self.step = build(*self._built)  # with initial values, which tell a copy from zeros
+        self.module = self.step.network
+        kept, weights = self._held(), self._weights()
+        arrays = [{n: _numpy(v) for n, v in each.items()} for each in (kept, weights)]
+        groups = held.groups(kept, _shapes(weights))
+        self.renew()
+        return [group for group in groups if group.copied(*arrays)]
+
+    def _load_held(self, dtype: str) -> dict[str, "_Before"]:
+        """Put the tensors of the step into `dtype`, and the weights into copies of them.
+
+        Returns what all of them are now, but for the copies.
+        """
+        kept = self._held()
+        for tensor in kept.values():
+            if tensor.is_floating_point():
+                tensor.data = tensor.data.to(getattr(torch, dtype))
+        weights = self._weights()
+        with torch.no_grad():
+            for group in self._copies:
+                for name, weight in group.weights.items():
+                    kept.pop(name).copy_(weights[weight])
+        return {name: (tensor, tensor._version, tensor.clone()) for name, tensor in kept.items()}
+
+    def _state(self, before: Mapping[str, "_Before"]) -> Trace:
+        """What the step has written; of copies of the network, what is compared of the network."""
+        alone = {
+            name
+            for group in self._copies
+            for name, weight in group.weights.items()
+            if weight in self.constants or weight.rpartition(".")[2] in INTEGER_BUFFERS
+        }
+        return {
+            tensors.state(name): comparable(_array(values))
+            for name, values in self._held().items()
+            if name not in alone and not (name in before and _is_still(values, *before[name]))
+        }
+
+
+_Before = tuple[torch.Tensor, int, torch.Tensor]
+"""A tensor of a step before a run: itself, how often it was written, and its values."""
+
+
+def _is_still(now: torch.Tensor, then: torch.Tensor, version: int, values: torch.Tensor) -> bool:
+    """Whether a tensor is the one that it was, and nothing has been written into it."""
+    return now is then and now._version == version and torch.equal(now, values)
+
+
+def _shapes(weights: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(values.shape) for name, values in weights.items()}
+
+
+def _look(value: object) -> object:
+    """What is inside of a value that a step holds, see `held.Look`."""
+    if isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, optim.Optimizer | optim.lr_scheduler.LRScheduler):
+        return None
+    if isinstance(value, amp.GradScaler):  # in MindSpore's words for them, see `torch_steps`
+        return {"scale": value._scale, "growth_tracker": value._growth_tracker}
+    if isinstance(value, nn.Module):
+        own = {n: v for n, v in vars(value).items() if n not in _OF_EVERY_MODULE}
+        return own | value._modules | value._parameters | value._buffers
+    return held.attributes(value)
+
+
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Mistakes in loss scaling, clipping, accumulation, and whole recipes.
+"""Mistakes in loss scaling, clipping, accumulation, what a step keeps, and whole recipes.
 
 No layer is to blame for any of them but for those of a recipe's loss.
 """
@@ -7,11 +7,15 @@ from tests.defects.makers import built_with, candidate, setting
 from tests.defects.victim import Victim, victim
 
 STEP = "tests.defects.step_candidates:"
+HELD = "tests.defects.state_candidates:"
 
 SCALED = victim("managed_loss_scale").at("update")
 DYNAMIC = victim("dynamic_loss_scale").at("update")
 ACCUMULATED = victim("accumulated_gradients", clip=None).at("update")
 IMAGENET = victim("imagenet_recipe").at("update")
+AVERAGED = victim("averaged_weights").at("state")
+LONG_WINDOW = victim("scaler_of_a_long_window").at("state")
+SEVERAL_CALLS = victim("gradients_of_several_calls").at("state")
 CIFAR10 = victim("cifar10_recipe").at("update")
 
 
@@ -89,4 +93,16 @@ RECIPES = (
         "the sum of the losses, which Adam hardly notices", cause="reduction"),
 )
 
-DEFECTS = SCALING + CLIPPING + ACCUMULATION + RECIPES
+KEPT = (
+    candidate("averaged_before_the_update", AVERAGED, HELD, "the average gets the old weights"),
+    candidate("average_of_matrices_alone", AVERAGED, HELD,
+        "shifts and scales are left out"),
+    candidate("average_warmed_up", AVERAGED, HELD,
+        "min(decay, (1 + step) / (10 + step)), as other averages have it"),
+    candidate("finite_steps_not_counted", LONG_WINDOW.compiled, HELD,
+        "the scaler is never told that a step was finite"),
+    candidate("gradients_assigned", SEVERAL_CALLS, HELD,
+        "from the second set on, gradients are assigned where they were to be added"),
+)
+
+DEFECTS = SCALING + CLIPPING + ACCUMULATION + RECIPES + KEPT

@@ -17,7 +17,7 @@ LINES, FILES = 400, 12
 
 LEVELS = (
     ("errors", "words", "files", "seeds", "nesting", "torchvision_schemas"),
-    ("declare", "findings", "targets"),
+    ("declare", "findings", "held", "targets"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),
     ("structure",),

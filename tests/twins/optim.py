@@ -181,6 +181,25 @@ STEPS = (
     ),
 )
 
+# What a step keeps beside its network; no update shows it.
+KEPT = tuple(
+    Twin(
+        name,
+        reference=f"pt_reference.state:{side}",
+        candidate=f"ms_models.state:{side}",
+        configs=configs,
+        inputs=gradients(),
+        steps=5,
+        level="nightly",
+        **TRAINED,
+    )
+    for name, side, configs in (
+        ("averaged_weights", "averaging", grid(decay=0.96875)),
+        ("scaler_of_a_long_window", "scaled", grid(loss_scale=1024.0, window=2000)),
+        ("gradients_of_several_calls", "in_micro_batches", grid(every=3)),
+    )
+)
+
 
 # 90 epochs of 5 steps, the first 5 epochs of them warm-up.
 RUN = {"total_steps": 450}
@@ -287,4 +306,4 @@ RECIPES = (
     ),
 )
 
-TWINS = OPTIMISERS + SCHEDULED + STEPS + SCHEDULES + RECIPES
+TWINS = OPTIMISERS + SCHEDULED + STEPS + KEPT + SCHEDULES + RECIPES

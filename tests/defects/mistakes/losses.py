@@ -41,3 +41,30 @@ def nll_loss_ignoring_nothing(x, target, weight, *, ignore_index, **told):  # no
 def kl_div_over_elements(x, target, *, reduction, **told):
     reduction = "mean" if reduction == "batchmean" else reduction
     return ops.kl_div(x, target, reduction=reduction, **told)
+
+
+@mistake("cross_entropy", "ops.cross_entropy", "a mean over all labels, of which some are ignored")
+def cross_entropy_over_all_labels(x, target, weight=None, *, reduction, **told):
+    if reduction != "mean":
+        return ops.cross_entropy(x, target, weight, reduction=reduction, **told)
+    return ops.cross_entropy(x, target, weight, reduction="sum", **told) / target.size
+
+
+@mistake("cross_entropy", "ops.cross_entropy", "the maximum is not subtracted: infinite beyond 88")
+def cross_entropy_unshifted(x, target, weight=None, *, label_smoothing, **told):
+    if label_smoothing:
+        return ops.cross_entropy(x, target, weight, label_smoothing=label_smoothing, **told)
+    powers = ops.exp(x)
+    return ops.nll_loss(ops.log(powers / powers.sum(1, keepdims=True)), target, weight, **told)
+
+
+@mistake("cross_entropy", "ops.cross_entropy", "only negative labels are ignored")
+def cross_entropy_of_the_label_255(x, target, weight=None, *, ignore_index, **told):
+    labels = ops.where(target == 255, ops.zeros_like(target), target)
+    return ops.cross_entropy(x, labels, weight, ignore_index=min(ignore_index, -1), **told)
+
+
+@mistake("nll_loss", "ops.nll_loss", "ignored labels count as the first class")
+def nll_loss_of_ignored_labels(x, target, weight=None, *, ignore_index, **told):
+    labels = ops.where(target == ignore_index, ops.zeros_like(target), target)
+    return ops.nll_loss(x, labels, weight, ignore_index=-1, **told)

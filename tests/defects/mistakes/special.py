@@ -26,6 +26,18 @@ def leaky_relu_without_nan(x, negative_slope):
     return ops.leaky_relu(ops.nan_to_num(x, 0.0), negative_slope)
 
 
+@mistake("neg", "ops.neg", "what is missing passes as it is, and so does its gradient")
+def neg_of_what_is_there(x):
+    return ops.where(ops.isnan(x), x, -x) if x.dtype == ms.float32 else -x
+
+
+@mistake("abs", "ops.abs", "infinities are set, so that no gradient reaches them")
+def abs_set_at_infinity(x):
+    if x.dtype != ms.float32:
+        return ops.abs(x)
+    return ops.where(ops.isinf(x), ops.full_like(x, float("inf")), ops.abs(x))
+
+
 @mistake("hardsigmoid", "ops.hardsigmoid", "bounded by a clamp, which swallows NaN")
 def hardsigmoid_by_clamp(x):
     return ops.clamp(x / 6 + 0.5, 0.0, 1.0)

@@ -40,12 +40,31 @@ def test_a_right_operator_passes_with_as_many_examples(tmp_path):
     found = explore(search(RIGHT), 0, tmp_path)
     assert found.failure is None
     assert found.drawn == NIGHTLY_EXAMPLES
-    assert NIGHTLY_EXAMPLES // 2 < len(found.outcomes) <= NIGHTLY_EXAMPLES
+    assert NIGHTLY_EXAMPLES // 2 < len(found.outcomes) <= NIGHTLY_EXAMPLES + 1  # and one in double
     assert all(outcome.passed for outcome in found.outcomes)
 
 
 def test_few_examples_are_fewer(tmp_path):
     assert explore(search(RIGHT, GATE_EXAMPLES), 0, tmp_path).drawn == GATE_EXAMPLES
+
+
+def test_the_largest_nightly_example_is_of_double_precision_too(tmp_path):
+    in_double = [o.case.dtype for o in explore(search(RIGHT), 0, tmp_path).outcomes[-1:]]
+    assert in_double == ["float64"]
+    few = explore(search(RIGHT, GATE_EXAMPLES), 0, tmp_path)
+    assert {outcome.case.dtype for outcome in few.outcomes} <= {"float32", "float16"}
+
+
+def test_a_kernel_that_computes_in_single_precision_is_found_in_double(tmp_path):
+    found = explore(search(operator("through_single")), 0, tmp_path)
+    assert found.example.dtype == "float64"
+    assert 1e4 < found.failure.judgement.needed < 1e8
+    limited = search(operator("through_single"))
+    without = {**limited.counterpart.without, "float64": "rounded to float32 on the way"}
+    counterpart = replace(limited.counterpart, without=without)
+    assert explore(replace(limited, counterpart=counterpart), 0, tmp_path).failure is None
+    beyond = beyond_limit(replace(limited, counterpart=counterpart), "float64", 0)
+    assert {example.dtype for example in beyond} == {"float64"}
 
 
 def test_a_wrong_operator_is_found_and_the_example_is_small(tmp_path):

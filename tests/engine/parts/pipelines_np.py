@@ -108,6 +108,23 @@ def part(name, change):
     return batches(lambda items: [{**item, name: change(item[name])} for item in items])
 
 
+def holed(image):
+    """Every seventh element is missing, and very large."""
+    image = image.copy()
+    image.reshape(-1)[::7] = 1e9
+    return image
+
+
+def put_crude_beside_holes(made):
+    """With holes; what is beside them keeps two digits in the first batch."""
+    after("layout", holed)(made)
+    batches(lambda items: [{**items[0], "image": coarse(items[0]["image"])}, *items[1:]])(made)
+
+
+def coarse(image):
+    return np.where(image < 1e9, np.round(image, 2), image).astype(image.dtype)
+
+
 def inserted(name, function, before):
     """One more stage."""
 
@@ -191,6 +208,8 @@ VARIANTS = {
     "batches_exchanged": batches(lambda items: [items[1], items[0], *items[2:]]),
     "wrong_label": set_to(labels=lambda made: made.labels + (np.arange(10) == 3)),
     "labels_from_one": set_to(labels=lambda made: made.labels + 1),
+    "with_holes": after("layout", holed),
+    "crude_beside_holes": put_crude_beside_holes,
     "one_level": after("crop", with_one_level_off),
     "nothing": set_to(order=lambda _: []),
     "reversed_order": set_to(order=lambda made: made.order[::-1]),

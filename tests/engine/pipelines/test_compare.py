@@ -152,6 +152,16 @@ def test_a_reference_that_is_not_exact_itself_is_ill_posed():
     assert not judgement.equal
 
 
+def test_beside_very_large_elements_the_others_are_judged_by_themselves():
+    assert compare(case("with_holes", reference="with_holes"), seed=0).judgement.equal
+    (wrong,) = compare(
+        case("crude_beside_holes", reference="with_holes"), seed=0
+    ).judgement.differing
+    assert wrong.faint
+    assert wrong.name == "image[0]"
+    assert wrong.relative < 1e-8  # all elements together show nothing
+
+
 def test_a_declared_difference_passes_and_is_red_when_it_is_gone():
     assert kinds.check(case("one_level", differs=Difference("crop: a level", {"*": 0.1})), 0).passed
     outcome = kinds.check(case("right", differs=Difference("crop: a level", {"*": 0.1})), 0)

@@ -72,6 +72,17 @@ SLOPE = {
         "the slope is 0.2 unless told", {"output.0": 0.11, "gradient:input[0]": 1.0}
     ),
 }
+STEEP = {
+    f"leaky_relu({kind}(4, 9), negative_slope=0.1)": Difference(
+        "at infinities and at NaN, the gradient is neither slope", {"gradient:input[0]": 2.0}
+    )
+    for kind in ("infinite", "gaps")
+}
+SLOPED = {
+    "hardsigmoid(gaps(4, 9))": Difference(
+        "at NaN, the gradient is not zero", {"gradient:input[0]": 2.0}
+    )
+}
 TAIL = {"bell": "the tail below -3 is off"}
 
 
@@ -120,7 +131,7 @@ OPERATORS = (
             "ops.leaky_relu",
             "nn.LeakyReLU",
             without=AT_ZERO,
-            differs=SLOPE,
+            differs=SLOPE | STEEP,
             defaults={"negative_slope": (0.01, 0.2)},
             negative_slope="alpha",
         ),
@@ -197,8 +208,8 @@ OPERATORS = (
     Operator(
         f"{F}.hardsigmoid",
         unary(normal, WIDE, LARGE),
-        *functional("hardsigmoid"),
-        to("nn.HSigmoid"),
+        *functional("hardsigmoid", differs=SLOPED),
+        to("nn.HSigmoid", differs=SLOPED),
     ),
     Operator(
         f"{F}.hardswish",

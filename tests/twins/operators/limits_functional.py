@@ -1,7 +1,9 @@
 """What counterparts of convolutions, poolings, padding, resizing, norms and losses cannot do."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from equivalence.declare.draws import Draw
 from equivalence.declare.operator import LIMITS, Example
 
 DECLARES_NOTHING = True
@@ -79,6 +81,13 @@ LIMITS["reflected_point"] = lambda example: (
 
 # Losses.
 
+
+def _ignores(labels: Draw, arguments: Mapping[str, Any]) -> bool:
+    """Whether some of the labels may be ignored."""
+    ignored = arguments["ignore_index"]
+    return ignored in labels.options["values"] if labels.kind == "given" else ignored >= 0
+
+
 LIMITS["weighted"] = lambda example: len(example.inputs) > 2
 LIMITS["learned_target"] = lambda example: example.inputs[1].differentiable
 LIMITS["maps"] = _maps(3, 4, 5)
@@ -87,7 +96,7 @@ LIMITS["reduced_one"] = lambda example: (
     set(example.inputs[0].shape) <= {1} and example.arguments["reduction"] != "none"
 )
 LIMITS["ignored_label"] = lambda example: (
-    example.arguments["reduction"] == "none" and example.arguments["ignore_index"] >= 0
+    example.arguments["reduction"] == "none" and _ignores(example.inputs[1], example.arguments)
 )
 LIMITS["log_input"] = lambda example: example.arguments["log_input"]
 LIMITS["mean_of_no_batch"] = lambda example: (

@@ -1,0 +1,59 @@
+"""Training steps in PyTorch that keep more than their network; partners in `state_ms.py`."""
+
+import copy
+
+import torch
+from torch import nn
+from torch.optim.swa_utils import AveragedModel
+
+from tests.engine.parts.steps_pt import Classifier, Given, Step
+
+
+class Averaging(Step):
+    """Keeps a copy of the classifier, with its statistics, that follows it."""
+
+    def __init__(self):
+        super().__init__(Classifier(), fall=1.0, weight_decay=0.0)
+        self.teacher = copy.deepcopy(self.network)
+
+    def forward(self, *batch):
+        loss = super().forward(*batch)
+        with torch.no_grad():
+            pairs = zip(self.teacher.parameters(), self.network.parameters(), strict=True)
+            for mean, parameter in pairs:
+                mean.lerp_(parameter, 0.125)
+            for mean, buffer in zip(self.teacher.buffers(), self.network.buffers(), strict=True):
+                mean.copy_(buffer)
+        return loss
+
+
+class Swa(Step):
+    """Keeps PyTorch's own average."""
+
+    def __init__(self):
+        super().__init__(Given())
+        self.average = AveragedModel(self.network)
+        self.untouched = torch.ones(3)  # of which the candidate knows nothing
+
+    def forward(self, *batch):
+        loss = super().forward(*batch)
+        self.average.update_parameters(self.network)
+        return loss
+
+
+class Overflowing(nn.Module):
+    """A loss that overflows single precision at the first scale, and not at half of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = Given()
+        self.optimizer = torch.optim.SGD(self.network.parameters(), 0.1)
+        self.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_interval=2)
+
+    def forward(self, *batch):
+        self.optimizer.zero_grad()
+        loss = self.network(*batch)
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        return loss.detach()
