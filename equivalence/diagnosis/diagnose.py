@@ -29,7 +29,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
         diagnosis = _by_size(case, seed, every)
     else:
         diagnosis = network.diagnose(Search(case, seed), every)
-    if diagnosis.culprits:
+    if diagnosis.culprits or diagnosis.ill_posed:
         return diagnosis
     return replace(diagnosis, culprits=_by_settings(case, seed))
 

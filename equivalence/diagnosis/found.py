@@ -33,6 +33,11 @@ class Local:
         return self._largest(lambda name: not name.startswith("gradient:"))
 
     @property
+    def outputs(self) -> float:
+        """Largest error of the outputs alone, in roundings."""
+        return self._largest(lambda name: name.startswith("output."))
+
+    @property
     def backward(self) -> float:
         """Largest error of the gradients, in roundings."""
         return self._largest(lambda name: name.startswith("gradient:"))
@@ -79,9 +84,11 @@ class Diagnosis:
     layers: every aligned layer, in the order of their first outputs.
     culprits: the layers or stages to blame.
     notes: what limits the diagnosis, in words.
+    ill_posed: why the case cannot tell right from wrong, so that nothing is to blame; else None.
     """
 
     case: TwinCase
     layers: list[LayerError]
     culprits: list[LayerError]
     notes: list[str]
+    ill_posed: str | None = None

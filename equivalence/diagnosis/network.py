@@ -2,7 +2,8 @@
 
 From the network downwards, each layer is fed the reference's own input and judged by itself, with
 the same budget. A layer is to blame if it exceeds the budget and none of the layers within it
-does: it is a leaf, or a network whose own code joins right layers wrongly.
+does: it is a leaf, or a network whose own code joins right layers wrongly. In an ill-posed case
+none is, since right layers fail there, too.
 """
 
 import numpy as np
@@ -23,13 +24,14 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     if every:
         for path in order:
             search.local(path)
-    wrong = search.wrong("")
+    ill_posed = search.local("").judgement.ill_posed
+    wrong = search.wrong("") and not ill_posed
     drawing = search.random_layers() if wrong else {}
     culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]
     whole = inherited.get(("", False), np.inf)
     compiled = search.case.execution == "graph"
-    if wrong and compiled and whole <= BUDGET < search.local("").forward:
+    if wrong and compiled and whole <= BUDGET < search.local("").outputs:
         search.notes.append("in PyNative mode the same network gives the right outputs")
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
@@ -41,4 +43,4 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     if wrong and not search.differs_by_draws_alone:
         culprits = statement.point(search, layers, culprits)
     in_order = [layers[path] for path in order if path in culprits]
-    return Diagnosis(search.case, list(layers.values()), in_order, search.notes)
+    return Diagnosis(search.case, list(layers.values()), in_order, search.notes, ill_posed)

@@ -74,12 +74,15 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     if own != culprits and _blind_backward(case.network, seed):
         culprits = own
         notes = [*notes, "by itself the network loses gradients on either side; see the step"]
+    ill_posed = None
     if not culprits:
+        training = _Training(case, seed)
+        ill_posed = training.ill_posed
         culprits = [
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
-            for stage, causes in _Training(case, seed).stages()
+            for stage, causes in training.stages()
         ]
-    return replace(diagnosis, case=case, culprits=culprits, notes=notes)
+    return replace(diagnosis, case=case, culprits=culprits, notes=notes, ill_posed=ill_posed)
 
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
@@ -122,6 +125,7 @@ class _Training:
         self.trace = self.expected.replace_undecided(self.raw)
         judged = judge(self.expected, self.trace, drawn.unit_roundoff)
         self.known = known_factors(self.reference.step)
+        self.ill_posed = judged.ill_posed
         self.wrong = {verdict.name for verdict in judged.differing}
         self.problems = [
             f"{verdict.name}: {verdict.problem}" for verdict in judged.differing if verdict.problem
@@ -133,7 +137,7 @@ class _Training:
         The loss is blamed only where the updates are right. Where one step is a whole epoch, its
         loss follows from the updates within.
         """
-        if not self.wrong:
+        if not self.wrong or self.ill_posed:
             return []
         updates = [self._wrong_updates(step) for step in range(1, self.case.twin.steps + 1)]
         first = next((step for step, names in enumerate(updates, 1) if names), None)

@@ -31,7 +31,7 @@ def brief(diagnosis: Diagnosis) -> list[str]:
         more = len(groups) - CULPRITS
         lines.append(f"... and {more} more group{'s' if more > 1 else ''} of culprits")
     if not groups:
-        lines.append("culprit: none; each layer by itself is within the budget")
+        lines.append(_none(diagnosis, "each layer by itself is within the budget"))
     if len(diagnosis.layers) > 1:
         lines += _table(diagnosis, _around(diagnosis))
     return lines + diagnosis.notes
@@ -44,9 +44,14 @@ def full(diagnosis: Diagnosis) -> list[str]:
         lines += [line for layer in members for line in f"culprit: {_title(layer)}".split("\n")]
         lines += [f"  {cause}" for cause in causes]
     if not diagnosis.culprits:
-        lines.append("culprit: none; each layer that was fed by itself is within the budget")
+        lines.append(_none(diagnosis, "each layer that was fed by itself is within the budget"))
     lines += ["", *_table(diagnosis, diagnosis.layers), *diagnosis.notes]
     return lines
+
+
+def _none(diagnosis: Diagnosis, right: str) -> str:
+    ill_posed = "the case is ill-posed, in which right layers fail, too"
+    return f"culprit: none; {ill_posed if diagnosis.ill_posed else right}"
 
 
 def _groups(culprits: Iterable[LayerError]) -> dict[tuple[str, ...], list[LayerError]]:

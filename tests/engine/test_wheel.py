@@ -69,7 +69,7 @@ def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
     assert "PASSED twins_net.py::test_twin[net-channels8-H16-train-float32-pynative-cpu]" in (
         done.stdout
     )
-    assert "tensors in 1 cases of 1 twins" in done.stdout
+    assert "tensors in 1 case of 1 twin" in done.stdout
 
 
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):
