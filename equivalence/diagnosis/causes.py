@@ -16,10 +16,15 @@ from equivalence.diagnosis.found import Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, InSitu
 from equivalence.diagnosis.pattern import SHORTER, shortened
 from equivalence.diagnosis.search import Search
+from equivalence.host import devices
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
+from equivalence.judge.truth import Truth
+from equivalence.judge.verdict import judge
+from equivalence.sides.accurate import AccurateKernels
 from equivalence.structure import weights
 from equivalence.structure.settings import differences
+from equivalence.twins.kernels import FAR, described, inaccurate
 from equivalence.words import listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
@@ -47,6 +52,8 @@ def explain(search: Search, path: str) -> list[str]:
     """The causes of a culprit, in words, the most specific first; empty where none is found."""
     local = search.local(path)
     found_causes = _configuration(search, path)
+    if not found_causes and (kernel := _kernels(search, path, local)):
+        return kernel
     if phrases := _mapped_weights(search, path):
         return found_causes + phrases
     outputs = [v for v in local.judgement.verdicts if v.name.startswith("output.")]
@@ -62,6 +69,25 @@ def explain(search: Search, path: str) -> list[str]:
     found_causes += _own_code(search, path, local)
     found_causes += _shape(search, local)
     return found_causes + (without_partner(search, path) if local.outputs > BUDGET else [])
+
+
+def _kernels(search: Search, path: str, local: Local) -> list[str]:
+    """The inaccurate kernels of MindSpore with accurate ones for which the layer is right.
+
+    The network itself is not tried: that is an excuse, whose line says so.
+    """
+    device = devices.place(search.case.device).runs_on
+    if not path or device != "cpu" or search.case.twin.computes or local.judgement.needed > FAR:
+        return []
+    part = search.candidate.part(search.pairs[path], "pynative")
+    partners, outputs = search.local_names(path, search.partners), Truth(local.expected).pulled_back
+    accurate = AccurateKernels()
+    with accurate():
+        trace = part.run(local.sample, partners, search.case.phase, outputs)
+    if not judge(local.expected, trace, search.unit_roundoff, replaceable=True).equal:
+        return []
+    found = described(inaccurate(accurate.errors), accurate.errors, device)
+    return [f"the port is right, and MindSpore's kernel is not: {listed(found)}"] if found else []
 
 
 def _own_code(search: Search, path: str, local: Local) -> list[str]:

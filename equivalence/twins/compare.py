@@ -41,7 +41,8 @@ def compare_size(
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
     pinned.demand(case, reference.random_layers, candidate.dropouts())
-    partners = pairing.partners(case, reference.slots, candidate.slots())
+    unheld = candidate.unheld()
+    partners = pairing.partners(case, reference.slots, candidate.slots(), unheld)
     if partners.alone:
         reference = reference.without(partners.alone)
     configured = settings.compare(case, reference, candidate, partners)

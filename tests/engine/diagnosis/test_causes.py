@@ -1,5 +1,6 @@
 """A culprit's cause is told where it can be shown, and weights are told from computing."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -117,6 +118,33 @@ def test_a_mode_a_rounding_and_exchanged_gradients_are_tried_out(candidate, culp
     found = told(candidate)
     assert list(found) == [culprit]
     assert found[culprit][0] == first
+
+
+SQUASHED = "tests.engine.parts.kernels_pt:Squashed"
+TANH = (
+    "the port is right, and MindSpore's kernel is not: ops.Tanh on cpu (its own error %s "
+    "roundings; finding tanh_accuracy)"
+)
+
+
+def squashed(candidate):
+    """The causes of each culprit of a network with a tanh."""
+    inputs = normal(4, 6, scale=3.0)
+    found = diagnose(case(SQUASHED, f"tests.engine.parts.kernels_ms:{candidate}", inputs), 0)
+    return {layer.reference: layer.causes for layer in found.culprits}
+
+
+def test_an_inaccurate_kernel_is_told_apart_from_a_mistake_of_the_port():
+    found = squashed("Mixed")
+    assert list(found) == ["norm", "act"]
+    assert found["norm"][0] == "eps 1e-05 (reference) 0.01 (candidate)"
+    assert [re.sub(r"error \S+ ", "error %s ", cause) for cause in found["act"]] == [TANH]
+
+
+def test_a_wrong_layer_is_not_excused_by_its_kernel():
+    found = squashed("Wrong")
+    assert list(found) == ["act"]
+    assert not any("kernel" in cause for cause in found["act"])
 
 
 def test_a_gradient_that_rounding_alone_makes_is_not_said_to_be_added():
