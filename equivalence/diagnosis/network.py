@@ -2,8 +2,7 @@
 
 From the network downwards, each layer is fed the reference's own input and judged by itself, with
 the same budget. A layer is to blame if it exceeds the budget and none of the layers within it
-does: it is a leaf, or a network whose own code joins right layers wrongly. In an ill-posed case
-none is, since right layers fail there, too.
+does: it is a leaf, or a network whose own code joins right layers wrongly.
 """
 
 import numpy as np
@@ -25,7 +24,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         for path in order:
             search.local(path)
     ill_posed = search.local("").judgement.ill_posed
-    wrong = search.wrong("") and not ill_posed
+    wrong = search.wrong("")
     drawing = search.random_layers() if wrong else {}
     culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]

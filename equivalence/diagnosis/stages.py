@@ -82,7 +82,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
             for stage, causes in training.stages()
         ]
-    return replace(diagnosis, case=case, culprits=culprits, notes=notes, ill_posed=ill_posed)
+    return Diagnosis(case, diagnosis.layers, culprits, notes, ill_posed)
 
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
