@@ -147,17 +147,48 @@ def without_torch() -> Iterator[None]:
 
 
 def words(error: Exception) -> str:
-    """The message of an exception, and the line of the models' own code where it was raised."""
+    """The message of an exception, the line of the models' own code, and the likely cause."""
     # MindSpore appends its C++ call stack after an empty line.
     message = str(error).strip().split("\n\n")[0]
-    return f"{message}{_line(error.__traceback__)}"
+    return f"{message}{_line(error.__traceback__)}{_likely(message)}"
 
 
 def _line(trace: TracebackType | None) -> str:
     """The innermost line of the models' own code in a traceback; "" where it has none."""
     frames = traceback.extract_tb(trace)
     own = [frame for frame in frames if of_models(frame.filename)]
-    return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name})" if own else ""
+    if not own:
+        return ""
+    code = f": {own[-1].line}" if own[-1].line else ""
+    return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name}{code})"
+
+
+def _likely(message: str) -> str:
+    """What is likely to be wrong, and what to do, as the end of a sentence; "" if not known."""
+    for found, cure in _LIKELY:
+        if match := found.search(message):
+            return f"; {cure(match)}"
+    return ""
+
+
+def _other_kernel(match: re.Match) -> str:
+    """What to use where MindSpore has no kernel on the device."""
+    # The frameworks are loaded if one of them has raised; this module imports none.
+    known = dir(sys.modules.get("mindspore.ops"))
+    plain = match[1].removesuffix("Ext").removesuffix("V2").lower()
+    name = next((n for n in known if n.islower() and n.replace("_", "") == plain), None)
+    there = f"mindspore.ops.{name}" if name else "what mindspore.ops has for it"
+    return f"this device has no kernel for it: use {there} there, not mindspore.mint's"
+
+
+_LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
+    (
+        re.compile(r"no attribute '_auto_prefix'|before Module\.__init__\(\) call"),
+        lambda _: "call super().__init__() first in its __init__",
+    ),
+    (re.compile(r"kernel (\w+) unregistered"), _other_kernel),
+)
+"""What a message says -> the likely cause."""
 
 
 IN_THE_CLONE = (

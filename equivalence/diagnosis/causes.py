@@ -5,7 +5,8 @@ candidate seems to use, and must then give the candidate's result.
 """
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,21 +14,36 @@ import numpy as np
 from equivalence.diagnosis import pattern
 from equivalence.diagnosis.found import Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, InSitu
+from equivalence.diagnosis.pattern import SHORTER, shortened
 from equivalence.diagnosis.search import Search
+from equivalence.host import devices
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
+from equivalence.judge.truth import Truth
+from equivalence.judge.verdict import judge
+from equivalence.sides.accurate import AccurateKernels
 from equivalence.structure import weights
 from equivalence.structure.settings import differences
+from equivalence.twins.kernels import FAR, described, inaccurate
 from equivalence.words import listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
 """Initial value of each one-dimensional weight in both frameworks, by the reference's name."""
+
+MODES = {"train": "training", "eval": "evaluation"}
+"""What the phases are called."""
 
 NAMED = 4
 """At most this many layers that could not be fed are named; the rest is counted."""
 
 WEIGHTS = "weights: "
 """The beginning of a cause that says how weights are used."""
+
+ONLY = "only the "
+"""The beginning of what is said of layers that one side alone has."""
+
+IDLE = re.compile("Flatten|Identity|Drop|Stochastic|Sequential|List|Dict")
+"""Kinds of layers that compute nothing by themselves."""
 
 JOINED = "its layers are right by themselves; its own code joins them otherwise"
 
@@ -36,6 +52,8 @@ def explain(search: Search, path: str) -> list[str]:
     """The causes of a culprit, in words, the most specific first; empty where none is found."""
     local = search.local(path)
     found_causes = _configuration(search, path)
+    if not found_causes and (kernel := _kernels(search, path, local)):
+        return kernel
     if phrases := _mapped_weights(search, path):
         return found_causes + phrases
     outputs = [v for v in local.judgement.verdicts if v.name.startswith("output.")]
@@ -43,10 +61,33 @@ def explain(search: Search, path: str) -> list[str]:
         found_causes += _wrong_values(search, path, local)
     if not any(verdict.problem for verdict in outputs):  # else nothing was pulled back from them
         found_causes += _without_gradient(local, leaf=not search.within(path))
+    found_causes += _exchanged_gradients(search, local)
+    if not found_causes:
+        found_causes += _other_mode(search, path, local) or _rounded(search, path, local)
     if not search.within(path):
         return found_causes + _shape(search, local)
     found_causes += _own_code(search, path, local)
-    return [*found_causes, *_shape(search, local), *_without_partner(search, path)]
+    found_causes += _shape(search, local)
+    return found_causes + (without_partner(search, path) if local.outputs > BUDGET else [])
+
+
+def _kernels(search: Search, path: str, local: Local) -> list[str]:
+    """The inaccurate kernels of MindSpore with accurate ones for which the layer is right.
+
+    The network itself is not tried: that is an excuse, whose line says so.
+    """
+    device = devices.place(search.case.device).runs_on
+    if not path or device != "cpu" or search.case.twin.computes or local.judgement.needed > FAR:
+        return []
+    part = search.candidate.part(search.pairs[path], "pynative")
+    partners, outputs = search.local_names(path, search.partners), Truth(local.expected).pulled_back
+    accurate = AccurateKernels()
+    with accurate():
+        trace = part.run(local.sample, partners, search.case.phase, outputs)
+    if not judge(local.expected, trace, search.unit_roundoff, replaceable=True).equal:
+        return []
+    found = described(inaccurate(accurate.errors), accurate.errors, device)
+    return [f"the port is right, and MindSpore's kernel is not: {listed(found)}"] if found else []
 
 
 def _own_code(search: Search, path: str, local: Local) -> list[str]:
@@ -70,12 +111,34 @@ def _own_code(search: Search, path: str, local: Local) -> list[str]:
 
 
 def _lost_or_added(local: Local) -> bool:
-    """Whether a gradient is zero on one side only."""
+    """Whether a wrong gradient is zero on one side only."""
     return any(
-        bool(np.any(local.trace[name])) != bool(np.any(tensor.truth))
-        for name, tensor in local.expected.items()
-        if name.startswith("gradient:") and name in local.trace
+        bool(np.any(local.trace[name])) != bool(np.any(local.expected[name].truth))
+        for name in _wrong_gradients(local)
     )
+
+
+def _wrong_gradients(local: Local) -> list[str]:
+    """The gradients that differ and that both sides have."""
+    differing = [verdict.name for verdict in local.judgement.differing]
+    names = [name for name in differing if name.startswith("gradient:")]
+    return [name for name in names if name in local.trace and name in local.expected]
+
+
+def _exchanged_gradients(search: Search, local: Local) -> list[str]:
+    """Pairs of gradients, each of which is what the other is to be."""
+    wrong = [n for n in _wrong_gradients(local) if np.any(local.expected[n].truth)]
+    found = [
+        f"the gradients of {one.removeprefix('gradient:')} and {two.removeprefix('gradient:')} "
+        "are exchanged"
+        for one, two in itertools.combinations(sorted(wrong), 2)
+        if all(
+            local.expected[a].shape == local.trace[b].shape
+            and local.expected[a].within(local.trace[b], search.unit_roundoff)
+            for a, b in ((one, two), (two, one))
+        )
+    ]
+    return found[:1]
 
 
 def _configuration(search: Search, path: str) -> list[str]:
@@ -110,25 +173,67 @@ def _wrong_values(search: Search, path: str, local: Local) -> list[str]:
     """Other values of the weights with which the reference's layer gives the candidate's result."""
     if search.within(path):
         return []
-    network = search.reference.part(path)
-    drawn = {n: slot for n, slot in network.slots().items() if not slot.is_constant}
+    slots = search.reference.part(path).slots()
+    drawn = {n: slot for n, slot in slots.items() if not slot.is_constant}
     arrays = {n: local.sample.weight(n, slot.shape) for n, slot in drawn.items() if slot.shape}
     inputs = local.sample.inputs()
     for phrase, altered in _hypotheses(arrays):
-        trial = InSitu(search.whole.sample, path, inputs, {}, altered, local.sample.arguments)
-        values = network.run(trial, search.case.phase, "float64")
-        if _same_outputs(search, local, values):
+        if _same(search, local, _again(search, path, local, inputs, altered), ("output.",)):
             return [f"{WEIGHTS}computes as if {phrase}"]
     return []
 
 
-def _same_outputs(search: Search, local: Local, values: tensors.Trace) -> bool:
-    """Whether the candidate's outputs are within the budget of these values."""
+def _other_mode(search: Search, path: str, local: Local) -> list[str]:
+    """Whether the layer computes as the reference's does in the other phase."""
+    here = search.case.phase
+    there = next(phase for phase in MODES if phase != here)
+    values = search.reference.part(path).run(local.sample, there, "float64")
+    if _same(search, local, values, ("output.", "buffer:", "gradient:")):
+        return [f"computes as in {MODES[there]} mode, in {MODES[here]}"]
+    return []
+
+
+def _rounded(search: Search, path: str, local: Local) -> list[str]:
+    """Whether the layer computes with inputs or weights that are rounded to a shorter type."""
+    inputs = local.sample.inputs()
+    slots = search.reference.part(path).slots() if not search.within(path) else {}
+    drawn = {n: slot for n, slot in slots.items() if not slot.is_constant and slot.shape}
+    arrays = {n: local.sample.weight(n, slot.shape) for n, slot in drawn.items()}
+    for name, bits in SHORTER.items():
+        if not bits or local.outputs > BUDGET * 2.0**-bits / search.unit_roundoff:
+            continue  # so large an error is none of rounding
+        values = [shortened(v, bits).astype(v.dtype) if v.dtype.kind == "f" else v for v in inputs]
+        altered = {n: shortened(v, bits).astype(v.dtype) for n, v in arrays.items()}
+        for told, *changed in (
+            ("inputs", values, {}),
+            ("weights", inputs, altered),
+            ("inputs and weights", values, altered),
+        ):
+            if _same(search, local, _again(search, path, local, *changed), ("output.",)):
+                return [f"computes with {told} rounded to {name.removesuffix(' values')}"]
+    return []
+
+
+def _again(
+    search: Search,
+    path: str,
+    local: Local,
+    inputs: list[np.ndarray],
+    altered: Mapping[str, np.ndarray],
+) -> tensors.Trace:
+    """A run of the reference's layer with other inputs or weights; its outputs alone count."""
+    trial = InSitu(search.whole.sample, path, inputs, {}, altered, local.sample.arguments)
+    return search.reference.part(path).run(trial, search.case.phase, "float64")
+
+
+def _same(search: Search, local: Local, values: tensors.Trace, kinds: tuple[str, ...]) -> bool:
+    """Whether the candidate's tensors of some kinds are within the budget of these values."""
     return all(
         name in local.trace
+        and name in values
         and replace(tensor, truth=values[name]).within(local.trace[name], search.unit_roundoff)
         for name, tensor in local.expected.items()
-        if name.startswith("output.")
+        if name.startswith(kinds)
     )
 
 
@@ -166,14 +271,10 @@ def _hypotheses(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, 
 
 def _without_gradient(local: Local, leaf: bool) -> list[str]:
     """Weights or inputs whose gradient is zero although the truth's is not."""
-    differing = {verdict.name for verdict in local.judgement.differing}
     lost = [
         name.removeprefix("gradient:")
-        for name in differing
-        if name.startswith("gradient:")
-        and name in local.trace
-        and name in local.expected
-        and not np.any(local.trace[name])
+        for name in _wrong_gradients(local)
+        if not np.any(local.trace[name])
     ]
     if not lost:
         return []
@@ -183,8 +284,13 @@ def _without_gradient(local: Local, leaf: bool) -> list[str]:
     return [(WEIGHTS if loaded else "") + f"nothing depends on {listed(sorted(lost))}"]
 
 
-def _without_partner(search: Search, path: str) -> list[str]:
-    """Layers directly below a culprit that only one side has."""
+def without_partner(search: Search, path: str, code: str | None = None) -> list[str]:
+    """Layers directly below a culprit that only one side has, in words.
+
+    Those that compute nothing are left out: containers, a flatten, what draws and is pinned.
+
+    code: the statements that are to blame; of the layers only those that it calls are told.
+    """
     phrases = []
     cell = search.pairs[path]
     for side, layers, top, paired in (
@@ -195,9 +301,11 @@ def _without_partner(search: Search, path: str) -> list[str]:
             f"{layer.path} ({layer.kind})"
             for layer in layers.values()
             if layer.path and layer.parent == top and layer.path not in paired
+            if not IDLE.search(layer.kind)
+            if code is None or re.search(rf"\b{re.escape(layer.name)}\(", code)
         ]
         if alone:
-            phrases.append(f"only the {side} has {listed(alone)}")
+            phrases.append(f"{ONLY}{side} has {listed(alone)}")
     return phrases
 
 

@@ -29,6 +29,9 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
         diagnosis = _by_size(case, seed, every)
     else:
         diagnosis = network.diagnose(Search(case, seed), every)
+    if diagnosis.ill_posed:  # right layers fail in it, too
+        found = diagnosis
+        return Diagnosis(found.case, found.layers, [], found.notes, found.ill_posed, found.trees)
     if diagnosis.culprits:
         return diagnosis
     return replace(diagnosis, culprits=_by_settings(case, seed))

@@ -33,6 +33,11 @@ class Local:
         return self._largest(lambda name: not name.startswith("gradient:"))
 
     @property
+    def outputs(self) -> float:
+        """Largest error of the outputs alone, in roundings."""
+        return self._largest(lambda name: name.startswith("output."))
+
+    @property
     def backward(self) -> float:
         """Largest error of the gradients, in roundings."""
         return self._largest(lambda name: name.startswith("gradient:"))
@@ -82,6 +87,7 @@ class Diagnosis:
     layers: every aligned layer, in the order of their first outputs.
     culprits: the layers or stages to blame.
     notes: what limits the diagnosis, in words.
+    ill_posed: why the case cannot tell right from wrong, so that nothing is to blame; else None.
     trees: path -> class of every layer, of the reference and of the candidate.
     """
 
@@ -89,4 +95,5 @@ class Diagnosis:
     layers: list[LayerError]
     culprits: list[LayerError]
     notes: list[str]
+    ill_posed: str | None = None
     trees: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})

@@ -23,13 +23,14 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     if every:
         for path in order:
             search.local(path)
+    ill_posed = search.local("").judgement.ill_posed
     wrong = search.wrong("")
     drawing = search.random_layers() if wrong else {}
     culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]
     whole = inherited.get(("", False), np.inf)
     compiled = search.case.execution == "graph"
-    if wrong and compiled and whole <= BUDGET < search.local("").forward:
+    if wrong and compiled and whole <= BUDGET < search.local("").outputs:
         search.notes.append("in PyNative mode the same network gives the right outputs")
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
@@ -41,4 +42,6 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     if wrong and not search.differs_by_draws_alone:
         culprits = statement.point(search, layers, culprits)
     in_order = [layers[path] for path in order if path in culprits]
-    return Diagnosis(search.case, list(layers.values()), in_order, search.notes, trees=search.trees)
+    return Diagnosis(
+        search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
+    )

@@ -60,6 +60,16 @@ def describe(candidate: np.ndarray, truth: np.ndarray, unit: float) -> str | Non
         )
 
 
+def shortened(values: np.ndarray, bits: int) -> np.ndarray:
+    """Values rounded to `bits` bits of significand; 0: integers, 11: float16, range included."""
+    if bits == 0:
+        return np.rint(values)
+    if bits == 11:
+        return values.astype(np.float16)
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
+
+
 def _other_shape(got: np.ndarray, want: np.ndarray, rounding: float) -> str:
     phrase = f"shape {got.shape} for {want.shape}"
     for order in orders(want.ndim) if want.ndim <= 4 else ():
@@ -103,24 +113,14 @@ def _precision(candidate: np.ndarray, want: np.ndarray, unit: float) -> str | No
             continue
         if _holds(candidate.ravel()[:SAMPLE], bits) and _holds(candidate, bits):
             nonzero = want[want != 0]
-            short = np.count_nonzero(_shorten(nonzero, bits) == nonzero)
+            short = np.count_nonzero(shortened(nonzero, bits) == nonzero)
             distinct = len(np.unique(candidate.ravel()[: 16 * SAMPLE]))
             return f"holds {name}" if distinct >= 4 and short <= nonzero.size // 10 else None
     return None
 
 
 def _holds(values: np.ndarray, bits: int) -> bool:
-    return bool(np.array_equal(_shorten(values, bits), values))
-
-
-def _shorten(values: np.ndarray, bits: int) -> np.ndarray:
-    """Values rounded to `bits` bits of significand; 0: integers, 11: float16, range included."""
-    if bits == 0:
-        return np.rint(values)
-    if bits == 11:
-        return values.astype(np.float16)
-    fraction, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
+    return bool(np.array_equal(shortened(values, bits), values))
 
 
 def _scale(error: Residual) -> str | None:

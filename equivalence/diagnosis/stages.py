@@ -4,10 +4,12 @@ First the network is compared by itself on the first batch, forward and backward
 diagnosed where the network is right, or where only its gradients are off and the reference's own
 gradients are off too (half precision loses them, unless the step scales the loss). The first step
 that goes wrong, and the shape of its error, show the part: the weight decay, the learning rate,
-the momentum, or the scale of the gradients.
+the momentum, or the scale of the gradients. None of these is said unless the reference, run again
+with it, gives the candidate's weights in all steps.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,11 +24,38 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
+from equivalence.sides.torch_network import Watch
 from equivalence.truth.compute import compute
+from equivalence.truth.mistakes import usual
+from equivalence.truth.updates import (
+    Act,
+    Around,
+    Changed,
+    Rates,
+    another_momentum,
+    known_factors,
+    scales_of,
+)
 from equivalence.words import listed
 
 EXPLAINED = 1e-2
 """An explanation may leave at most this share of an update's error; with more it does not count."""
+
+PROVEN = 1e-4
+"""A mistake is proven if the reference that makes it leaves only rounding, or this share of the
+error."""
+
+NAMED = 1e-3
+"""A factor is called by a name if it is that within this share."""
+
+UNPROVEN = "run with that in every step, the reference gives other weights"
+"""What is said of a multiple that explains the first wrong step alone."""
+
+RATES = 6
+"""At most this many learning rates are told; the rest is counted."""
+
+PATIENCE = 60.0
+"""Processor seconds after which no more usual mistakes are tried."""
 
 LOSS, UPDATE, STATE = "loss", "update", "state"
 
@@ -45,12 +74,15 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     if own != culprits and _blind_backward(case.network, seed):
         culprits = own
         notes = [*notes, "by itself the network loses gradients on either side; see the step"]
+    ill_posed = None
     if not culprits:
+        training = _Training(case, seed)
+        ill_posed = training.ill_posed
         culprits = [
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
-            for stage, causes in _Training(case, seed).stages()
+            for stage, causes in training.stages()
         ]
-    return replace(diagnosis, case=case, culprits=culprits, notes=notes)
+    return Diagnosis(case, diagnosis.layers, culprits, notes, ill_posed, diagnosis.trees)
 
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
@@ -83,14 +115,17 @@ class _Training:
     def __init__(self, case: TwinCase, seed: int):
         drawn, twin = Drawn(case, seed), case.twin
         self.case, self.sample = case, drawn.sample()
-        measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
-        reference = measurement.network
-        reference.noted = candidate.noted = range(1, twin.steps + 1)
-        partners = pairing.partners(case, reference.slots(), candidate.slots())
-        self.expected = compute(measurement).without(partners.alone)
-        trace = candidate.run(self.sample, partners, case.phase, {})
-        self.trace = self.expected.replace_undecided(trace)
+        self.unit_roundoff = drawn.unit_roundoff
+        self.measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
+        self.reference = self.measurement.network
+        self.reference.noted = candidate.noted = range(1, twin.steps + 1)
+        partners = pairing.partners(case, self.reference.slots(), candidate.slots())
+        self.expected = compute(self.measurement).without(partners.alone)
+        self.raw = candidate.run(self.sample, partners, case.phase, {})
+        self.trace = self.expected.replace_undecided(self.raw)
         judged = judge(self.expected, self.trace, drawn.unit_roundoff)
+        self.known = known_factors(self.reference.step)
+        self.ill_posed = judged.ill_posed
         self.wrong = {verdict.name for verdict in judged.differing}
         self.problems = [
             f"{verdict.name}: {verdict.problem}" for verdict in judged.differing if verdict.problem
@@ -102,7 +137,7 @@ class _Training:
         The loss is blamed only where the updates are right. Where one step is a whole epoch, its
         loss follows from the updates within. What the step keeps comes last.
         """
-        if not self.wrong:
+        if not self.wrong or self.ill_posed:
             return []
         updates = [self._wrong_updates(step) for step in range(1, self.case.twin.steps + 1)]
         first = next((step for step, names in enumerate(updates, 1) if names), None)
@@ -141,7 +176,56 @@ class _Training:
             return [*causes, f"{_list(still, names)} does not move"]
         if moved := [name for name in names if not step.truth[name].any()]:
             return [*causes, f"{_list(moved, names)} moves where the reference's does not"]
+        if proven := self._proven(number):
+            return [*causes, proven]
         return [*causes, *self._multiples_of_terms(step, names)]
+
+    def _proven(self, number: int) -> str | None:
+        """The usual mistake with which the reference gives the candidate's weights, in words."""
+        deadline = time.process_time() + PATIENCE
+        for mistake in usual(self.reference, scales_of(self.reference.step)):
+            if self._explains(lambda made=mistake.made: made, number):
+                steps = self.case.twin.steps
+                when = f"all {steps} steps" if steps > 1 else "its only step"
+                return f"computes {mistake.told}: so the reference gives these weights in {when}"
+            if time.process_time() > deadline:
+                break
+        return None
+
+    def _explains(self, made: Callable[[], Watch], first: int) -> bool:
+        """Whether the reference gives what the candidate does when it makes a mistake.
+
+        made: the context in which it makes the mistake.
+        first: the first step that is wrong; up to there the reference runs before it runs on.
+        """
+        steps = self.case.twin.steps
+        for last in sorted({first, steps}):
+            self.reference.steps = last
+            try:
+                values = self.measurement.run(watch=made())
+            except Exception:  # the mistake cannot be made in this training
+                return False
+            finally:
+                self.reference.steps = steps
+            if not all(
+                self._explained(name, array)
+                for name, array in values.items()
+                if name in self.raw and (last == steps or not name.startswith("buffer:"))
+            ):
+                return False
+        return True
+
+    def _explained(self, name: str, values: np.ndarray) -> bool:
+        """Whether a tensor of the candidate is what the reference gives with a mistake."""
+        expected, got = self.expected.get(name), self.raw[name]
+        if expected is None or expected.truth.dtype.kind != "f" or expected.sketch:
+            return True
+        decided = np.array(self.trace[name] == got)
+        changed = np.where(decided, values, got)  # anything is right where rounding decides
+        if replace(expected, truth=changed).within(got, self.unit_roundoff):
+            return True
+        left, error = (np.linalg.norm(got - each) for each in (changed, expected.truth))
+        return name in self.wrong and bool(left <= PROVEN * error)
 
     def _names(self) -> list[str]:
         prefix = tensors.update(1, "")
@@ -175,7 +259,7 @@ class _Training:
         columns = {what: _concatenate(values.get, names) for what, values in terms.items()}
         for what, column in columns.items():
             if (fit := _multiples(error, [column])) is not None:
-                return [_describe_multiples({what: fit[0]})]
+                return [self._described({what: fit[0]}, step.number, names)]
         for what in (REFERENCE, "the weight", "the gradient"):
             fits = [
                 _multiples(step.error(name).ravel(), [np.ravel(terms[what][name])])
@@ -185,9 +269,58 @@ class _Training:
                 return [_describe_range(what, sorted(float(fit[0]) for fit in fits))]
         fit = _multiples(error, [columns["the weight"], columns["the gradient"]])
         if fit is not None:
-            return [_describe_multiples({"the weight": fit[0], "the gradient": fit[1]})]
+            found = {"the weight": fit[0], "the gradient": fit[1]}
+            return [self._described(found, step.number, names)]
         share = np.linalg.norm(error) / np.linalg.norm(columns[REFERENCE])
         return [f"off by {share:.2g} of the update; no multiple of update, weight or gradient"]
+
+    def _described(self, multiples: Mapping[str, float], number: int, names: Sequence[str]) -> str:
+        """The terms of an error, with what makes them if the reference shows it in all steps."""
+        changed = Changed(self.reference, names)
+        rates = changed.rates(self._wanted)
+        at_rates = self._explains(rates.made, number)
+        if (only := multiples.get(REFERENCE)) is not None:
+            factor = 1.0 + only
+            told = f"{factor:.6g} times {REFERENCE}{_by_name(factor, self.known)}"
+            if at_rates:
+                return f"{told}, as by another learning rate{_rates(rates)}"
+            return f"{told}; {UNPROVEN}"
+        terms = " and ".join(f"{value:+.4g} times {what}" for what, value in multiples.items())
+        told = f"off by {terms}"
+        if not rates.own[number - 1 :] or not (rate := rates.own[number - 1]):
+            return told
+        former = rates.own[number - 2] if number > 1 else rate
+        for acts, source in self._acts(changed, multiples, rate, former):
+            if self._explains(lambda acts=acts: Around(*acts), number):
+                return f"{told}, as by {source}"
+        return f"{told}; {UNPROVEN}"
+
+    def _acts(
+        self, changed: Changed, multiples: Mapping[str, float], rate: float, former: float
+    ) -> Iterator[tuple[list[Act], str]]:
+        """What may make an error of these multiples in the reference, and its name.
+
+        rate, former: the learning rates of the first wrong step, and of the step before it.
+        """
+        decay, scale = multiples.get("the weight"), multiples.get("the gradient")
+        factor = 1.0 - (scale or 0.0) / rate
+        scaled = f"another scale of the gradient{_by_name(factor, self.known)}"
+        if decay is not None and scale is not None:
+            acts = [changed.gradients_times(factor), changed.penalty(-decay / rate)]
+            yield acts, f"another weight decay and {scaled}"
+        elif decay is not None:
+            yield [changed.penalty(-decay / rate)], "another weight decay"
+            yield [changed.decay(-decay / rate)], "another weight decay"
+        elif scale is not None:
+            yield [changed.gradients_times(factor)], scaled
+        else:
+            more = multiples["the update before"] * former / rate
+            yield [another_momentum(more)], "another momentum"
+
+    def _wanted(self, number: int, name: str) -> np.ndarray:
+        """The candidate's weight after step `number`."""
+        update = self.raw[tensors.update(number, name)]
+        return self.sample.initial(name, update.shape).astype(np.float64) + update
 
     def _before(self, number: int, name: str) -> np.ndarray:
         """The truth of a weight before step `number`."""
@@ -239,18 +372,28 @@ def _describe_range(what: str, multiples: Sequence[float]) -> str:
     return f"each weight's is off by another multiple of {what}, {least:+.4g} to {most:+.4g}"
 
 
-SOURCES = {
-    REFERENCE: "another learning rate",
-    "the weight": "another weight decay",
-    "the gradient": "another scale of the gradient",
-    "the update before": "another momentum",
-}
-"""What makes an update differ by a multiple of each term."""
+def _by_name(factor: float, known: Mapping[str, float]) -> str:
+    """What a factor is, in brackets; "" where that is not known."""
+    for name, value in known.items():
+        for told, each in ((name, value), (f"1 / ({name})", 1.0 / value if value else 0.0)):
+            if each not in (0.0, 1.0) and abs(factor - each) <= NAMED * abs(each):
+                return f" ({told})"
+    return ""
 
 
-def _describe_multiples(multiples: Mapping[str, float]) -> str:
-    sources = " and ".join(SOURCES[what] for what in multiples)
-    if (only := multiples.get(REFERENCE)) is not None:
-        return f"{1.0 + only:.6g} times {REFERENCE}, as by {sources}"
-    terms = " and ".join(f"{value:+.4g} times {what}" for what, value in multiples.items())
-    return f"off by {terms}, as by {sources}"
+def _rates(rates: Rates) -> str:
+    """The learning rates that the candidate must have, beside the reference's, in words."""
+    ours = [factor * rate for factor, rate in zip(rates.factors, rates.own, strict=True)]
+    if len(ours) < 2:
+        return "; a second step would prove it"
+    if np.allclose(rates.factors, rates.factors[0], rtol=NAMED):
+        return " in every step"
+    for told, others in (
+        ("that of the step before", (ours[1:], rates.own[:-1])),
+        ("that of the next step", (ours[:-1], rates.own[1:])),
+        ("that of the first step", (ours, [rates.own[0]] * len(ours))),
+    ):
+        if np.allclose(*others, rtol=NAMED, atol=0.0):
+            return f": {told}, in every step"
+    shown = (listed([f"{rate:.4g}" for rate in each], RATES) for each in (ours, rates.own))
+    return ": {} for {}".format(*shown)

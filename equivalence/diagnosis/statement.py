@@ -3,7 +3,7 @@
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, WEIGHTS
+from equivalence.diagnosis.causes import JOINED, ONLY, WEIGHTS, without_partner
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.judge.precision import BUDGET
@@ -38,12 +38,14 @@ def point(search: Search, layers: dict[str, LayerError], culprits: list[str]) ->
     if where not in layers:
         layers[where] = search.layer(where, {})
     found = layers[where]
-    others = [cause for cause in layers[path].causes if cause != JOINED]
+    others = [c for c in layers[path].causes if c != JOINED and not c.startswith(ONLY)]
     exact = [cause for cause in others if cause.startswith(WEIGHTS)]
     found.statement = _title(blame)
     if blame.counterpart is not None:
         found.counterpart = f"{blame.counterpart.place}  {blame.counterpart.text}"
-    found.causes = [*exact, *_causes(blame), *(cause for cause in others if cause not in exact)]
+    code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
+    others = [cause for cause in others if cause not in exact]
+    found.causes = [*exact, *_causes(blame), *others, *without_partner(search, path, code)]
     return [where]
 
 

@@ -38,7 +38,7 @@ def brief(diagnosis: Diagnosis) -> list[str]:
         more = len(groups) - CULPRITS
         lines.append(f"... and {more} more group{'s' if more > 1 else ''} of culprits")
     if not groups:
-        lines.append("culprit: none; each layer by itself is within the budget")
+        lines.append(_none(diagnosis, "each layer by itself is within the budget"))
     if len(diagnosis.layers) > 1:
         lines += _table(diagnosis, _around(diagnosis))
     return lines + diagnosis.notes
@@ -51,7 +51,7 @@ def full(diagnosis: Diagnosis) -> list[str]:
         lines += [line for layer in members for line in f"culprit: {_title(layer)}".split("\n")]
         lines += [f"  {cause}" for cause in causes]
     if not diagnosis.culprits:
-        lines.append("culprit: none; each layer that was fed by itself is within the budget")
+        lines.append(_none(diagnosis, "each layer that was fed by itself is within the budget"))
     lines += ["", *_table(diagnosis, diagnosis.layers), *diagnosis.notes]
     return lines
 
@@ -96,6 +96,11 @@ def _figure(error: float) -> float | str | None:
     if math.isnan(error):
         return None
     return float(f"{error:.3g}") if math.isfinite(error) else "inf"
+
+
+def _none(diagnosis: Diagnosis, right: str) -> str:
+    ill_posed = "the case is ill-posed, in which right layers fail, too"
+    return f"culprit: none; {ill_posed if diagnosis.ill_posed else right}"
 
 
 def _groups(culprits: Iterable[LayerError]) -> dict[tuple[str, ...], list[LayerError]]:

@@ -199,7 +199,13 @@ def _length(run: _Run, ranks: Sequence[int]) -> str:
                 return ""
             ratios.append(float((got * want).sum() / (want * want).sum()))
     low, high = min(ratios), max(ratios)
-    return f": {low:.4g} times as long" if high - low < EXPLAINED_DISTANCE * abs(low) else ""
+    if high - low >= EXPLAINED_DISTANCE * abs(low):
+        return ""
+    size = len(run.ranks)
+    names = {float(size): "the number of ranks", 1.0 / size: "1 / the number of ranks"}
+    near = (told for each, told in names.items() if abs(low - each) < EXPLAINED_DISTANCE * each)
+    name = next(near, "")
+    return f": {low:.4g} times as long{f', {name}' if name else ''}"
 
 
 def _statistics(run: _Run) -> list[str]:

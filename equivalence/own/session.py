@@ -110,7 +110,7 @@ class Session:
                 candidate = sides.build_candidate(case)
                 drawing += candidate.dropouts()
             theirs, ours = reference.slots(), candidate.slots()
-            pairs, problem = self._pair(case, theirs, ours)
+            pairs, problem = self._pair(case, theirs, ours, candidate.unheld())
             compared = settings.of_networks(case, reference, candidate, pairs)
         draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
         if draws and self.twin.random_layers is None:
@@ -118,11 +118,15 @@ class Session:
         return Structure(compared, pairs, theirs, ours, problem, draws, proposal)
 
     def _pair(
-        self, case: TwinCase, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]
+        self,
+        case: TwinCase,
+        theirs: Mapping[str, Slot],
+        ours: Mapping[str, Slot],
+        unheld: Sequence[str],
     ) -> tuple[Partners, WeightError | None]:
         """The pairs of weights; of weights that do not all pair up, those that do."""
         try:
-            return pairing.partners(case, theirs, ours), None
+            return pairing.partners(case, theirs, ours, unheld), None
         except WeightError as error:
             twin = self.twin
             return weights.pair_found(theirs, ours, twin.rename, twin.constants)[0], error

@@ -200,6 +200,10 @@ class ReplayedCandidate:
         """The shape and kind of each weight of the candidate, by its name."""
         return self._slots
 
+    def unheld(self) -> list[str]:
+        """A run that was recorded had all its weights."""
+        return []
+
     def dropouts(self) -> list[str]:
         """The paths of the candidate's layers that draw random numbers."""
         return [each.path for each in self.random_layers]

@@ -351,9 +351,9 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
                 math.inf if result[norm] is None else result[norm] for norm in ("error", "worst")
             )
             largest = max(largest, (needed, f"{result['tensor']} of {result['case']}"))
-    known = f" ({len(differing)} known differences"
-    known = f"{known} in {_count(declared, 'tensor')})" if differing else ""
-    text = f"compared {tensors} tensors in {len(cases)} cases{known} of {len(twins)} twins"
+    known = f" ({_count(len(differing), 'known difference')} in {_count(declared, 'tensor')})"
+    text = f"compared {_count(tensors, 'tensor')} in {_count(len(cases), 'case')}"
+    text += f"{known if differing else ''} of {_count(len(twins), 'twin')}"
     if largest[1]:
         text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
     if settings:

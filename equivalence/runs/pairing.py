@@ -1,20 +1,42 @@
 """Pairs the weights of a case as its twin declares it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from equivalence.declare.renames import JOIN, has_run
 from equivalence.declare.twin import TwinCase
+from equivalence.errors import WeightError
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
 
 
 def partners(
-    case: TwinCase, reference: Mapping[str, Slot], candidate: Mapping[str, Slot]
+    case: TwinCase,
+    reference: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    unheld: Sequence[str] = (),
 ) -> Partners:
     """The partners of all weights. Raises WeightError where a weight has none.
 
+    unheld: the attributes of the candidate that hold cells in a list of Python, which the error
+        tells.
+
     With `pair="order"` they have what was proposed, too, in words.
     """
+    try:
+        return _partners(case, reference, candidate)
+    except WeightError as error:
+        first, _, rest = str(error).partition("\n")
+        lines = [
+            f"  candidate {name} is a list, tuple or dict of Python, so that its cells are none of "
+            "the network's: write nn.CellList"
+            for name in unheld
+        ]
+        raise WeightError("\n".join([first, *lines, rest])) from None
+
+
+def _partners(
+    case: TwinCase, reference: Mapping[str, Slot], candidate: Mapping[str, Slot]
+) -> Partners:
     twin = case.twin
     rename, constants = dict(twin.rename), tuple(twin.constants)
     if case.of_training:  # the other renames are for what its step keeps, and demanded there

@@ -51,3 +51,20 @@ def empty(parameters: Iterable[ms.Parameter]) -> None:
     """Free the values of parameters."""
     for parameter in parameters:
         parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
+
+
+def unheld(network: nn.Cell) -> list[str]:
+    """The attributes that hold cells in a list, tuple or dict of Python, whose weights are lost."""
+    held = {id(cell) for _, cell in network.cells_and_names()}
+
+    def lost(value: object) -> bool:
+        values = value.values() if isinstance(value, dict) else value
+        kind = isinstance(value, list | tuple | dict)
+        return kind and any(isinstance(v, nn.Cell) and id(v) not in held for v in values)
+
+    return [
+        f"{path}.{name}" if path else name
+        for path, cell in network.cells_and_names()
+        for name, value in vars(cell).items()
+        if lost(value)
+    ]

@@ -24,7 +24,7 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
-from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty
+from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty, unheld
 from equivalence.sides.mindspore_pullback import Pullback, called, demand_plain, flatten, named
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.structure.layers import Layer, Sink, Site, below
@@ -142,6 +142,10 @@ class MindSporeNetwork:
             for name, p in self.parameters.items()
         }
         return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in self.cell.named_buffers()}
+
+    def unheld(self) -> list[str]:
+        """The attributes that hold cells without making them cells of the network."""
+        return unheld(self.cell)
 
     def layers(self, partners: Partners) -> list[Layer]:
         """All cells, a parent before its children.

@@ -20,6 +20,8 @@ ROWS = 60
 SHORTLIST = 12
 """Among how many names, those with the most parts in common, the most similar one is looked for."""
 
+THEIRS = "the reference's"
+
 NORMED = re.compile(r"(?:.*\.)?parametrizations\.\w+\.original\d")
 
 
@@ -79,7 +81,7 @@ class Complaints:
             ([*self._unknown], self._of_unknown),
             (self._alone, self._of_alone),
         )
-        lines = [f"weights do not pair up: {len(self)} complaints"]
+        lines = [f"weights do not pair up: {len(self)} complaint{'' if len(self) == 1 else 's'}"]
         lines += [f"  {line}" for line in (self._prefix(), *_told(sorts)) if line]
         lines += _side_by_side(self._alike(self.reference), self._alike(self.candidate), pairs)
         if min(len(self._unknown), len(self._alone)) > TOLD:
@@ -104,7 +106,7 @@ class Complaints:
                 )
         return text + (
             self._weight_norm(target, self._alone)
-            or self._leaf(target, "the reference's")
+            or self._leaf(target, THEIRS)
             or nearest(target, self._alone or self.reference)
         )
 
@@ -140,7 +142,10 @@ class Complaints:
         if not layer or leaf not in ("weight", "bias", "running_mean", "running_var"):
             return ""
         own = [n.rpartition(".")[2] for n in self._paired if n.rpartition(".")[0] == layer]
-        return f": {whose} {layer} has only {', '.join(sorted(own))}" if own else ""
+        cure = ""
+        if leaf == "bias" and own == ["weight"]:  # MindSpore's convolutions have none by default
+            cure = f"; nn.Dense and nn.Conv2d take has_bias={whose != THEIRS}"
+        return f": {whose} {layer} has only {', '.join(sorted(own))}{cure}" if own else ""
 
     def _prefix(self) -> str:
         """Whether one part more in front of all names is all that differs, in words."""

@@ -8,5 +8,6 @@ undecided: the elements of an update whose value rounding decides.
 rounding: runs that round every result.
 products: whether a network multiplies matrices, and how long its sums are.
 hidden: runs with other settings, to find those that a sample does not show.
+updates, mistakes: runs of a training in which the updates are changed, as a mistake changes them.
 known: the reference's side of a case as it is kept; the only file here that loads no torch.
 """

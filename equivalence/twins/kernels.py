@@ -1,6 +1,6 @@
 """Inaccurate kernels: is the candidate equal with accurate kernels in the place of MindSpore's?"""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -90,18 +90,29 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
         needed, best = runs.smallest()
     elif best.judgement.needed * MUCH > judgement.needed:
         return None
-    known = devices.DEVICES[place.runs_on].inaccurate
-    found = [
+    found = described(needed, runs.errors, place.runs_on)
+    return Explained(found, best, judgement.needed)
+
+
+def inaccurate(errors: Mapping[str, float]) -> list[str]:
+    """The primitives whose error is not that of an accurate kernel, the worst first."""
+    worst = sorted(errors, key=lambda name: -errors[name])
+    return [name for name in worst if errors[name] > ACCURATE]
+
+
+def described(names: Iterable[str], errors: Mapping[str, float], device: str) -> tuple[Kernel, ...]:
+    """Kernels of a device with their own errors, and what is declared of them."""
+    known = devices.DEVICES[device].inaccurate
+    return tuple(
         Kernel(
             name,
-            place.runs_on,
-            runs.errors[name],
+            device,
+            errors[name],
             known[name].finding if name in known else None,
             known[name].error if name in known else 0.0,
         )
-        for name in needed
-    ]
-    return Explained(tuple(found), best, judgement.needed)
+        for name in names
+    )
 
 
 @dataclass(frozen=True)
@@ -145,8 +156,7 @@ class _Runs:
         with blaming("candidate", drawn.case.name):
             self.candidate = sides.build_candidate(replace(drawn.case, execution="pynative"))
         self.plain, self.errors = self._run(())
-        worst = sorted(self.errors, key=lambda name: -self.errors[name])
-        self.inaccurate = [name for name in worst if self.errors[name] > ACCURATE]
+        self.inaccurate = inaccurate(self.errors)
 
     def _run(self, replaced: Collection[str]) -> tuple[Trace, dict[str, float]]:
         reference = self.made.reference

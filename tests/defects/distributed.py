@@ -45,7 +45,7 @@ DEFECTS = (
         "number 12 on, 1, 3, 5, 7, 9, 11, ... where it is to read 0, 1, 3, 5, 7, 9, ..."),
     mistaken("rate_scaled",
         "the rate is multiplied by the number of ranks, gradients are averaged all the same",
-        (0, 1), "after step 1: 2 times as long"),
+        (0, 1), "2 times as long, the number of ranks"),
     mistaken("same_statistics", "the first rank's moving statistics are sent to all", (1,),
         "they are the first rank's"),
     mistaken("synchronised", "BatchNorm became SyncBatchNorm", (),

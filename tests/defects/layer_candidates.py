@@ -14,6 +14,28 @@ class EpsilonOutside(nn.BatchNorm2d):
         return (x - mean) * scale + self.beta.reshape(1, -1, 1, 1)
 
 
+class InEvaluation(nn.BatchNorm2d):
+    """Is in evaluation mode while the network trains."""
+
+    def construct(self, x):
+        mean, variance = self.moving_mean.reshape(1, -1, 1, 1), self.moving_variance
+        scale = (self.gamma * ops.rsqrt(variance + self.eps)).reshape(1, -1, 1, 1)
+        return (x - mean) * scale + self.beta.reshape(1, -1, 1, 1)
+
+
+class GradientsExchanged(nn.BatchNorm2d):
+    """Its own backward pass returns the gradients of gamma and beta in the other order."""
+
+    def construct(self, x):
+        mean = x.mean((0, 2, 3), keep_dims=True)
+        variance = (x - mean).square().mean((0, 2, 3), keep_dims=True)
+        normal = (x - mean) * ops.rsqrt(variance + self.eps)
+        scale, shift = self.gamma.reshape(1, -1, 1, 1), self.beta.reshape(1, -1, 1, 1)
+        fixed, moved = ops.stop_gradient(scale), ops.stop_gradient(shift)
+        out = normal * fixed + moved
+        return out + (scale - fixed) + (shift - moved) * ops.stop_gradient(normal)
+
+
 class StatisticsOfEachImage(nn.BatchNorm2d):
     """Instance normalisation with the weights of a batch normalisation."""
 

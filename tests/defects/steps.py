@@ -26,11 +26,12 @@ def clipped(**where) -> Victim:
 # fmt: off
 SCALING = (
     candidate("loss_scale_not_divided_out", SCALED, STEP + "scale_not_divided_out",
-        "the optimiser is not told of the scale"),
+        "the optimiser is not told of the scale", cause="not divided by the loss scale"),
     candidate("loss_scale_divided_out_twice", SCALED.compiled, STEP + "scale_divided_twice",
-        "by the step and by the optimiser"),
+        "by the step and by the optimiser", cause="once more by the loss scale"),
     candidate("decay_divided_by_loss_scale", SCALED, STEP + "decay_divided_by_scale",
-        "decay is added to gradients that are divided afterwards"),
+        "decay is added to gradients that are divided afterwards",
+        cause="weight decay divided by the loss scale"),
     candidate("overflow_used", DYNAMIC, STEP, "infinite gradients reach the weights"),
     candidate("overflow_zeroed", DYNAMIC.compiled, STEP,
         "the update is made without what overflows"),
@@ -80,15 +81,18 @@ ACCUMULATION = (
 )
 
 RECIPES = (
-    candidate("trains_in_evaluation", IMAGENET, STEP, "set_train is forgotten"),
+    candidate("trains_in_evaluation", IMAGENET, STEP, "set_train is forgotten",
+        cause="in evaluation mode"),
     candidate("recipe_smoothed_over_others", IMAGENET.compiled.at("loss"),
         STEP + "smoothed_over_others", "s / (C - 1) for the other classes, not s / C for all"),
     setting("recipe_not_smoothed", IMAGENET.at("loss"),
         "label smoothing is not handed on", label_smoothing=0.0),
-    candidate("recipe_decays_everything", IMAGENET, STEP, "gamma, beta and bias decay, too"),
+    candidate("recipe_decays_everything", IMAGENET, STEP, "gamma, beta and bias decay, too",
+        cause="the weight decay for every weight"),
     candidate("head_alone_is_trained", IMAGENET.compiled, STEP,
         "the optimiser has the parameters of the head alone"),
-    candidate("cifar10_decoupled", CIFAR10, STEP, "AdamW for Adam with weight_decay"),
+    candidate("cifar10_decoupled", CIFAR10, STEP, "AdamW for Adam with weight_decay",
+        cause="decoupled weight decay for an L2"),
     candidate("cifar10_by_sum", CIFAR10.compiled.at("loss"), STEP,
         "the sum of the losses, which Adam hardly notices", cause="reduction"),
 )

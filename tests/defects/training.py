@@ -3,6 +3,7 @@
 import mindspore as ms
 
 from tests.defects import candidates as wrong
+from tests.defects import layer_candidates as layers
 from tests.defects.makers import candidate, edited, norm, swapped, variant
 from tests.defects.victim import BOTTLENECK, IDENTITY, PROJECTED, RESNET18, RESNET50
 
@@ -20,6 +21,8 @@ MODE = (
     norm("momentum_unconverted_in_one_block", RESNET18.compiled.at("layer3.1.bn1", "layer3.1.bn2"),
         "PyTorch's 0.1 handed on, so that old and new statistics swap roles",
         momentum=0.1, cause="momentum"),
+    variant("norm_in_evaluation_mode", BOTTLENECK.at("bn2"), layers.InEvaluation,
+        "set_train does not reach one layer", cause="as in evaluation mode"),
     variant("statistics_updated_in_evaluation", BOTTLENECK.evaluated.at("bn3"),
         wrong.KeepsInEvaluation, "the update does not ask for the mode"),
     variant("running_variance_not_kept", BOTTLENECK.at("bn1"), wrong.VarianceNotKept,
@@ -53,6 +56,9 @@ GRADIENTS = (
     edited("weight_frozen", BOTTLENECK,
         lambda cell: setattr(cell.conv2.weight, "requires_grad", False),
         "requires_grad=False on one weight", raises="WeightError"),
+    variant("gradients_of_gamma_and_beta_exchanged", BOTTLENECK.at("bn2"),
+        layers.GradientsExchanged, "a backward pass of its own in another order",
+        cause="are exchanged"),
     variant("gradient_scaled", BOTTLENECK.at("conv3"), wrong.ScaledGradient,
         "a tenth of the learning rate for one layer, by way of its gradient"),
     candidate("gradient_clipped", IDENTITY, HERE + "ClippedGradient",

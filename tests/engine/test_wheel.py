@@ -71,8 +71,8 @@ def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
     assert "PASSED twins_net.py::test_twin[net-channels8-H16-train-float32-pynative-cpu]" in (
         done.stdout
     )
-    assert "tensors in 1 cases of 1 twins" in done.stdout
-    assert "tensors in 1 cases of 1 twins" in (tmp_path / "reports/index.html").read_text()
+    assert "tensors in 1 case of 1 twin" in done.stdout
+    assert "tensors in 1 case of 1 twin" in (tmp_path / "reports/index.html").read_text()
 
 
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):

@@ -1,5 +1,8 @@
 """A culprit's cause is told where it can be shown, and weights are told from computing."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,8 @@ from equivalence.declare.draws import normal
 from equivalence.diagnosis import causes
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
+from equivalence.judge.expected import Expected
+from equivalence.structure.layers import Layer
 from tests.engine.parts.small import case
 
 PT, MS = "tests.engine.parts.trees_pt:", "tests.engine.parts.trees_ms:"
@@ -99,6 +104,78 @@ def test_a_network_of_right_layers_is_told_to_join_them_wrongly():
     joined = told("Unjoined")[""]  # the statement is named, see tests/engine/statements
     assert joined[0] == "what it takes agrees with the reference's"
     assert joined[1].startswith("against ")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "culprit", "first"),
+    [
+        ("tree_of_a_resting_norm", "bn", "computes as in evaluation mode, in training"),
+        ("tree_of_crossed_gradients", "bn", "the gradients of bias and weight are exchanged"),
+        ("tree_of_narrow_inputs", "body.2", "computes with inputs rounded to float16"),
+    ],
+)
+def test_a_mode_a_rounding_and_exchanged_gradients_are_tried_out(candidate, culprit, first):
+    found = told(candidate)
+    assert list(found) == [culprit]
+    assert found[culprit][0] == first
+
+
+SQUASHED = "tests.engine.parts.kernels_pt:Squashed"
+TANH = (
+    "the port is right, and MindSpore's kernel is not: ops.Tanh on cpu (its own error %s "
+    "roundings; finding tanh_accuracy)"
+)
+
+
+def squashed(candidate):
+    """The causes of each culprit of a network with a tanh."""
+    inputs = normal(4, 6, scale=3.0)
+    found = diagnose(case(SQUASHED, f"tests.engine.parts.kernels_ms:{candidate}", inputs), 0)
+    return {layer.reference: layer.causes for layer in found.culprits}
+
+
+def test_an_inaccurate_kernel_is_told_apart_from_a_mistake_of_the_port():
+    found = squashed("Mixed")
+    assert list(found) == ["norm", "act"]
+    assert found["norm"][0] == "eps 1e-05 (reference) 0.01 (candidate)"
+    assert [re.sub(r"error \S+ ", "error %s ", cause) for cause in found["act"]] == [TANH]
+
+
+def test_a_wrong_layer_is_not_excused_by_its_kernel():
+    found = squashed("Wrong")
+    assert list(found) == ["act"]
+    assert not any("kernel" in cause for cause in found["act"])
+
+
+def test_a_gradient_that_rounding_alone_makes_is_not_said_to_be_added():
+    """Both sides have the wrong gradients; a right one is zero in truth and rounding here."""
+    local = SimpleNamespace(
+        trace={"gradient:a": np.ones(3), "gradient:b": np.full(3, 1e-9)},
+        expected={
+            "gradient:a": Expected.whole(np.full(3, 2.0)),
+            "gradient:b": Expected.whole(np.zeros(3)),
+        },
+        judgement=SimpleNamespace(differing=[SimpleNamespace(name="gradient:a")]),
+    )
+    assert not causes._lost_or_added(local)
+    local.judgement.differing.append(SimpleNamespace(name="gradient:b"))
+    assert causes._lost_or_added(local)
+
+
+def test_layers_that_compute_nothing_are_no_cause():
+    """A flatten, a container and dropout of one side are told nowhere, a missing activation is."""
+
+    def layer(path, kind):
+        return path, Layer(path, kind, {}, frozenset())
+
+    ours = dict([layer("", "Net"), layer("flat", "Flatten"), layer("cbr", "SequentialCell")])
+    theirs = dict([layer("", "Net"), layer("drop", "StochasticDepth"), layer("act", "ReLU")])
+    found = SimpleNamespace(theirs=theirs, ours=ours, pairs={"": ""})
+    assert causes.without_partner(found, "") == ["only the reference has act (ReLU)"]
+    assert causes.without_partner(found, "", "y = self.act(x)") == [
+        "only the reference has act (ReLU)"
+    ]
+    assert causes.without_partner(found, "", "y = self.attention(x)") == []
 
 
 def test_layers_that_only_one_side_has_are_told_where_the_network_itself_is_to_blame():

@@ -1,12 +1,13 @@
 """The layers to blame are found, whatever the layers' names, and no others."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from equivalence.declare.draws import binary, logits, normal
 from equivalence.declare.twin import EXECUTIONS
-from equivalence.diagnosis import search
+from equivalence.diagnosis import search, text
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
 from tests.engine.parts.small import case
@@ -128,8 +129,34 @@ def test_weights_and_mode_are_those_of_the_case_in_every_layer():
     assert blamed(tree("tree_of_another_epsilon", dtype="float16")) == ["bn"]
 
 
+def test_an_ill_posed_case_has_no_culprit(monkeypatch):
+    """Right layers fail in it, too; there is nothing to blame."""
+    measure = search.Search.local
+
+    def blind(self, path):
+        local = measure(self, path)
+        if not path:
+            local.judgement = replace(local.judgement, ill_posed="zeros would pass")
+        return local
+
+    monkeypatch.setattr(search.Search, "local", blind)
+    found = tree("tree_of_another_epsilon")
+    assert (found.culprits, found.ill_posed) == ([], "zeros would pass")
+    assert text.brief(found)[0] == (
+        "culprit: none; the case is ill-posed, in which right layers fail, too"
+    )
+
+
 def test_what_is_wrong_in_graph_mode_alone_is_told_so():
     found = tree("Moody", execution="graph")
     assert blamed(found) == [""]
     assert found.notes == ["in PyNative mode the same network gives the right outputs"]
     assert tree("Unjoined", execution="graph").notes == []
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_nothing_is_said_of_pynative_mode_where_buffers_alone_are_wrong(execution):
+    """The outputs are right in both modes, and the statistics in neither."""
+    found = tree("tree_of_another_momentum", execution=execution)
+    assert blamed(found) == ["bn"]
+    assert found.notes == []

@@ -37,7 +37,7 @@ FIRST, SECOND = "wrong in the first step: every weight", "right up to step 1, th
         (
             "without_decay",
             "update",
-            [FIRST, r"off by \+0.01 times the weight, as by another weight decay"],
+            [FIRST, "computes without weight decay: so .* these weights in all 4 steps$"],
         ),
         ("scaled", "update", [FIRST, "off by -0.1 times the gradient"]),
         (

@@ -212,7 +212,14 @@ def nothing(*_):
         (one_wrong, ["in rank 1 the gradients of backbone.fc1.weight: wrong"]),
         (
             scaled("update[1]:", 2.0),
-            ["in rank 0 and rank 1 all 5 updates after step 1: 2 times as long"],
+            [
+                "in rank 0 and rank 1 all 5 updates after step 1: "
+                "2 times as long, the number of ranks"
+            ],
+        ),
+        (
+            scaled("update[1]:", 1.5),
+            ["in rank 0 and rank 1 all 5 updates after step 1: 1.5 times as long"],
         ),
         (one_apart, ["weights are not the same in all ranks at the end: backbone.fc2.bias"]),
         (

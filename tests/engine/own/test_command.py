@@ -192,7 +192,7 @@ def test_pytest_runs_the_declaration_that_is_written(run, tmp_path):
     finally:
         written.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "compared 4 tensors in 1 cases of 1 twins" in done.stdout
+    assert "compared 4 tensors in 1 case of 1 twin" in done.stdout
 
 
 def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):

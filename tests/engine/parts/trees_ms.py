@@ -48,6 +48,13 @@ def tree_of_another_epsilon():
     return Tree(eps=1e-3)
 
 
+def tree_of_another_momentum():
+    """Its outputs and gradients are right in training, and its statistics are not."""
+    tree = Tree()
+    tree.bn = nn.BatchNorm2d(4, momentum=0.1)
+    return tree
+
+
 def tree_padded_with_zeros():
     """One of two cells for one layer is wrong."""
     return Tree(border=0.0)
@@ -92,6 +99,35 @@ class Swapping(nn.BatchNorm2d):
         return (x - mean) * ops.rsqrt(variance + self.eps) * scale + shift
 
 
+class Resting(nn.BatchNorm2d):
+    """Normalises as in evaluation, whatever the mode."""
+
+    def construct(self, x):
+        mean, variance = self.moving_mean.reshape(1, -1, 1, 1), self.moving_variance
+        scale = self.gamma * ops.rsqrt(variance + self.eps)
+        return (x - mean) * scale.reshape(1, -1, 1, 1) + self.beta.reshape(1, -1, 1, 1)
+
+
+class Crossed(nn.BatchNorm2d):
+    """Right values, and each of gamma and beta gets the gradient of the other."""
+
+    def construct(self, x):
+        mean = x.mean((0, 2, 3), keep_dims=True)
+        variance = (x - mean).square().mean((0, 2, 3), keep_dims=True)
+        normal = (x - mean) * ops.rsqrt(variance + self.eps)
+        scale, shift = self.gamma.reshape(1, -1, 1, 1), self.beta.reshape(1, -1, 1, 1)
+        fixed, moved = ops.stop_gradient(scale), ops.stop_gradient(shift)
+        out = normal * fixed + moved
+        return out + (scale - fixed) + (shift - moved) * ops.stop_gradient(normal)
+
+
+class Narrow(nn.Dense):
+    """Computes with inputs in half precision."""
+
+    def construct(self, x):
+        return super().construct(x.astype(ms.float16).astype(ms.float32))
+
+
 class Deaf(nn.Dense):
     """Computes with the bias that it was made with."""
 
@@ -121,6 +157,21 @@ def tree_of_a_turned_weight():
 def tree_of_swapped_weights():
     """Gamma and beta are swapped inside the layer."""
     return tree_with("bn", Swapping(4))
+
+
+def tree_of_a_resting_norm():
+    """A norm is frozen by its own code."""
+    return tree_with("bn", Resting(4))
+
+
+def tree_of_crossed_gradients():
+    """The gradients of gamma and beta are exchanged."""
+    return tree_with("bn", Crossed(4))
+
+
+def tree_of_narrow_inputs():
+    """The inputs of a layer are rounded."""
+    return tree_with("body", Narrow(4, 4))
 
 
 def tree_of_an_unused_bias():

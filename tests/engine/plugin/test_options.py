@@ -342,7 +342,7 @@ def test_its_traceback_is_a_matter_of_an_option(project):
 def test_a_known_difference_passes_and_is_counted_as_one(project):
     result = run(project, "-k", "different and cpu")
     result.assert_outcomes(passed=1, deselected=21)
-    result.stdout.fnmatch_lines(["compared 4 tensors in 1 cases *1 known difference*"])
+    result.stdout.fnmatch_lines(["compared 4 tensors in 1 case *1 known difference*"])
 
 
 # Results.

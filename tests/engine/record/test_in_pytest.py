@@ -136,7 +136,7 @@ def test_what_another_device_needs_is_recorded_without_it(project):
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
     result = run(project, "test_ascend.py", "-m", "ascend", "-k", "right", "--record=write")
     result.assert_outcomes(passed=4, deselected=4)
-    result.stdout.fnmatch_lines(["compared 0 tensors in 4 cases of 1 twins; 4 cases recorded"])
+    result.stdout.fnmatch_lines(["compared 0 tensors in 4 cases of 1 twin; 4 cases recorded"])
     assert {key.rpartition(" ")[2] for key in kept(project)["right"]} == {"u=2^-11"}
     result = run(project, "test_twins.py", "-k", "right", "--record=use")
     assert origins(project) == {("right", None)}

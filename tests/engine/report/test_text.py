@@ -276,13 +276,13 @@ def test_known_differences_are_counted_apart_and_are_never_the_largest_error():
     )
     text = report.summary(records(outcome(RIGHT)) + known)
     assert "3 tensors in 2 cases" in text
-    assert "2 cases (1 known differences in 1 tensor)" in text
+    assert "2 cases (1 known difference in 1 tensor)" in text
     assert "largest error 2.50" in text
 
 
 def test_a_summary_of_raising_twins_alone_names_no_error():
     raised = records(outcome(judgement=None, raises=REFUSED))
-    assert report.summary(raised) == "compared 0 tensors in 1 cases of 1 twins"
+    assert report.summary(raised) == "compared 0 tensors in 1 case of 1 twin"
 
 
 def test_a_summary_counts_the_cases_that_are_equal_after_flips():

@@ -159,7 +159,7 @@ def test_declared_renames_stay():
 def test_a_weight_that_only_one_side_has_is_refused_with_what_is_left():
     reference, candidate, _ = shifted(4)
     del candidate["head.bias"]
-    with pytest.raises(WeightError, match=r"1 complaints\n.*classifier\.1\.bias") as caught:
+    with pytest.raises(WeightError, match=r"1 complaint\n.*classifier\.1\.bias") as caught:
         paired(reference, candidate)
     assert "the candidate's classifier.1 has only weight" in str(caught.value)
 

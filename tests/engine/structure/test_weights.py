@@ -157,13 +157,13 @@ def test_the_count_of_batches_alone_needs_no_partner():
 
 def test_a_weight_of_the_reference_that_would_never_be_loaded_is_named():
     text = complaint(REFERENCE, without(CANDIDATE, "bn.gamma"))
-    assert text.startswith("weights do not pair up: 1 complaints\n")
+    assert text.startswith("weights do not pair up: 1 complaint\n")
     assert "reference bn.weight (parameter (8,)) has no partner in the candidate" in text
 
 
 def test_a_weight_that_only_the_candidate_has_is_named_with_the_nearest():
     text = complaint(REFERENCE, CANDIDATE | {"bn1.gamma": Slot((8,), "parameter")})
-    assert "weights do not pair up: 1 complaints" in text
+    assert "weights do not pair up: 1 complaint" in text
     assert (
         "candidate bn1.gamma (parameter (8,)) maps to bn1.weight, which the reference does not "
         "have; nearest: bn.weight" in text
@@ -210,12 +210,12 @@ def test_two_weights_that_claim_one_partner_are_both_named():
     candidate = CANDIDATE | {"bn.weight": Slot((8,), "parameter")}
     text = complaint(REFERENCE, candidate)
     assert "candidate bn.weight and bn.gamma both map to bn.weight" in text
-    assert "weights do not pair up: 1 complaints" in text
+    assert "weights do not pair up: 1 complaint" in text
 
 
 def test_a_rename_that_matches_nothing_is_named():
     text = complaint(REFERENCE, CANDIDATE, {"conv": "conv", "con": "conv"})
-    assert "weights do not pair up: 1 complaints" in text
+    assert "weights do not pair up: 1 complaint" in text
     assert "rename 'con' matches no candidate name" in text
 
 
@@ -346,6 +346,16 @@ def test_a_missing_bias_is_told_with_what_the_layer_has():
     assert f"reference bn.bias (parameter (8,)) has no partner in the candidate: {has}" in text
     text = complaint(without(REFERENCE, "bn.bias"), CANDIDATE)
     assert "the reference's bn has only running_mean, running_var, weight" in text
+
+
+def test_a_bias_that_one_side_was_built_without_is_told_with_what_to_write():
+    dense = {
+        name: Slot(shape, "parameter") for name, shape in (("fc.weight", (4, 8)), ("fc.bias", (4,)))
+    }
+    text = complaint(dense, without(dense, "fc.bias"))
+    assert "the candidate's fc has only weight; nn.Dense and nn.Conv2d take has_bias=True" in text
+    text = complaint(without(dense, "fc.bias"), dense)
+    assert "the reference's fc has only weight; nn.Dense and nn.Conv2d take has_bias=False" in text
 
 
 @pytest.mark.parametrize("side", ["reference", "candidate"])

@@ -21,10 +21,12 @@ from equivalence.errors import (
     blaming,
     staying,
     without_torch,
+    words,
 )
 from equivalence.judge.expected import Expected
 from equivalence.judge.verdict import HOLLOW, demand_values, judge
 from equivalence.report import text as report
+from equivalence.twins.check import check
 from tests.engine.parts import small
 
 HERE = "tests.engine.parts.leaving_ms:"
@@ -128,3 +130,58 @@ def test_only_a_peaceful_end_is_refused():
         assert os.waitpid(forked, 0)[1] == 0
     left = "import os\nfrom equivalence.errors import staying\nwith staying(): os._exit(3)"
     assert subprocess.run([sys.executable, "-c", left], check=False).returncode == 3
+
+
+# What is refused is told with the line, the partner and the likely cause.
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "told"),
+    [
+        (
+            "Net",
+            "Listed",
+            "candidate blocks is a list, tuple or dict of Python, so that its cells are none of "
+            "the network's: write nn.CellList",
+        ),
+        (
+            "Net",
+            "Unbiased",
+            "reference head.bias (parameter (8,)) has no partner in the candidate: the candidate's "
+            "head has only weight; nn.Dense and nn.Conv2d take has_bias=True",
+        ),
+        (
+            "Tied",
+            "Net",
+            "candidate head.weight (parameter (8, 8)) maps to head.weight, which the reference "
+            "does not have: it ties head.weight to blocks.0.weight; share the parameter",
+        ),
+        ("Net", "Unbuilt", "Dense(8, 8)); call super().__init__() first in its __init__"),
+        (
+            "Net",
+            "Minted",
+            "in construct: return mint.nn.functional.gelu(super().construct(x))); this device has "
+            "no kernel for it: use mindspore.ops.gelu there, not mindspore.mint's",
+        ),
+        ("Net", "Misshapen", "in construct: x = block(x))"),
+    ],
+)
+def test_a_port_that_cannot_be_compared_is_told_with_its_line_and_the_likely_cause(
+    reference, candidate, told
+):
+    case = small.case(
+        f"tests.engine.parts.refused_pt:{reference}",
+        f"tests.engine.parts.refused_ms:{candidate}",
+        normal(4, 8),
+    )
+    with pytest.raises(EquivalenceError) as caught:
+        check(case, 0)
+    assert told in str(caught.value)
+
+
+def test_what_is_likely_is_said_of_known_messages_alone():
+    assert words(ValueError("no shape pleases me")) == "no shape pleases me"
+    told = words(RuntimeError("The kernel NoSuchThingExt unregistered."))
+    assert told.endswith("use what mindspore.ops has for it there, not mindspore.mint's")
+    told = words(AttributeError("cannot assign module before Module.__init__() call"))
+    assert told.endswith("; call super().__init__() first in its __init__")
