@@ -44,6 +44,8 @@ class Blame:
     constant: whether the value is a constant that the statement uses, not its result.
     misplaced: the statement that gives what it takes, where the reference takes another value; None
         where its result is wrong.
+    backward: whether its result is right, and what comes back to what it takes is not; the values
+        are then cotangents.
     """
 
     statement: Statement
@@ -54,6 +56,7 @@ class Blame:
     takes: tuple[Statement, ...] = ()
     constant: bool = False
     misplaced: Statement | None = None
+    backward: bool = False
 
 
 class Statements(Watched):
@@ -65,7 +68,7 @@ class Statements(Watched):
         What it takes may be right by itself, but in the place of another value, such as that before
         a residual which is not added.
         """
-        if self.right(self.outputs):
+        if self.right(self.trace):
             return None
         self.deadline = time.process_time() + PATIENCE
         suspects = self._suspects()

@@ -12,6 +12,9 @@ import numpy as np
 
 from equivalence.errors import of_engine, of_models
 
+FRAMEWORKS = ("mindspore", "torch")
+"""Packages whose code is no network's."""
+
 DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
 
@@ -62,12 +65,19 @@ class Recording:
     calls: the calls in order.
     producers: value -> the first call that gives it.
     leaves: the values that no call gives: inputs, weights, constants.
+    flows: value -> (call, position) where the first tensor of this content is taken that gradients
+        flow through.
+    closed: every other (call, position) of floating tensors: no gradient flows through them.
+    cotangents: value -> what comes back to the tensor of `flows`; missing where nothing does.
     """
 
     values: list[np.ndarray] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     producers: dict[int, int] = field(default_factory=dict)
     leaves: set[int] = field(default_factory=set)
+    flows: dict[int, tuple[int, int]] = field(default_factory=dict)
+    closed: set[tuple[int, int]] = field(default_factory=set)
+    cotangents: dict[int, np.ndarray] = field(default_factory=dict)
     _known: dict[tuple, int] = field(default_factory=dict)
 
     def value(self, array: np.ndarray) -> int:
@@ -114,38 +124,66 @@ def _key(array: np.ndarray) -> tuple:
     return array.shape, array.dtype.str, zlib.crc32(data), zlib.adler32(data)
 
 
-def here(paths: Mapping[int, str]) -> Statement | None:
-    """The innermost statement of a user's own code that is running now.
+class Code:
+    """The code of a network: a user's own, and that of the packages that its layers come from.
 
-    paths: id of a layer -> its path, for all layers of the network.
+    A port may be installed. A framework's code is never a network's, and no other library is.
+
+    layers: path -> layer, for all layers of the network.
     """
-    frame: FrameType | None = sys._getframe(1)
-    found, inside = None, False
-    for _ in range(DEPTH):
-        # Behind the network is the engine, and behind that whoever runs it.
-        if frame is None or (inside and of_engine(frame.f_code.co_filename)):
-            break
-        inside = inside or not of_engine(frame.f_code.co_filename)
-        if found is None and _of_user(frame.f_code.co_filename):
-            outer = frame.f_back
-            calls = outer is not None and _of_user(outer.f_code.co_filename)
-            caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
-            found = frame.f_code.co_filename, frame.f_lineno, caller
-        if found is not None:
-            owner = frame.f_locals.get("self")
-            if id(owner) in paths:
-                return _statement(*found, paths[id(owner)])
-        frame = frame.f_back
-    return _statement(*found, "") if found else None
+
+    def __init__(self, layers: Mapping[str, object]):
+        self.paths = {id(layer): path for path, layer in layers.items()}
+        modules = [type(layer).__module__ for layer in layers.values()]
+        # A function that stands for a network is held by it.
+        modules += [
+            getattr(getattr(each, "call", None), "__module__", "") for each in layers.values()
+        ]
+        self.packages = {package(each) for each in modules if not framework(each)}
+        self._own: dict[str, bool] = {}
+
+    def here(self) -> Statement | None:
+        """The innermost statement of the network's code that is running now."""
+        frame: FrameType | None = sys._getframe(1)
+        found, inside = None, False
+        for _ in range(DEPTH):
+            # Behind the network is the engine, and behind that whoever runs it.
+            if frame is None or (inside and of_engine(frame.f_code.co_filename)):
+                break
+            inside = inside or not of_engine(frame.f_code.co_filename)
+            if found is None and self._is_own(frame):
+                outer = frame.f_back
+                calls = outer is not None and self._is_own(outer)
+                caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
+                found = frame.f_code.co_filename, frame.f_lineno, caller
+            if found is not None:
+                owner = frame.f_locals.get("self")
+                if id(owner) in self.paths:
+                    return _statement(*found, self.paths[id(owner)])
+            frame = frame.f_back
+        return _statement(*found, "") if found else None
+
+    def _is_own(self, frame: FrameType) -> bool:
+        file = frame.f_code.co_filename
+        if file not in self._own:
+            installed = package(frame.f_globals.get("__name__", "")) in self.packages
+            own = of_models(os.path.abspath(file)) or (installed and not of_engine(file))
+            self._own[file] = own and not file.startswith("<")
+        return self._own[file]
 
 
-_users: dict[str, bool] = {}
+def package(module: str) -> str:
+    """The package that a module belongs to."""
+    return module.partition(".")[0]
 
 
-def _of_user(file: str) -> bool:
-    if file not in _users:
-        _users[file] = of_models(os.path.abspath(file)) and not file.startswith("<")
-    return _users[file]
+def framework(module: str) -> bool:
+    """Whether a module is a framework's.
+
+    >>> framework("mindspore.nn.layer.basic"), framework("mindcv.models.resnet")
+    (True, False)
+    """
+    return package(module) in FRAMEWORKS
 
 
 def _statement(file: str, line: int, caller: str, layer: str) -> Statement:

@@ -1,6 +1,10 @@
-"""Records the operator calls of a MindSpore run in PyNative mode, and replaces values in it."""
+"""Records the operator calls of a MindSpore run in PyNative mode, forward, with their cotangents.
+
+Values can be replaced in a run, and cotangents added to.
+"""
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -8,8 +12,10 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from equivalence import nesting
 from equivalence.randomness.interception import Dispatch
-from equivalence.statements.calls import Recording, here
+from equivalence.sides.mindspore_pullback import FLOATS
+from equivalence.statements.calls import Code, Recording
 
 Spot = tuple[int, str, int]
 """The number of a call, "input" or "output", and the position of a tensor among them."""
@@ -20,15 +26,24 @@ class MindSporeCalls:
 
     network: the cell that runs.
     replaced: spot -> the values that a tensor gets there; such a run is not recorded.
+    added: spot -> what is added to the cotangent of the tensor that is taken there.
     recording: the run as data.
     """
 
-    def __init__(self, network: nn.Cell, replaced: Mapping[Spot, np.ndarray] | None = None):
+    def __init__(
+        self,
+        network: nn.Cell,
+        replaced: Mapping[Spot, np.ndarray] | None = None,
+        added: Mapping[Spot, np.ndarray] | None = None,
+    ):
         self.number = 0
-        self.paths = {id(cell): path for path, cell in network.cells_and_names()}
+        self.network, self.added = network, added or {}
+        self.code = Code(dict(network.cells_and_names()))
         self.replaced = replaced or {}
         self.recording = Recording()
         self._within = False
+        self._handles: list = []
+        self._held: list[tuple[ms.Tensor, np.ndarray]] = []
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
@@ -50,10 +65,13 @@ class MindSporeCalls:
             self._watch("setitem", write, (tensor, index, values), writes=True)
 
         ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
+        self._handles.append(self.network.register_forward_hook(self._returned))
         try:
             with Dispatch(self._dispatch):
                 yield
         finally:
+            for handle in self._handles:
+                handle.remove()
             for name, method in kept.items():
                 if method is None:
                     delattr(ms.Tensor, name)
@@ -74,6 +92,7 @@ class MindSporeCalls:
         arguments = self._replace(arguments, number, "input")
         if not self.replaced:
             taken = self.recording.take([_array(x) for x in tensors])
+            self._follow(number, tensors, taken)
         self._within = True
         try:
             result = call(arguments)
@@ -84,8 +103,45 @@ class MindSporeCalls:
         if self.replaced:
             return result
         outputs = [_array(x) for x in _tensors(result)]
-        self.recording.add(name, taken, outputs, here(self.paths))
+        self.recording.add(name, taken, outputs, self.code.here())
         return result
+
+    def _follow(self, number: int, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:
+        """Keep the cotangents of what a call takes."""
+        for i, (tensor, value) in enumerate(zip(tensors, taken, strict=True)):
+            if tensor.dtype not in FLOATS:
+                continue
+            first = value not in self.recording.flows
+            hook = functools.partial(self._keep, value) if first else _pass
+            try:
+                self._handles.append(tensor.register_hook(hook))
+            except RuntimeError:  # no gradient flows through it
+                self.recording.closed.add((number, i))
+                continue
+            if first:
+                self.recording.flows[value] = number, i
+            if (more := self.added.get((number, "input", i))) is not None:
+                self._held.append((tensor, more))
+
+    def _keep(self, value: int, cotangent: ms.Tensor) -> None:
+        self.recording.cotangents[value] = _array(cotangent).copy()
+
+    def _returned(self, _cell: nn.Cell, _inputs: Any, outputs: Any) -> Any:
+        """The end of the forward pass: what the backward pass calls is not recorded."""
+        self._within = True
+        if not self._held:
+            return None
+        tensors, more = zip(*self._held, strict=True)
+        pull, done = Added(more), False
+
+        def attach(leaf: Any) -> Any:
+            nonlocal done
+            if done or not isinstance(leaf, ms.Tensor) or leaf.dtype not in FLOATS:
+                return leaf
+            done = True
+            return pull(leaf, *tensors)
+
+        return nesting.transform(outputs, attach)
 
     def _replace(self, values: Any, number: int, side: str) -> Any:
         """The values with the tensors of `replaced` in their places."""
@@ -104,6 +160,29 @@ class MindSporeCalls:
             return value
 
         return swap(values)
+
+
+class Added(nn.Cell):
+    """Hands an output on, and adds to the cotangents of other tensors on the way back.
+
+    more: what is added to each of them.
+    """
+
+    def __init__(self, more: tuple[np.ndarray, ...]):
+        super().__init__(auto_prefix=False)
+        self.more = more
+
+    def construct(self, output, *_tensors):
+        return output + 0
+
+    def bprop(self, *arguments):
+        tensors = arguments[1:-2]
+        more = zip(self.more, tensors, strict=True)
+        return arguments[-1], *(ms.Tensor(each, tensor.dtype) for each, tensor in more)
+
+
+def _pass(_cotangent: ms.Tensor) -> None:
+    """A hook that changes nothing."""
 
 
 def _tensors(values: Any) -> list[ms.Tensor]:
