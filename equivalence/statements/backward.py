@@ -6,43 +6,24 @@ are right, all code before it is right, and so is what comes back to the stateme
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.blame import PATIENCE, TRIED, Blame, alike
-from equivalence.statements.calls import Recording, Statement
-from equivalence.statements.mindspore_calls import Spot
-from equivalence.statements.same import Known, moved, plain
+from equivalence.statements.calls import Recording, Spot, Statement
+from equivalence.statements.cotangents import Departure, Quantity, departure, quantities, total
+from equivalence.statements.same import moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
 from equivalence.truth.measurement import Measurement
 
 MISTAKES = 4
 """At most this many mistakes, one behind the other, are told apart."""
-
-
-@dataclass(frozen=True)
-class Departure:
-    """A quantity of both sides whose cotangent is another one in the candidate.
-
-    quantity: its number.
-    value: the candidate's value whose tensor is taken first.
-    theirs: the reference's.
-    got, want: the cotangents, in the candidate's layout; of zeros where nothing comes back.
-    unit: the Euclidean size of one rounding of `want`.
-    """
-
-    quantity: int
-    value: int
-    theirs: int
-    got: np.ndarray
-    want: np.ndarray
-    unit: float
 
 
 class Gradients(Watched):
@@ -60,11 +41,12 @@ class Gradients(Watched):
     ):
         super().__init__(measurement, network, partners, expected.pulled_back)
         self.gradients = {n: t for n, t in expected.items() if n.startswith("gradient:")}
-        self.quantity = self._number()
-        self.users: dict[int, list[int]] = {}
-        for number, call in enumerate(self.candidate.calls):
-            for value in call.inputs:
-                self.users.setdefault(value, []).append(number)
+        reference = self.quantities.recording
+        self.groups = quantities(self.candidate, reference, self.found)
+        self.of_value: dict[int, list[Quantity]] = {}
+        for group in self.groups:
+            for value in group.ours.values:
+                self.of_value.setdefault(value, []).append(group)
 
     def blame(self) -> list[Blame]:
         """The statements with whose cotangents, put right, all gradients are right."""
@@ -78,7 +60,7 @@ class Gradients(Watched):
             ends = [each for each in departures if self._is_first(each, departures, right)]
             last = self._mending(found, departures, ends)
             if last:
-                return self._told([*found, *last], right)
+                return self._told([*found, *last])
             step = self._progress(found, departures, ends, trace)
             if step is None:
                 return []
@@ -94,105 +76,43 @@ class Gradients(Watched):
             if name not in trace or not expected.within(trace[name], unit_roundoff)
         }
 
-    def _number(self) -> dict[int, int]:
-        """Value of the candidate -> its quantity; what the reference has not is none."""
-        quantity: dict[int, int] = {}
-        owner: dict[int, int] = {}
-        members: dict[int, list[int]] = {}
-        for value, numbers in enumerate(self.found):
-            if not numbers:
-                continue
-            joined = {owner[n] for n in numbers if n in owner}
-            first = min(joined, default=value)
-            members.setdefault(first, []).append(value)
-            for other in joined - {first}:
-                members[first] += members.pop(other)
-            for n, of in owner.items():
-                if of in joined:
-                    owner[n] = first
-            owner |= dict.fromkeys(numbers, first)
-        for first, values in members.items():
-            quantity |= dict.fromkeys(values, first)
-        self.theirs: dict[int, list[int]] = {}
-        for n, first in owner.items():
-            self.theirs.setdefault(first, []).append(n)
-        self.ours = members
-        return quantity
-
     def _compare(self, recording: Recording) -> tuple[list[Departure], set[int]]:
         """The departures, the latest first, and the quantities whose cotangents are right."""
         departures, right = [], set()
-        reference = self.quantities.recording
-        for quantity, values in self.ours.items():
-            mine = min(
-                (v for v in values if v in recording.flows), key=recording.flows.get, default=None
-            )
-            numbers = [n for n in self.theirs[quantity] if n in reference.flows]
-            theirs = min(numbers, key=reference.flows.get, default=None)
-            if mine is None:
-                continue
-            found = self._departure(recording, quantity, mine, theirs)
+        for group in self.groups:
+            found = departure(group, recording, self.quantities)
             if isinstance(found, Departure):
                 departures.append(found)
             elif found:
-                right.add(quantity)
-        departures.sort(key=lambda each: recording.flows[each.value], reverse=True)
+                right.add(id(group))
+        departures.sort(key=lambda each: each.spot, reverse=True)
         return departures, right
 
-    def _departure(
-        self, recording: Recording, quantity: int, mine: int, theirs: int | None
-    ) -> Departure | bool:
-        """How the cotangents of a quantity depart; True if they agree, False if none can tell."""
-        values = self.candidate.values[mine]
-        got = recording.cotangents.get(mine, np.zeros_like(values))
-        if theirs is None:  # no gradient flows through it in the reference
-            some = min(self.theirs[quantity])
-            zeros = np.zeros(values.shape)
-            return Departure(quantity, mine, some, got, zeros, 0.0) if got.any() else True
-        if theirs not in self.found[mine]:
-            return False
-        known = self.quantities.pulled.get(theirs)
-        if known is None:
-            known = Known(theirs, np.zeros(self.quantities.known[theirs].truth.shape), 0.0)
-        wants = [*moved(values, self.quantities.known[theirs], known.truth)]
-        if any(known.equals(plain(got), want) for want in wants):
-            return True
-        if not wants:
-            return False
-        return Departure(quantity, mine, theirs, got, wants[0], known.rounding)
-
-    def _is_first(
-        self, departure: Departure, departures: Sequence[Departure], right: set[int]
-    ) -> bool:
+    def _is_first(self, end: Departure, departures: Sequence[Departure], right: set[int]) -> bool:
         """Whether all cotangents behind a departure are right, as far as they are compared."""
-        wrong = {each.quantity for each in departures}
-        return not any(
-            self.quantity.get(value) in wrong for value in self._behind(departure.quantity, right)
-        )
+        wrong = {id(each.quantity) for each in departures}
+        return not any(id(group) in wrong for group in self._behind(end.quantity, right))
 
-    def _behind(self, quantity: int, right: set[int]) -> Iterator[int]:
-        """The values that are made of a quantity, up to those whose cotangents are right."""
-        ahead = list(self.ours[quantity])
+    def _behind(self, quantity: Quantity, right: set[int]) -> Iterator[Quantity]:
+        """The quantities that are made of one, up to those whose cotangents are right."""
+        ahead = [number for number, _ in quantity.ours.spots]
         seen = set(ahead)
         while ahead:
-            for number in self.users.get(ahead.pop(), ()):
-                for value in self.candidate.calls[number].outputs:
-                    if value in seen or self.quantity.get(value) == quantity:
-                        continue
-                    seen.add(value)
-                    yield value
-                    if self.quantity.get(value) not in right:
-                        ahead.append(value)
-
-    def _spots(self, departures: Sequence[Departure]) -> dict[Spot, np.ndarray]:
-        """What is to be added to the cotangents of the candidate to put them right."""
-        flows = self.candidate.flows
-        return {(flows[d.value][0], "input", flows[d.value][1]): d.want - d.got for d in departures}
+            for value in self.candidate.calls[ahead.pop()].outputs:
+                groups = self.of_value.get(value, [])
+                if quantity in groups:
+                    continue
+                yield from groups
+                if groups and all(id(group) in right for group in groups):
+                    continue
+                fresh = [n for n in self.candidate.users(value) if n not in seen]
+                seen.update(fresh)
+                ahead += fresh
 
     def _mends(self, departures: Sequence[Departure]) -> bool:
         if time.process_time() > self.deadline:
             return False
-        return not self._wrong(self.run({}, self._spots(departures))[1])
+        return not self._wrong(self.run({}, _put(departures))[1])
 
     def _mending(
         self, found: Sequence[Departure], departures: Sequence[Departure], ends: Sequence[Departure]
@@ -219,92 +139,117 @@ class Gradients(Watched):
         trace: Trace,
     ) -> tuple[list[Departure], Recording, Trace] | None:
         """A first departure that, put right, leaves fewer of them and brings no other."""
-        before = {each.quantity for each in departures}
+        before = {id(each.quantity) for each in departures}
+        wrong = self._wrong(trace)
         for each in ends:
             if time.process_time() > self.deadline:
                 break
             step = [*found, each]
-            recording, after = self.run({}, self._spots(step))
-            left = {other.quantity for other in self._compare(recording)[0]}
-            fewer = len(self._wrong(after)) < len(self._wrong(trace)) or left < before - {
-                each.quantity
-            }
-            if fewer and left <= before and self._wrong(after) <= self._wrong(trace):
+            recording, after = self.run({}, _put(step))
+            left = {id(other.quantity) for other in self._compare(recording)[0]}
+            still = self._wrong(after)
+            fewer = len(still) < len(wrong) or left < before - {id(each.quantity)}
+            if fewer and left <= before and still <= wrong:
                 return step, recording, after
         return None
 
-    def _told(self, departures: Sequence[Departure], right: set[int]) -> list[Blame]:
+    def _told(self, departures: Sequence[Departure]) -> list[Blame]:
         told: list[Blame] = []
         for each in departures:
-            blame = self._blame(each, right)
+            others = [other for other in departures if other is not each]
+            blame = self._blame(each, others)
             if blame and not any(alike(blame.statement, other.statement) for other in told):
                 told.append(blame)
         return told
 
-    def _blame(self, departure: Departure, right: set[int]) -> Blame | None:
-        ours = self._closing(self.candidate, self.ours[departure.quantity])
-        theirs = self._closing(self.quantities.recording, self.theirs[departure.quantity])
-        given = self.quantities.recording.statement_of(departure.theirs)
-        lost = not departure.got.any()
-        if ours and not theirs:
-            statement, counterpart = ours, given
-        elif theirs and not ours:
-            statement, counterpart = self._giving(departure), theirs
-        else:
-            users = self._users(departure, right)
-            statement, counterpart = (users[0] if users else None), given
+    def _blame(self, end: Departure, others: Sequence[Departure]) -> Blame | None:
+        """The statement by which a cotangent departs, by the shares that make it up."""
+        ours, theirs = self._shares(end, others), self._their_shares(end)
+        most = BUDGET * end.unit
+        for number in list(ours):
+            for value in list(theirs):
+                slack = BUDGET * self.measurement.unit_roundoff * norm(theirs[value])
+                if number in ours and norm(ours[number] - theirs[value]) <= most + slack:
+                    del ours[number], theirs[value]
+        reference, quantity = self.quantities.recording, end.quantity
+        given = quantity.theirs.giving(reference)
+        made = [statement for value in theirs if (statement := reference.statement_of(value))]
+        statement, counterpart = quantity.ours.giving(self.candidate), (made or [given])[0]
+        stops, stopped = quantity.theirs.closing(reference), quantity.ours.closing(self.candidate)
+        if not quantity.theirs.first:
+            counterpart = given
+        elif not any(share.any() for share in ours.values()) and theirs:  # lost
+            statement = stopped or self._user(ours) or self._making(theirs) or statement
+        elif ours and not theirs and stops and alike(stops, given):  # added
+            counterpart = stops
+        elif ours:
+            statement = self._user(ours)
+            counterpart = stops if stops and not theirs else counterpart
         if statement is None:
             return None
-        return Blame(
-            statement,
-            counterpart,
-            departure.got,
-            departure.want,
-            departure.unit,
-            backward=True,
-        )
+        return Blame(statement, counterpart, end.got, end.want, end.unit, backward=True)
 
-    def _closing(self, recording: Recording, values: Sequence[int]) -> Statement | None:
-        """The statement behind which no gradient flows through a quantity any more."""
-        closed = [
-            number
-            for number, i in sorted(recording.closed)
-            if recording.calls[number].inputs[i] in values
-            and any(v not in values for v in recording.calls[number].outputs)
-        ]
-        if not closed:
-            return None
-        for number in range(closed[0] - 1, -1, -1):
-            call = recording.calls[number]
-            if any(v in values for v in call.outputs) and any(
-                v in values and (number, i) not in recording.closed
-                for i, v in enumerate(call.inputs)
-            ):
-                return call.statement
-        return recording.calls[closed[0]].statement
+    def _shares(self, end: Departure, others: Sequence[Departure]) -> dict[int, np.ndarray]:
+        """Call -> the part of a cotangent that comes back from it.
 
-    def _giving(self, departure: Departure) -> Statement | None:
-        """The statement that gives a quantity of the candidate, or takes it first."""
-        statement = self.candidate.statement_of(departure.value)
-        if statement is not None:
-            return statement
-        return self.candidate.calls[self.users[departure.value][0]].statement
+        It is what is left where nothing comes back to the results of the other calls.
+        """
+        leaving = end.quantity.ours.leaving(self.candidate)
+        if len(leaving) == 1:
+            return {leaving[0]: end.got}
+        held = self.run({}, _put(others))[0].cotangents
+        results = {n: self._results(n) for n in leaving}
+        none = {s: np.zeros_like(held[s]) for spots in results.values() for s in spots if s in held}
+        shares: dict[int, np.ndarray] = {}
+        for number, spots in results.items():
+            own = {spot: held[spot] for spot in spots if spot in held}
+            if own:
+                back = self.run({}, _put(others) | none | own)[0]
+                shares[number] = total(back, end.quantity.ours.first, end.got.shape)
+        # What no tensor tells comes from what the network returns, or from a gradient made by hand.
+        untold = [number for number in leaving if number not in shares]
+        if untold:
+            shares[untold[0]] = end.got - sum(shares.values(), start=np.zeros_like(end.got))
+        return shares
 
-    def _users(self, departure: Departure, right: set[int]) -> list[Statement]:
-        """The statements that take a quantity, the latest first."""
-        numbers = sorted(
-            {n for v in self.ours[departure.quantity] for n in self.users.get(v, ())}, reverse=True
-        )
-        leaving = [
-            n
-            for n in numbers
-            if any(
-                self.quantity.get(v) != departure.quantity for v in self.candidate.calls[n].outputs
-            )
-        ]
-        found: list[Statement] = []
-        for number in leaving:
-            statement = self.candidate.calls[number].statement
-            if statement and not any(alike(statement, other) for other in found):
-                found.append(statement)
-        return found
+    def _results(self, number: int) -> list[Spot]:
+        """Where the results of a call are taken first."""
+        first: dict[int, Spot] = {}
+        for spot in sorted(self.candidate.flows):
+            if self.candidate.sources.get(spot) == number:
+                first.setdefault(self.candidate.calls[spot[0]].inputs[spot[1]], spot)
+        return list(first.values())
+
+    def _their_shares(self, end: Departure) -> dict[int, np.ndarray]:
+        """Value -> the part of the reference's cotangent that comes back from what makes it."""
+        recording, theirs = self.quantities.recording, end.quantity.theirs
+        number, i = end.spot
+        values = self.candidate.values[self.candidate.calls[number].inputs[i]]
+        spots, shares = set(theirs.spots), {}
+        for ((call, j), value), share in recording.shares.items():
+            if (call, j) not in spots or value in theirs.values:
+                continue
+            known = self.quantities.known[recording.calls[call].inputs[j]]
+            for each in moved(values, known, share):
+                shares[value] = shares.get(value, 0.0) + each
+                break
+        return shares
+
+    def _user(self, calls: Mapping[int, np.ndarray]) -> Statement | None:
+        """The statement of the last of these calls."""
+        statements = (self.candidate.calls[number].statement for number in sorted(calls)[::-1])
+        return next(filter(None, statements), None)
+
+    def _making(self, shares: Mapping[int, np.ndarray]) -> Statement | None:
+        """The statement of the candidate that gives one of these values of the reference."""
+        for value, numbers in enumerate(self.found):
+            if any(number in shares for number in numbers):
+                statement = self.candidate.statement_of(value)
+                if statement is not None:
+                    return statement
+        return None
+
+
+def _put(departures: Sequence[Departure]) -> dict[Spot, np.ndarray]:
+    """The cotangents that put departures right."""
+    return {each.spot: each.put for each in departures}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivalence.statements.calls import Statement
-from equivalence.statements.mindspore_calls import Spot
+from equivalence.statements.mindspore_calls import Swap
 from equivalence.statements.same import Known
 from equivalence.statements.watched import Watched, equal
 
@@ -174,13 +174,13 @@ class Statements(Watched):
             {spot: want for value, _, want in trial for spot in self._spots(value)}
         )
 
-    def _runs_right(self, replaced: Mapping[Spot, np.ndarray]) -> bool:
+    def _runs_right(self, replaced: Mapping[Swap, np.ndarray]) -> bool:
         try:
             return self.right(self.run(replaced)[1])
         except Exception:  # the values cannot stand there
             return False
 
-    def _spots(self, value: int) -> list[Spot]:
+    def _spots(self, value: int) -> list[Swap]:
         """Where a value comes into a run: from its calls, or, of a leaf, into each call."""
         side = "output" if value in self.candidate.producers else "input"
         return [

@@ -57,6 +57,14 @@ class Call:
     statement: Statement | None
 
 
+Spot = tuple[int, int]
+"""The number of a call, and the position of a tensor among those that it takes."""
+
+Place = tuple[int, tuple[int, ...]]
+"""The address and the shape of a tensor: two tensors of the same content may have different ones,
+as long as both are alive."""
+
+
 @dataclass
 class Recording:
     """All operator calls of one run. Two tensors of the same content are one value.
@@ -65,20 +73,24 @@ class Recording:
     calls: the calls in order.
     producers: value -> the first call that gives it.
     leaves: the values that no call gives: inputs, weights, constants.
-    flows: value -> (call, position) where the first tensor of this content is taken that gradients
-        flow through.
-    closed: every other (call, position) of floating tensors: no gradient flows through them.
-    cotangents: value -> what comes back to the tensor of `flows`; missing where nothing does.
+    sources: spot -> the call that made the tensor which is taken there; missing for leaves.
+    flows: the spots of tensors that gradients flow through.
+    closed: the spots of all other floating tensors.
+    cotangents: spot -> what comes back to its tensor, in all; for the first spot of each tensor.
+    shares: (spot, value) -> the part that comes back to its tensor from what makes the value of it.
     """
 
     values: list[np.ndarray] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     producers: dict[int, int] = field(default_factory=dict)
     leaves: set[int] = field(default_factory=set)
-    flows: dict[int, tuple[int, int]] = field(default_factory=dict)
-    closed: set[tuple[int, int]] = field(default_factory=set)
-    cotangents: dict[int, np.ndarray] = field(default_factory=dict)
+    sources: dict[Spot, int] = field(default_factory=dict)
+    flows: set[Spot] = field(default_factory=set)
+    closed: set[Spot] = field(default_factory=set)
+    cotangents: dict[Spot, np.ndarray] = field(default_factory=dict)
+    shares: dict[tuple[Spot, int], np.ndarray] = field(default_factory=dict)
     _known: dict[tuple, int] = field(default_factory=dict)
+    _made: dict[tuple, int] = field(default_factory=dict)
 
     def value(self, array: np.ndarray) -> int:
         """The number of the value with this content; a copy is kept of a new one."""
@@ -89,10 +101,16 @@ class Recording:
             self.values.append(array.copy())
         return self._known[key]
 
-    def take(self, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
-        """The values that a call is about to take; one that no call has given yet is a leaf."""
+    def take(self, arrays: Sequence[np.ndarray], places: Sequence[Place] = ()) -> tuple[int, ...]:
+        """The values that a call is about to take; one that no call has given yet is a leaf.
+
+        places: where their tensors are.
+        """
         taken = tuple(map(self.value, arrays))
         self.leaves.update(value for value in taken if value not in self.producers)
+        for i, made in enumerate(zip(taken, places)):  # noqa: B905  places are optional
+            if made in self._made:
+                self.sources[len(self.calls), i] = self._made[made]
         return taken
 
     def add(
@@ -101,9 +119,11 @@ class Recording:
         inputs: tuple[int, ...],
         outputs: Sequence[np.ndarray],
         statement: Statement | None,
+        places: Sequence[Place] = (),
     ) -> None:
         """Add a call; its inputs became values before it ran, as it may write to them."""
         given = tuple(map(self.value, outputs))
+        self._made |= dict.fromkeys(zip(given, places), len(self.calls))  # noqa: B905
         for value in given:
             if value not in self.leaves:
                 self.producers.setdefault(value, len(self.calls))

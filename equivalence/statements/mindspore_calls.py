@@ -1,6 +1,6 @@
 """Records the operator calls of a MindSpore run in PyNative mode, forward, with their cotangents.
 
-Values can be replaced in a run, and cotangents added to.
+Values and cotangents can be replaced in a run.
 """
 
 import contextlib
@@ -15,9 +15,9 @@ from mindspore import nn, ops
 from equivalence import nesting
 from equivalence.randomness.interception import Dispatch
 from equivalence.sides.mindspore_pullback import FLOATS
-from equivalence.statements.calls import Code, Recording
+from equivalence.statements.calls import Code, Place, Recording, Spot
 
-Spot = tuple[int, str, int]
+Swap = tuple[int, str, int]
 """The number of a call, "input" or "output", and the position of a tensor among them."""
 
 
@@ -25,25 +25,27 @@ class MindSporeCalls:
     """Records every operator of a run. Indexing, which MindSpore does not dispatch, is one, too.
 
     network: the cell that runs.
-    replaced: spot -> the values that a tensor gets there; such a run is not recorded.
-    added: spot -> what is added to the cotangent of the tensor that is taken there.
+    replaced: place -> the values that a tensor gets there; such a run is not recorded.
+    pulled: spot -> what comes back to the tensor that is taken there, in place of what would.
     recording: the run as data.
     """
 
     def __init__(
         self,
         network: nn.Cell,
-        replaced: Mapping[Spot, np.ndarray] | None = None,
-        added: Mapping[Spot, np.ndarray] | None = None,
+        replaced: Mapping[Swap, np.ndarray] | None = None,
+        pulled: Mapping[Spot, np.ndarray] | None = None,
     ):
         self.number = 0
-        self.network, self.added = network, added or {}
+        self.network, self.pulled = network, pulled or {}
         self.code = Code(dict(network.cells_and_names()))
         self.replaced = replaced or {}
         self.recording = Recording()
         self._within = False
         self._handles: list = []
-        self._held: list[tuple[ms.Tensor, np.ndarray]] = []
+        self._alive: list[ms.Tensor] = []
+        self._followed: set[tuple[int, int]] = set()
+        self._reached: list[ms.Tensor] = []
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
@@ -91,7 +93,8 @@ class MindSporeCalls:
         number, self.number = self.number, self.number + 1
         arguments = self._replace(arguments, number, "input")
         if not self.replaced:
-            taken = self.recording.take([_array(x) for x in tensors])
+            places = [*map(_place, tensors)]
+            taken = self.recording.take([_array(x) for x in tensors], places)
             self._follow(number, tensors, taken)
         self._within = True
         try:
@@ -102,8 +105,10 @@ class MindSporeCalls:
             result = self._replace(result, number, "output")
         if self.replaced:
             return result
-        outputs = [_array(x) for x in _tensors(result)]
-        self.recording.add(name, taken, outputs, self.code.here())
+        given = _tensors(result)
+        self._alive += [*tensors, *given]
+        arrays, places = [_array(x) for x in given], [*map(_place, given)]
+        self.recording.add(name, taken, arrays, self.code.here(), places)
         return result
 
     def _follow(self, number: int, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:
@@ -111,35 +116,38 @@ class MindSporeCalls:
         for i, (tensor, value) in enumerate(zip(tensors, taken, strict=True)):
             if tensor.dtype not in FLOATS:
                 continue
-            first = value not in self.recording.flows
-            hook = functools.partial(self._keep, value) if first else _pass
+            spot = number, i
+            tensor_id = value, self.recording.sources.get(spot, -1)
+            first = tensor_id not in self._followed
+            hook = functools.partial(self._keep, spot) if first else _pass
             try:
                 self._handles.append(tensor.register_hook(hook))
             except RuntimeError:  # no gradient flows through it
-                self.recording.closed.add((number, i))
+                self.recording.closed.add(spot)
                 continue
-            if first:
-                self.recording.flows[value] = number, i
-            if (more := self.added.get((number, "input", i))) is not None:
-                self._held.append((tensor, more))
+            self._followed.add(tensor_id)
+            self.recording.flows.add(spot)
+            if spot in self.pulled:
+                self._reached.append(tensor)
 
-    def _keep(self, value: int, cotangent: ms.Tensor) -> None:
-        self.recording.cotangents[value] = _array(cotangent).copy()
+    def _keep(self, spot: Spot, cotangent: ms.Tensor) -> ms.Tensor | None:
+        other = self.pulled.get(spot)
+        self.recording.cotangents[spot] = _array(cotangent).copy() if other is None else other
+        return None if other is None else ms.Tensor(other, cotangent.dtype)
 
     def _returned(self, _cell: nn.Cell, _inputs: Any, outputs: Any) -> Any:
         """The end of the forward pass: what the backward pass calls is not recorded."""
         self._within = True
-        if not self._held:
+        if not self._reached:
             return None
-        tensors, more = zip(*self._held, strict=True)
-        pull, done = Added(more), False
+        reach, done = Reach(), False
 
         def attach(leaf: Any) -> Any:
             nonlocal done
             if done or not isinstance(leaf, ms.Tensor) or leaf.dtype not in FLOATS:
                 return leaf
             done = True
-            return pull(leaf, *tensors)
+            return reach(leaf, *self._reached)
 
         return nesting.transform(outputs, attach)
 
@@ -162,27 +170,24 @@ class MindSporeCalls:
         return swap(values)
 
 
-class Added(nn.Cell):
-    """Hands an output on, and adds to the cotangents of other tensors on the way back.
-
-    more: what is added to each of them.
-    """
-
-    def __init__(self, more: tuple[np.ndarray, ...]):
-        super().__init__(auto_prefix=False)
-        self.more = more
+class Reach(nn.Cell):
+    """Hands an output on, and zeros back to other tensors, so that something comes back to each."""
 
     def construct(self, output, *_tensors):
         return output + 0
 
     def bprop(self, *arguments):
-        tensors = arguments[1:-2]
-        more = zip(self.more, tensors, strict=True)
-        return arguments[-1], *(ms.Tensor(each, tensor.dtype) for each, tensor in more)
+        return arguments[-1], *map(ops.zeros_like, arguments[1:-2])
 
 
 def _pass(_cotangent: ms.Tensor) -> None:
     """A hook that changes nothing."""
+
+
+def _place(tensor: ms.Tensor) -> Place:
+    if tensor.has_init:
+        tensor.init_data()
+    return tensor.data_ptr(), tuple(tensor.shape)
 
 
 def _tensors(values: Any) -> list[ms.Tensor]:

@@ -68,7 +68,7 @@ class Quantities:
 
     recording: the run of the reference in float64.
     known: its values by number.
-    pulled: the cotangents of its values, by the same numbers.
+    pulled: the cotangents of what calls take, by spot.
     """
 
     def __init__(self, recording: Recording, unit_roundoff: float):
@@ -88,8 +88,10 @@ class Quantities:
             for pairs in (zip(one.inputs, other.inputs), zip(one.outputs, other.outputs)):  # noqa: B905
                 for mine, theirs in pairs:
                     self.known[mine].widen(perturbed.values[theirs])
-                    if mine in self.pulled and theirs in perturbed.cotangents:
-                        self.pulled[mine].widen(perturbed.cotangents[theirs])
+
+        for spot, known in self.pulled.items():
+            if spot in perturbed.cotangents:
+                known.widen(perturbed.cotangents[spot])
 
     def has_part(self, values: np.ndarray, others: Sequence[np.ndarray]) -> bool:
         """Whether values are a part of a quantity along one axis, and others its other parts.

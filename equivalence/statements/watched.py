@@ -7,9 +7,9 @@ import numpy as np
 from equivalence.judge import tensors
 from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.calls import Recording
+from equivalence.statements.calls import Recording, Spot
 from equivalence.statements.forms import blocks, forms, likeness, marks_alike
-from equivalence.statements.mindspore_calls import MindSporeCalls, Spot
+from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
 from equivalence.statements.torch_calls import TorchCalls
 from equivalence.structure.weights import Partners
@@ -69,14 +69,16 @@ class Watched:
         return watch.recording, _outputs(trace)
 
     def run(
-        self, replaced: Mapping[Spot, np.ndarray], added: Mapping[Spot, np.ndarray] | None = None
+        self,
+        replaced: Mapping[Swap, np.ndarray],
+        pulled: Mapping[Spot, np.ndarray] | None = None,
     ) -> tuple[Recording, tensors.Trace]:
         """A run of the candidate, and its trace.
 
         replaced: the values that tensors get in place of their own.
-        added: what is added to the cotangents of tensors.
+        pulled: the cotangents that tensors get in place of their own.
         """
-        watch = MindSporeCalls(self.network.cell, replaced, added)
+        watch = MindSporeCalls(self.network.cell, replaced, pulled)
         with watch():
             phase = self.measurement.phase
             trace = self.network.run(self.sample, self.partners, phase, self.pulled)

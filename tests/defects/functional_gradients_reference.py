@@ -81,7 +81,7 @@ class Guarded(nn.Module):
         h = self.linear(x)
         positive = h > 0.1
         safe = torch.where(positive, h, 1.0)
-        y = torch.where(positive, safe.log(), 0.0)
+        y = torch.where(positive, safe.sqrt(), 0.0)
         return y * 2.0 + h
 
 
@@ -102,7 +102,8 @@ class Limited(nn.Module):
 
     def forward(self, x):
         h = torch.tanh(self.up(x))
-        h.register_hook(lambda cotangent: cotangent.clamp(-0.05, 0.05))
+        if h.requires_grad:
+            h.register_hook(lambda cotangent: cotangent.clamp(-0.05, 0.05))
         return self.down(h)
 
 
