@@ -6,7 +6,7 @@ are right, all code before it is right, and so is what comes back to the stateme
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,14 @@ from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.blame import PATIENCE, TRIED, Blame, alike
 from equivalence.statements.calls import Recording, Spot, Statement
-from equivalence.statements.cotangents import Departure, Quantity, departure, quantities, total
+from equivalence.statements.cotangents import (
+    Departure,
+    Quantity,
+    departure,
+    quantities,
+    reached,
+    total,
+)
 from equivalence.statements.same import moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
@@ -175,19 +182,42 @@ class Gradients(Watched):
         given = quantity.theirs.giving(reference)
         made = [statement for value in theirs if (statement := reference.statement_of(value))]
         statement, counterpart = quantity.ours.giving(self.candidate), (made or [given])[0]
-        stops, stopped = quantity.theirs.closing(reference), quantity.ours.closing(self.candidate)
+        stops, stopped = quantity.theirs.closed(reference), quantity.ours.closed(self.candidate)
         if not quantity.theirs.first:
             counterpart = given
-        elif not any(share.any() for share in ours.values()) and theirs:  # lost
-            statement = stopped or self._user(ours) or self._making(theirs) or statement
-        elif ours and not theirs and stops and alike(stops, given):  # added
-            counterpart = stops
+        elif theirs and not any(share.any() for share in ours.values()):  # lost
+            lost = self._leading({**stopped, **ours}, theirs)
+            stop = stopped.get(lost) if lost in stopped else self._statement_of(lost)
+            statement = stop or self._making(theirs) or statement
+        elif ours and not theirs and any(alike(stop, given) for stop in stops.values()):  # added
+            counterpart = given
         elif ours:
-            statement = self._user(ours)
-            counterpart = stops if stops and not theirs else counterpart
+            statement = self._statement_of(self._leading(ours, theirs))
+            if stops and not theirs:
+                counterpart = next(iter(stops.values()))
         if statement is None:
             return None
         return Blame(statement, counterpart, end.got, end.want, end.unit, backward=True)
+
+    def _leading(self, calls: Iterable[int], theirs: Iterable[int]) -> int | None:
+        """The last of these calls, if possible one that makes what these values make."""
+        reference = self.quantities.recording
+        matched = {number for numbers in self.found for number in numbers}
+        goals = set()
+        for value in theirs:
+            goals |= reached(reference, [value], lambda v: v in matched)
+        ranked = sorted(calls)
+        leading = []
+        for number in ranked:
+            ends = reached(
+                self.candidate, self.candidate.calls[number].outputs, lambda v: bool(self.found[v])
+            )
+            if any(goals & set(self.found[value]) for value in ends):
+                leading.append(number)
+        return max(leading or ranked, default=None)
+
+    def _statement_of(self, number: int | None) -> Statement | None:
+        return None if number is None else self.candidate.calls[number].statement
 
     def _shares(self, end: Departure, others: Sequence[Departure]) -> dict[int, np.ndarray]:
         """Call -> the part of a cotangent that comes back from it.
@@ -234,11 +264,6 @@ class Gradients(Watched):
                 shares[value] = shares.get(value, 0.0) + each
                 break
         return shares
-
-    def _user(self, calls: Mapping[int, np.ndarray]) -> Statement | None:
-        """The statement of the last of these calls."""
-        statements = (self.candidate.calls[number].statement for number in sorted(calls)[::-1])
-        return next(filter(None, statements), None)
 
     def _making(self, shares: Mapping[int, np.ndarray]) -> Statement | None:
         """The statement of the candidate that gives one of these values of the reference."""

@@ -91,6 +91,7 @@ class Recording:
     shares: dict[tuple[Spot, int], np.ndarray] = field(default_factory=dict)
     _known: dict[tuple, int] = field(default_factory=dict)
     _made: dict[tuple, int] = field(default_factory=dict)
+    _last: dict[int, int] = field(default_factory=dict)
 
     def value(self, array: np.ndarray) -> int:
         """The number of the value with this content; a copy is kept of a new one."""
@@ -108,9 +109,11 @@ class Recording:
         """
         taken = tuple(map(self.value, arrays))
         self.leaves.update(value for value in taken if value not in self.producers)
-        for i, made in enumerate(zip(taken, places)):  # noqa: B905  places are optional
-            if made in self._made:
-                self.sources[len(self.calls), i] = self._made[made]
+        for i, (value, place) in enumerate(zip(taken, places)):  # noqa: B905  places are optional
+            # A framework may have moved the tensor; then the last one of this content is taken.
+            made = self._made.get((value, place), self._last.get(value))
+            if made is not None:
+                self.sources[len(self.calls), i] = made
         return taken
 
     def add(
@@ -123,6 +126,7 @@ class Recording:
     ) -> None:
         """Add a call; its inputs became values before it ran, as it may write to them."""
         given = tuple(map(self.value, outputs))
+        self._last |= dict.fromkeys(given, len(self.calls))
         self._made |= dict.fromkeys(zip(given, places), len(self.calls))  # noqa: B905
         for value in given:
             if value not in self.leaves:

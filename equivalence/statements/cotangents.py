@@ -1,6 +1,6 @@
 """What comes back to the quantities that both sides have, and where it is not the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,18 +33,25 @@ class Tensors:
         source = recording.sources.get((number, i), number)
         return recording.calls[source].statement
 
-    def closing(self, recording: Recording) -> Statement | None:
-        """The statement behind which no gradient flows through it; None where none stops it."""
-        leaving = set(self.leaving(recording))
-        closed = [s for s in self.spots if s[0] in leaving and s in recording.closed]
-        if not closed:
-            return None
-        for number, _ in reversed(self.spots):
-            taken = [spot for spot in self.spots if spot[0] == number]
-            inside = any(value in self.values for value in recording.calls[number].outputs)
-            if number < closed[0][0] and inside and any(s in recording.flows for s in taken):
+    def closed(self, recording: Recording) -> dict[int, Statement | None]:
+        """The calls that make something else of it and hand nothing back -> what stops them.
+
+        That is the statement behind which no gradient flows.
+        """
+        leaving, stops = set(self.leaving(recording)), {}
+        for spot in self.spots:
+            if spot[0] in leaving and spot in recording.closed:
+                stops.setdefault(spot[0], self._stop(recording, spot))
+        return stops
+
+    def _stop(self, recording: Recording, spot: Spot) -> Statement | None:
+        number = recording.sources.get(spot, -1)
+        while number >= 0:
+            inside = [s for s in self.spots if s[0] == number]
+            if any(s in recording.flows for s in inside):
                 return recording.calls[number].statement
-        return recording.calls[closed[0][0]].statement
+            number = max((recording.sources.get(s, -1) for s in inside), default=-1)
+        return recording.calls[spot[0]].statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +146,20 @@ def total(recording: Recording, spots: Sequence[Spot], shape: tuple[int, ...]) -
     """What comes back to the tensors at these spots, together."""
     back = [recording.cotangents[spot] for spot in spots if spot in recording.cotangents]
     return sum(back, start=np.zeros(shape))
+
+
+def reached(recording: Recording, values: Iterable[int], stops: Callable[[int], bool]) -> set[int]:
+    """The first values that stop the way forward from some values, these included."""
+    ahead, seen, ends = list(values), set(values), set()
+    while ahead:
+        value = ahead.pop()
+        if stops(value):
+            ends.add(value)
+            continue
+        fresh = {v for n in recording.users(value) for v in recording.calls[n].outputs} - seen
+        seen |= fresh
+        ahead += fresh
+    return ends
 
 
 def _spots(recording: Recording) -> dict[int, list[Spot]]:

@@ -24,6 +24,7 @@ class TorchCalls(Uncompiled):
         super().__init__()
         self.code = Code(dict(network.named_modules()))
         self.network, self.recording = network, Recording()
+        self._over = False
         self._handles: list = []
         self._alive: list[torch.Tensor] = []
         self._nodes: set = set()
@@ -44,7 +45,7 @@ class TorchCalls(Uncompiled):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if torch._C._current_graph_task_id() != -1:
+        if self._over:
             return func(*args, **kwargs)
         given = _tensors((args, kwargs))
         taken = self.recording.take([_array(x) for x in given], [*map(_place, given)])
@@ -85,9 +86,11 @@ class TorchCalls(Uncompiled):
             self._handles.append(node.register_hook(functools.partial(self._share, node, value)))
 
     def _returned(self, _module: nn.Module, _inputs: tuple, outputs: object) -> None:
+        """The end of the forward pass: what the backward pass calls is not recorded."""
         for leaf in nesting.named(outputs).values():
             if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
                 self._watch_node(leaf, self.recording.value(_array(leaf)))
+        self._over = True
 
     def _keep(self, spot: Spot, cotangent: torch.Tensor) -> None:
         self.recording.cotangents[spot] = _array(cotangent).copy()
