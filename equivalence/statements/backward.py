@@ -24,7 +24,7 @@ from equivalence.statements.cotangents import (
     reached,
     total,
 )
-from equivalence.statements.same import moved, norm
+from equivalence.statements.same import layouts, moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
 from equivalence.truth.measurement import Measurement
@@ -172,49 +172,87 @@ class Gradients(Watched):
     def _blame(self, end: Departure, others: Sequence[Departure]) -> Blame | None:
         """The statement by which a cotangent departs, by the shares that make it up."""
         ours, theirs = self._shares(end, others), self._their_shares(end)
-        most = BUDGET * end.unit
+        # A share that is nothing but rounding is none.
+        none = BUDGET * max(end.unit, self.measurement.unit_roundoff * norm(end.got))
+        ours = {number: share for number, share in ours.items() if not norm(share) <= none}
+        theirs = {value: share for value, share in theirs.items() if not norm(share) <= none}
         for number in list(ours):
             for value in list(theirs):
                 slack = BUDGET * self.measurement.unit_roundoff * norm(theirs[value])
-                if number in ours and norm(ours[number] - theirs[value]) <= most + slack:
+                if number in ours and norm(ours[number] - theirs[value]) <= none + slack:
                     del ours[number], theirs[value]
         reference, quantity = self.quantities.recording, end.quantity
         given = quantity.theirs.giving(reference)
         made = [statement for value in theirs if (statement := reference.statement_of(value))]
         statement, counterpart = quantity.ours.giving(self.candidate), (made or [given])[0]
         stops, stopped = quantity.theirs.closed(reference), quantity.ours.closed(self.candidate)
+        takes: tuple[Statement, ...] = ()
         if not quantity.theirs.first:
             counterpart = given
-        elif theirs and not any(share.any() for share in ours.values()):  # lost
-            lost = self._leading({**stopped, **ours}, theirs)
+        elif theirs and not ours:  # lost
+            lost = self._counterpart(quantity, theirs)
             stop = stopped.get(lost) if lost in stopped else self._statement_of(lost)
-            statement = stop or self._making(theirs) or statement
+            if stop is None:
+                stop, giving = self._making(theirs)
+                takes = (giving,) if giving and not alike(giving, stop) else ()
+            statement = stop or statement
         elif ours and not theirs and any(alike(stop, given) for stop in stops.values()):  # added
             counterpart = given
         elif ours:
-            statement = self._statement_of(self._leading(ours, theirs))
+            user = self._counterpart(quantity, theirs)
+            user = user if user in ours else max(ours)
+            statement = self._by_hand(quantity, user) or self._statement_of(user)
             if stops and not theirs:
                 counterpart = next(iter(stops.values()))
         if statement is None:
             return None
-        return Blame(statement, counterpart, end.got, end.want, end.unit, backward=True)
+        return Blame(statement, counterpart, end.got, end.want, end.unit, takes, backward=True)
 
-    def _leading(self, calls: Iterable[int], theirs: Iterable[int]) -> int | None:
-        """The last of these calls, if possible one that makes what these values make."""
+    def _counterpart(self, quantity: Quantity, theirs: Iterable[int]) -> int | None:
+        """The call that takes a quantity, and makes of it what these values are of the reference.
+
+        Where both sides have as many such calls, they belong together in their order.
+        """
         reference = self.quantities.recording
+        ours, other = quantity.ours.leaving(self.candidate), quantity.theirs.leaving(reference)
+        if len(ours) == len(other):
+            for mine, call in zip(ours, other, strict=True):
+                if set(theirs) & set(reference.calls[call].outputs):
+                    return mine
         matched = {number for numbers in self.found for number in numbers}
-        goals = set()
-        for value in theirs:
-            goals |= reached(reference, [value], lambda v: v in matched)
-        ranked = sorted(calls)
+        goals = reached(reference, theirs, lambda v: v in matched)
         leading = []
-        for number in ranked:
-            ends = reached(
-                self.candidate, self.candidate.calls[number].outputs, lambda v: bool(self.found[v])
-            )
+        for number in ours:
+            made = self.candidate.calls[number].outputs
+            ends = reached(self.candidate, made, lambda v: bool(self.found[v]))
             if any(goals & set(self.found[value]) for value in ends):
                 leading.append(number)
-        return max(leading or ranked, default=None)
+        return max(leading, default=None)
+
+    def _by_hand(self, quantity: Quantity, user: int) -> Statement | None:
+        """The statement before a call whose gradient is made by hand.
+
+        It hands the quantity on, and something else comes back.
+        """
+        calls, run = self.candidate.calls, self.runs[user]
+        for number in quantity.ours.handed(self.candidate, user):
+            taken = [spot for spot in quantity.ours.spots if spot[0] == number]
+            forward = [run.cotangents[s] for s in map(self._first, taken) if s in run.cotangents]
+            back = [run.cotangents[s] for s in self._results(number) if s in run.cotangents]
+            if len(forward) == len(back) == 1 and not _laid_out(forward[0], back[0]):
+                return calls[number].statement
+        return None
+
+    def _first(self, spot: Spot) -> Spot:
+        """The first spot at which the tensor of a spot is taken."""
+        value, source = self._tensor(spot)
+        return next(
+            s for s in sorted(self.candidate.flows | {spot}) if self._tensor(s) == (value, source)
+        )
+
+    def _tensor(self, spot: Spot) -> tuple[int, int]:
+        number, i = spot
+        return self.candidate.calls[number].inputs[i], self.candidate.sources.get(spot, -1)
 
     def _statement_of(self, number: int | None) -> Statement | None:
         return None if number is None else self.candidate.calls[number].statement
@@ -225,16 +263,18 @@ class Gradients(Watched):
         It is what is left where nothing comes back to the results of the other calls.
         """
         leaving = end.quantity.ours.leaving(self.candidate)
+        whole = self.run({}, _put(others))[0]
+        self.runs = dict.fromkeys(leaving, whole)
         if len(leaving) == 1:
             return {leaving[0]: end.got}
-        held = self.run({}, _put(others))[0].cotangents
+        held = whole.cotangents
         results = {n: self._results(n) for n in leaving}
         none = {s: np.zeros_like(held[s]) for spots in results.values() for s in spots if s in held}
         shares: dict[int, np.ndarray] = {}
         for number, spots in results.items():
             own = {spot: held[spot] for spot in spots if spot in held}
             if own:
-                back = self.run({}, _put(others) | none | own)[0]
+                back = self.runs[number] = self.run({}, _put(others) | none | own)[0]
                 shares[number] = total(back, end.quantity.ours.first, end.got.shape)
         # What no tensor tells comes from what the network returns, or from a gradient made by hand.
         untold = [number for number in leaving if number not in shares]
@@ -265,14 +305,22 @@ class Gradients(Watched):
                 break
         return shares
 
-    def _making(self, shares: Mapping[int, np.ndarray]) -> Statement | None:
-        """The statement of the candidate that gives one of these values of the reference."""
+    def _making(
+        self, shares: Mapping[int, np.ndarray]
+    ) -> tuple[Statement | None, Statement | None]:
+        """The statements of the candidate that take and give one of these values otherwise."""
         for value, numbers in enumerate(self.found):
             if any(number in shares for number in numbers):
-                statement = self.candidate.statement_of(value)
-                if statement is not None:
-                    return statement
-        return None
+                users = [self.candidate.calls[n].statement for n in self.candidate.users(value)]
+                giving = self.candidate.statement_of(value)
+                return next((s for s in users if s and not alike(s, giving)), giving), giving
+        return None, None
+
+
+def _laid_out(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether an array is another one in another layout."""
+    most = 1e-5 * norm(one)
+    return any(norm(layout - other) <= most for layout in layouts(one, other.shape))
 
 
 def _put(departures: Sequence[Departure]) -> dict[Spot, np.ndarray]:

@@ -15,6 +15,9 @@ from equivalence.errors import of_engine, of_models
 FRAMEWORKS = ("mindspore", "torch")
 """Packages whose code is no network's."""
 
+MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
+"""Functions of the engine that stand between a network and a framework, in the middle of a call."""
+
 DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
 
@@ -172,9 +175,10 @@ class Code:
         found, inside = None, False
         for _ in range(DEPTH):
             # Behind the network is the engine, and behind that whoever runs it.
-            if frame is None or (inside and of_engine(frame.f_code.co_filename)):
+            engine = frame is not None and of_engine(frame.f_code.co_filename)
+            if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
                 break
-            inside = inside or not of_engine(frame.f_code.co_filename)
+            inside = inside or not engine
             if found is None and self._is_own(frame):
                 outer = frame.f_back
                 calls = outer is not None and self._is_own(outer)

@@ -1,6 +1,6 @@
 """What comes back to the quantities that both sides have, and where it is not the same."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,14 +44,26 @@ class Tensors:
                 stops.setdefault(spot[0], self._stop(recording, spot))
         return stops
 
+    def handed(self, recording: Recording, number: int) -> list[int]:
+        """The calls that hand it on, unchanged, to a call that takes it; the last first."""
+        taken = [spot for spot in self.spots if spot[0] == number]
+        return list(dict.fromkeys(n for spot in taken for n in self._before(recording, spot)))
+
     def _stop(self, recording: Recording, spot: Spot) -> Statement | None:
+        for number in self._before(recording, spot):
+            if any(s in recording.flows for s in self.spots if s[0] == number):
+                return recording.calls[number].statement
+        return recording.calls[spot[0]].statement
+
+    def _before(self, recording: Recording, spot: Spot) -> Iterator[int]:
+        """The calls that hand it on to a spot, the last first."""
         number = recording.sources.get(spot, -1)
         while number >= 0:
             inside = [s for s in self.spots if s[0] == number]
-            if any(s in recording.flows for s in inside):
-                return recording.calls[number].statement
-            number = max((recording.sources.get(s, -1) for s in inside), default=-1)
-        return recording.calls[spot[0]].statement
+            if not inside:
+                return
+            yield number
+            number = max(recording.sources.get(s, -1) for s in inside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +221,7 @@ def _apart(recording: Recording, values: set[int], at: dict[int, list[Spot]]) ->
             tuple(own),
             tuple(spot for spot in own if spot in recording.flows)[:1],
         )
-        for own in by_origin.values()
+        for _, own in sorted(by_origin.items())
     ]
 
 

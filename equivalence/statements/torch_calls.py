@@ -75,7 +75,9 @@ class TorchCalls(Uncompiled):
             edge = _edge(tensor.grad_fn, tensor.output_nr, tensor)
             if edge not in self._edges:
                 self._edges[edge] = spot
-                self._handles.append(tensor.register_hook(functools.partial(self._keep, spot)))
+                if tensor.is_leaf:
+                    hook = functools.partial(self._keep, spot)
+                    self._handles.append(tensor.register_hook(hook))
             self._watch_node(tensor, value)
 
     def _watch_node(self, tensor: torch.Tensor, value: int) -> None:
@@ -95,7 +97,11 @@ class TorchCalls(Uncompiled):
     def _keep(self, spot: Spot, cotangent: torch.Tensor) -> None:
         self.recording.cotangents[spot] = _array(cotangent).copy()
 
-    def _share(self, node: Node, value: int, inputs: tuple, _outputs: tuple) -> None:
+    def _share(self, node: Node, value: int, inputs: tuple, outputs: tuple) -> None:
+        # These are behind all hooks of the user's own.
+        for number, cotangent in enumerate(outputs):
+            if cotangent is not None and (node, number) in self._edges:
+                self._keep(self._edges[node, number], cotangent)
         for (giving, number), cotangent in zip(node.next_functions, inputs, strict=True):
             edge = _edge(giving, number, getattr(giving, "variable", None))
             if cotangent is not None and edge in self._edges:
