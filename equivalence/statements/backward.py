@@ -6,7 +6,7 @@ are right, all code before it is right, and so is what comes back to the stateme
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -193,7 +193,7 @@ class Gradients(Watched):
             lost = self._counterpart(quantity, theirs)
             stop = stopped.get(lost) if lost in stopped else self._statement_of(lost)
             if stop is None:
-                stop, giving = self._making(theirs)
+                stop, giving = self._making(quantity, theirs)
                 takes = (giving,) if giving and not alike(giving, stop) else ()
             statement = stop or statement
         elif ours and not theirs and any(alike(stop, given) for stop in stops.values()):  # added
@@ -201,7 +201,11 @@ class Gradients(Watched):
         elif ours:
             user = self._counterpart(quantity, theirs)
             user = user if user in ours else max(ours)
+            made = self.candidate.calls[user].outputs
+            if any(group.uneven for value in made for group in self.of_value.get(value, ())):
+                return None
             statement = self._by_hand(quantity, user) or self._statement_of(user)
+            takes = self._region(ours, statement)
             if stops and not theirs:
                 counterpart = next(iter(stops.values()))
         if statement is None:
@@ -215,19 +219,40 @@ class Gradients(Watched):
         """
         reference = self.quantities.recording
         ours, other = quantity.ours.leaving(self.candidate), quantity.theirs.leaving(reference)
-        if len(ours) == len(other):
+        leading = self._leading(ours, theirs)
+        if len(leading) != 1 and len(ours) == len(other):
             for mine, call in zip(ours, other, strict=True):
                 if set(theirs) & set(reference.calls[call].outputs):
                     return mine
+        return max(leading, default=None)
+
+    def _leading(self, calls: Iterable[int], theirs: Iterable[int]) -> list[int]:
+        """The calls that make what is made of these values of the reference."""
         matched = {number for numbers in self.found for number in numbers}
-        goals = reached(reference, theirs, lambda v: v in matched)
+        goals = reached(self.quantities.recording, theirs, lambda v: v in matched)
         leading = []
-        for number in ours:
+        for number in calls:
             made = self.candidate.calls[number].outputs
             ends = reached(self.candidate, made, lambda v: bool(self.found[v]))
             if any(goals & set(self.found[value]) for value in ends):
                 leading.append(number)
-        return max(leading, default=None)
+        return leading
+
+    def _region(self, calls: Iterable[int], first: Statement | None) -> tuple[Statement, ...]:
+        """The other statements up to the next quantities of both sides, which nothing tells apart."""
+        ahead, found = list(calls), {}
+        seen = set(ahead)
+        while ahead:
+            number = ahead.pop()
+            call = self.candidate.calls[number]
+            if call.statement and not alike(call.statement, first):
+                found[call.statement.place] = call.statement
+            for value in call.outputs:
+                if not self.found[value]:
+                    fresh = [n for n in self.candidate.users(value) if n not in seen]
+                    seen.update(fresh)
+                    ahead += fresh
+        return tuple(sorted(found.values(), key=lambda each: (each.file, each.line)))
 
     def _by_hand(self, quantity: Quantity, user: int) -> Statement | None:
         """The statement before a call whose gradient is made by hand.
@@ -306,14 +331,24 @@ class Gradients(Watched):
         return shares
 
     def _making(
-        self, shares: Mapping[int, np.ndarray]
+        self, quantity: Quantity, theirs: Iterable[int]
     ) -> tuple[Statement | None, Statement | None]:
-        """The statements of the candidate that take and give one of these values otherwise."""
+        """Where the candidate takes what the reference makes of a quantity, and what gives it."""
+        reference = self.quantities.recording
+        made = [
+            n
+            for n in quantity.theirs.leaving(reference)
+            if set(theirs) & set(reference.calls[n].outputs)
+        ]
+        users = {spot[0] for spot, source in reference.sources.items() if source in made}
+        further = [value for n in users for value in reference.calls[n].outputs]
         for value, numbers in enumerate(self.found):
-            if any(number in shares for number in numbers):
-                users = [self.candidate.calls[n].statement for n in self.candidate.users(value)]
-                giving = self.candidate.statement_of(value)
-                return next((s for s in users if s and not alike(s, giving)), giving), giving
+            if not set(numbers) & set(theirs):
+                continue
+            giving = self.candidate.statement_of(value)
+            leading = self._leading(self.candidate.users(value), further)
+            user = self._statement_of(max(leading, default=None))
+            return user or giving, giving
         return None, None
 
 

@@ -38,10 +38,12 @@ class Tensors:
 
         That is the statement behind which no gradient flows.
         """
-        leaving, stops = set(self.leaving(recording)), {}
-        for spot in self.spots:
-            if spot[0] in leaving and spot in recording.closed:
-                stops.setdefault(spot[0], self._stop(recording, spot))
+        stops: dict[int, Statement | None] = {}
+        for number in self.leaving(recording):
+            passed = {number, *self.handed(recording, number)}
+            shut = [s for s in self.spots if s[0] in passed and s in recording.closed]
+            if shut:
+                stops[number] = self._stop(recording, shut[0])
         return stops
 
     def handed(self, recording: Recording, number: int) -> list[int]:
@@ -76,6 +78,11 @@ class Quantity:
 
     ours: Tensors
     theirs: Tensors
+
+    @property
+    def uneven(self) -> bool:
+        """Whether a tensor of one side stands for several of the other."""
+        return len(self.ours.first) != len(self.theirs.first) and bool(self.theirs.first)
 
 
 @dataclass(frozen=True)

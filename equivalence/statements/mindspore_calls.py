@@ -130,7 +130,9 @@ class MindSporeCalls:
             if spot in self.pulled:
                 self._reached.append(tensor)
 
-    def _keep(self, spot: Spot, cotangent: ms.Tensor) -> ms.Tensor | None:
+    def _keep(self, spot: Spot, cotangent: ms.Tensor | None) -> ms.Tensor | None:
+        if cotangent is None:  # nothing comes back
+            return None
         other = self.pulled.get(spot)
         self.recording.cotangents[spot] = _array(cotangent).copy() if other is None else other
         return None if other is None else ms.Tensor(other, cotangent.dtype)

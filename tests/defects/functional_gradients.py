@@ -53,7 +53,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("detached_before_the_softmax", "Distilled", "ops.tanh(self.student(x)) / 0.8", "ops.tanh(self.student(ops.stop_gradient(x))) / 0.8"),
     ("rounded_without_passing", "Quantised", "weight = self.weight + ops.stop_gradient(whole - self.weight)", "weight = whole", ("whole = ops.round",)),
     ("passed_twice", "Quantised", "self.weight + ops.stop_gradient(whole - self.weight)", "2 * self.weight + ops.stop_gradient(whole - 2 * self.weight)"),
-    ("codes_not_passed_straight", "Codebook", "z + ops.stop_gradient(chosen - z)", "chosen"),
+    ("codes_not_passed_straight", "Codebook", "z + ops.stop_gradient(chosen - z)", "chosen", ("return self.decode(straight)",)),
     ("commitment_exchanged", "Codebook", "learnt + 0.25 * committed", "0.25 * learnt + committed"),
     ("codes_learn_by_the_commitment", "Codebook", "ops.square(ops.stop_gradient(chosen) - z).mean()", "ops.square(chosen - z).mean()"),
     ("codes_not_learnt", "Codebook", "ops.square(chosen - ops.stop_gradient(z)).mean()", "ops.square(ops.stop_gradient(chosen) - z).mean()"),
