@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, WEIGHTS
+from equivalence.diagnosis.causes import JOINED, NAMED, WEIGHTS
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.judge.precision import BUDGET
@@ -29,7 +29,10 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         path = culprit.reference
         cell = search.candidate.cell_at(search.pairs[path])
         known = any(" (reference) " in cause for cause in culprit.causes)  # a setting explains it
-        if known or framework(type(cell).__module__) or time.process_time() > deadline:
+        local = search.local(path)
+        right = local is None or local.judgement.equal
+        foreign = framework(type(cell).__module__)
+        if known or right or foreign or time.process_time() > deadline:
             found.append(culprit)
             continue
         try:
@@ -82,12 +85,14 @@ def _title(blame: Blame) -> str:
     title = f"{statement.place}  {statement.text}"
     if blame.takes:  # computed in another way, or wrongly: it cannot be told
         title += f", or what it takes from {listed([each.place for each in blame.takes], 3)}"
+    if blame.further:
+        title += f", or what follows in {listed([each.place for each in blame.further], NAMED)}"
     return title
 
 
 def _causes(blame: Blame) -> list[str]:
     if blame.backward:
-        lines = ["its result is right; the gradient of what it takes is not"]
+        lines = ["its result is right; the gradient that it gives to what it takes is not"]
     elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
         lines = [f"it takes what {takes} gives, and the reference another value"]

@@ -29,6 +29,9 @@ from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
 from equivalence.truth.measurement import Measurement
 
+LEVELS = 3
+"""How many times the departures behind which no other is are set aside."""
+
 MISTAKES = 4
 """At most this many mistakes, one behind the other, are told apart."""
 
@@ -64,10 +67,11 @@ class Gradients(Watched):
         recording, trace = self.candidate, self.trace
         for _ in range(MISTAKES):
             departures, right = self._compare(recording)
-            ends = [each for each in departures if self._is_first(each, departures, right)]
-            last = self._mending(found, departures, ends)
+            last = self._mending(found, departures, right)
             if last:
+                self.agreeing = right
                 return self._told([*found, *last])
+            ends = self._ends(departures, right)
             step = self._progress(found, departures, ends, trace)
             if step is None:
                 return []
@@ -122,21 +126,34 @@ class Gradients(Watched):
         return not self._wrong(self.run({}, _put(departures))[1])
 
     def _mending(
-        self, found: Sequence[Departure], departures: Sequence[Departure], ends: Sequence[Departure]
+        self, found: Sequence[Departure], departures: Sequence[Departure], right: set[int]
     ) -> list[Departure]:
-        """As few departures as mend all gradients; empty where none do."""
-        if len(ends) > 1 and self._mends([*found, *ends]):
-            needed = list(ends)
-            for each in ends:
-                rest = [other for other in needed if other is not each]
-                if rest and self._mends([*found, *rest]):
-                    needed = rest
-            return needed
-        tried = [*ends, *(each for each in departures if each not in ends)]
-        for each in tried[:TRIED]:
-            if self._mends([*found, each]):
-                return [each]
-        return []
+        """As few departures as mend all gradients; empty where none do.
+
+        A quantity that is used in another way on the two sides may have other cotangents and be
+        right: the departures behind which no other is are tried first, then those before them.
+        """
+        left = list(departures)
+        for _ in range(LEVELS):
+            ends = self._ends(left, right)
+            if ends and self._mends([*found, *ends]):
+                return self._needed(found, ends)
+            left = [each for each in left if each not in ends]
+        return next(([each] for each in departures[:TRIED] if self._mends([*found, each])), [])
+
+    def _ends(self, departures: Sequence[Departure], right: set[int]) -> list[Departure]:
+        return [each for each in departures if self._is_first(each, departures, right)]
+
+    def _needed(
+        self, found: Sequence[Departure], departures: Sequence[Departure]
+    ) -> list[Departure]:
+        """As few of these departures as mend all gradients, as all do."""
+        needed = list(departures)
+        for each in departures:
+            rest = [other for other in needed if other is not each]
+            if rest and self._mends([*found, *rest]):
+                needed = rest
+        return needed
 
     def _progress(
         self,
@@ -187,6 +204,7 @@ class Gradients(Watched):
         statement, counterpart = quantity.ours.giving(self.candidate), (made or [given])[0]
         stops, stopped = quantity.theirs.closed(reference), quantity.ours.closed(self.candidate)
         takes: tuple[Statement, ...] = ()
+        further: tuple[Statement, ...] = ()
         if not quantity.theirs.first:
             counterpart = given
         elif theirs and not ours:  # lost
@@ -204,13 +222,24 @@ class Gradients(Watched):
             made = self.candidate.calls[user].outputs
             if any(group.uneven for value in made for group in self.of_value.get(value, ())):
                 return None
-            statement = self._by_hand(quantity, user) or self._statement_of(user)
-            takes = self._region(ours, statement)
+            statement = self._by_hand(quantity, user)
+            if statement is None:
+                statement = self._statement_of(user)
+                further = self._region(ours, statement)
             if stops and not theirs:
                 counterpart = next(iter(stops.values()))
         if statement is None:
             return None
-        return Blame(statement, counterpart, end.got, end.want, end.unit, takes, backward=True)
+        return Blame(
+            statement,
+            counterpart,
+            end.got,
+            end.want,
+            end.unit,
+            takes,
+            backward=True,
+            further=further,
+        )
 
     def _counterpart(self, quantity: Quantity, theirs: Iterable[int]) -> int | None:
         """The call that takes a quantity, and makes of it what these values are of the reference.
@@ -239,7 +268,7 @@ class Gradients(Watched):
         return leading
 
     def _region(self, calls: Iterable[int], first: Statement | None) -> tuple[Statement, ...]:
-        """The other statements up to the next quantities of both sides, which nothing tells apart."""
+        """The other statements up to the next quantities of both sides: any may be to blame."""
         ahead, found = list(calls), {}
         seen = set(ahead)
         while ahead:
@@ -248,7 +277,8 @@ class Gradients(Watched):
             if call.statement and not alike(call.statement, first):
                 found[call.statement.place] = call.statement
             for value in call.outputs:
-                if not self.found[value]:
+                groups = self.of_value.get(value, ())
+                if not groups or not all(id(group) in self.agreeing for group in groups):
                     fresh = [n for n in self.candidate.users(value) if n not in seen]
                     seen.update(fresh)
                     ahead += fresh
@@ -295,17 +325,17 @@ class Gradients(Watched):
         held = whole.cotangents
         results = {n: self._results(n) for n in leaving}
         none = {s: np.zeros_like(held[s]) for spots in results.values() for s in spots if s in held}
+        first, shape = end.quantity.ours.first, end.got.shape
+        # What no tensor tells comes from what the network returns, or from a gradient made by hand.
+        rest = total(self.run({}, _put(others) | none)[0], first, shape)
         shares: dict[int, np.ndarray] = {}
         for number, spots in results.items():
             own = {spot: held[spot] for spot in spots if spot in held}
             if own:
                 back = self.runs[number] = self.run({}, _put(others) | none | own)[0]
-                shares[number] = total(back, end.quantity.ours.first, end.got.shape)
-        # What no tensor tells comes from what the network returns, or from a gradient made by hand.
+                shares[number] = total(back, first, shape) - rest
         untold = [number for number in leaving if number not in shares]
-        if untold:
-            shares[untold[0]] = end.got - sum(shares.values(), start=np.zeros_like(end.got))
-        return shares
+        return shares | dict.fromkeys(untold[:1], rest)
 
     def _results(self, number: int) -> list[Spot]:
         """Where the results of a call are taken first."""

@@ -46,6 +46,7 @@ class Blame:
         where its result is wrong.
     backward: whether its result is right, and what comes back to what it takes is not; the values
         are then cotangents.
+    further: statements that follow, of which any may be to blame instead.
     """
 
     statement: Statement
@@ -57,6 +58,7 @@ class Blame:
     constant: bool = False
     misplaced: Statement | None = None
     backward: bool = False
+    further: tuple[Statement, ...] = ()
 
 
 class Statements(Watched):
