@@ -39,9 +39,9 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         layers[path].causes = (
             laws if search.differs_by_draws_alone else [*laws, *causes.explain(search, path)]
         )
-    if wrong and not search.differs_by_draws_alone:
-        culprits = statement.point(search, layers, culprits)
     in_order = [layers[path] for path in order if path in culprits]
+    if wrong and not search.differs_by_draws_alone:
+        in_order = statement.point(search, in_order)
     return Diagnosis(
         search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
     )

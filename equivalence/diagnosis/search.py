@@ -13,6 +13,7 @@ from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
 from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
@@ -174,7 +175,7 @@ class Search:
         if judgement.ill_posed:  # by itself, a layer is judged by the tensors that can tell
             self.unfed[path] = judgement.ill_posed
             blind = {v.name for v in judgement.verdicts if v.reach >= 1.0 or _like_reference(v)}
-            expected = {name: tensor for name, tensor in expected.items() if name not in blind}
+            expected = Truth({n: tensor for n, tensor in expected.items() if n not in blind})
             trace = {name: got for name, got in trace.items() if name not in blind}
             if not expected:
                 return None

@@ -1,58 +1,83 @@
 """The statement to blame within a culprit that is no single layer, in words."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, ONLY, WEIGHTS, without_partner
+from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, WEIGHTS, without_partner
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.judge.precision import BUDGET
-from equivalence.statements.blame import Blame, Statements
+from equivalence.statements.backward import Gradients
+from equivalence.statements.blame import PATIENCE, Blame, Statements
+from equivalence.statements.calls import framework
 from equivalence.statements.same import MASKED, plain
+from equivalence.truth.measurement import Measurement
 from equivalence.words import listed
 
 
-def point(search: Search, layers: dict[str, LayerError], culprits: list[str]) -> list[str]:
-    """The culprits, once the statement is found in which one of them goes wrong.
+def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
+    """The culprits, with the statements in which they go wrong; one for each statement.
 
-    It is looked for where a network's own code may be wrong, or a layer that could not be fed, and
-    only where outputs are wrong.
-
-    layers: the layers by path, to which the statement and its causes are added.
+    They are looked for in code of one's own: of a network or a layer, fed by itself.
     """
-    vague = [path for path in culprits if search.within(path) or not path]
-    if len(culprits) != 1 or not vague or search.local("").forward <= BUDGET:
-        return culprits
-    path = culprits[0]
-    if any(" (reference) " in cause for cause in layers[path].causes):  # a setting explains it
-        return culprits
-    try:
-        blame = Statements(search.case, search.measurement, search.partners).blame()
-    except Exception as error:  # a run that cannot be watched
-        told = f"{type(error).__name__}: {error}".partition("\n")[0]
-        search.notes.append(f"its statements could not be watched: {told}")
-        return culprits
-    if blame is None:
-        return culprits
-    where = _layer(search, path, blame)
-    if where not in layers:
-        layers[where] = search.layer(where, {})
-    found = layers[where]
-    others = [c for c in layers[path].causes if c != JOINED and not c.startswith(ONLY)]
+    found: list[LayerError] = []
+    deadline = time.process_time() + PATIENCE
+    for culprit in culprits:
+        path = culprit.reference
+        cell = search.candidate.cell_at(search.pairs[path])
+        known = any(" (reference) " in cause for cause in culprit.causes)  # a setting explains it
+        local = search.local(path)
+        right = local is None or local.judgement.equal
+        foreign = framework(type(cell).__module__)
+        if known or right or foreign or time.process_time() > deadline:
+            found.append(culprit)
+            continue
+        try:
+            blames = _blames(search, path)
+        except Exception as error:  # a run that cannot be watched
+            told = f"{type(error).__name__}: {error}".partition("\n")[0]
+            search.notes.append(f"its statements could not be watched: {told}")
+            blames = []
+        found += [_pointed(search, culprit, blame) for blame in blames] or [culprit]
+    return found
+
+
+def _blames(search: Search, path: str) -> list[Blame]:
+    """The statements to blame in a layer that is fed by itself."""
+    local = search.local(path)
+    phase, partners = search.case.phase, search.local_names(path, search.partners)
+    measurement = Measurement(
+        search.reference.part(path), local.sample, phase, search.unit_roundoff
+    )
+    # A network of its own: compiled ones are left alone.
+    network = search.candidate.part(search.pairs[path], "pynative")
+    if local.forward > BUDGET:
+        blame = Statements(measurement, network, partners, {}).blame()
+        return [blame] if blame else []
+    return Gradients(measurement, network, partners, local.expected).blame()
+
+
+def _pointed(search: Search, culprit: LayerError, blame: Blame) -> LayerError:
+    """The culprit, or a layer within it that could not be fed, with a statement to blame."""
+    where = _layer(search, culprit.reference, blame)
+    layer = search.layer(where, {}) if where != culprit.reference else culprit
+    others = [c for c in culprit.causes if c != JOINED and not c.startswith(ONLY)]
     exact = [cause for cause in others if cause.startswith(WEIGHTS)]
-    found.statement = _title(blame)
-    if blame.counterpart is not None:
-        found.counterpart = f"{blame.counterpart.place}  {blame.counterpart.text}"
-    code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
     others = [cause for cause in others if cause not in exact]
-    found.causes = [*exact, *_causes(blame), *others, *without_partner(search, path, code)]
-    return [where]
+    code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
+    causes = [*exact, *_causes(blame), *others, *without_partner(search, culprit.reference, code)]
+    theirs = blame.counterpart
+    against = f"{theirs.place}  {theirs.text}" if theirs else ""
+    return replace(layer, statement=_title(blame), counterpart=against, causes=causes)
 
 
 def _layer(search: Search, path: str, blame: Blame) -> str:
     """The layer that a statement belongs to: the culprit, or one within that could not be fed."""
     names = {ours: theirs for theirs, ours in search.pairs.items()}
-    inside = blame.statement.layer
+    inside = ".".join(filter(None, (search.pairs[path], blame.statement.layer)))
     while inside and inside not in names:
         inside = inside.rpartition(".")[0]
     within = names.get(inside, path)
@@ -64,11 +89,15 @@ def _title(blame: Blame) -> str:
     title = f"{statement.place}  {statement.text}"
     if blame.takes:  # computed in another way, or wrongly: it cannot be told
         title += f", or what it takes from {listed([each.place for each in blame.takes], 3)}"
+    if blame.further:
+        title += f", or what follows in {listed([each.place for each in blame.further], NAMED)}"
     return title
 
 
 def _causes(blame: Blame) -> list[str]:
-    if blame.misplaced is not None:
+    if blame.backward:
+        lines = ["its result is right; the gradient that it gives to what it takes is not"]
+    elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
         lines = [f"it takes what {takes} gives, and the reference another value"]
     elif blame.constant:

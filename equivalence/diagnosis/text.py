@@ -30,9 +30,8 @@ def brief(diagnosis: Diagnosis) -> list[str]:
     """The culprits with their causes, and the layers around the first culprit."""
     lines = []
     groups = _groups(diagnosis.culprits)
-    for causes, members in list(groups.items())[:CULPRITS]:
-        names = listed([_title(layer) for layer in members], CULPRIT_NAMES)
-        lines += f"culprit{'s' if len(members) > 1 else ''}: {names}".split("\n")
+    for (statement, *causes), members in list(groups.items())[:CULPRITS]:
+        lines += _titles(statement, members, CULPRIT_NAMES)
         lines += [f"  {cause}" for cause in causes[:CAUSES]]
     if len(groups) > CULPRITS:
         more = len(groups) - CULPRITS
@@ -47,8 +46,11 @@ def brief(diagnosis: Diagnosis) -> list[str]:
 def full(diagnosis: Diagnosis) -> list[str]:
     """The culprits with all their causes, and every aligned layer."""
     lines = [diagnosis.case.name, ""]
-    for causes, members in _groups(diagnosis.culprits).items():
-        lines += [line for layer in members for line in f"culprit: {_title(layer)}".split("\n")]
+    for (statement, *causes), members in _groups(diagnosis.culprits).items():
+        if statement:
+            lines += _titles(statement, members, len(members))
+        else:
+            lines += [f"culprit: {_name(layer)}" for layer in members]
         lines += [f"  {cause}" for cause in causes]
     if not diagnosis.culprits:
         lines.append(_none(diagnosis, "each layer that was fed by itself is within the budget"))
@@ -104,15 +106,19 @@ def _none(diagnosis: Diagnosis, right: str) -> str:
 
 
 def _groups(culprits: Iterable[LayerError]) -> dict[tuple[str, ...], list[LayerError]]:
+    """(statement, causes...) -> the culprits that have the same."""
     groups: dict[tuple[str, ...], list[LayerError]] = {}
     for layer in culprits:
-        groups.setdefault(tuple(layer.causes), []).append(layer)
+        groups.setdefault((layer.statement, *layer.causes), []).append(layer)
     return groups
 
 
-def _title(layer: LayerError) -> str:
-    """The statement to blame with its layer, or the layer."""
-    return f"{layer.statement}\n  in {_name(layer)}" if layer.statement else _name(layer)
+def _titles(statement: str, members: list[LayerError], most: int) -> list[str]:
+    """The statement to blame with its layers, or the layers; so many are named."""
+    names = listed([_name(layer) for layer in members], most)
+    if statement:
+        return [f"culprit: {statement}", f"  in {names}"]
+    return [f"culprit{'s' if len(members) > 1 else ''}: {names}"]
 
 
 def _name(layer: LayerError) -> str:
@@ -125,7 +131,8 @@ def _name(layer: LayerError) -> str:
 def _around(diagnosis: Diagnosis) -> list[LayerError]:
     """The culprits and their neighbours, among the layers that were fed by themselves."""
     layers = [layer for layer in diagnosis.layers if not math.isnan(layer.forward)]
-    indices = [i for i, layer in enumerate(layers) if layer in diagnosis.culprits]
+    blamed = {culprit.reference for culprit in diagnosis.culprits}
+    indices = [i for i, layer in enumerate(layers) if layer.reference in blamed]
     near = {i for index in indices for i in (index - 1, index)} | {
         index + 1 for index in indices[:1]
     }
@@ -141,8 +148,9 @@ def _table(diagnosis: Diagnosis, layers: list[LayerError]) -> list[str]:
         f"    {'':{width}}   in the whole run       by itself",
         f"    {'roundings':{width}}   forward  backward   forward  backward",
     ]
+    blamed = {culprit.reference for culprit in diagnosis.culprits}
     for name, layer in zip(names, layers, strict=True):
-        mark = ">" if layer in diagnosis.culprits else " "
+        mark = ">" if layer.reference in blamed else " "
         whole = f"{number(layer.inherited_forward):>9} {number(layer.inherited_backward):>9}"
         alone = f"{number(layer.forward):>9} {number(layer.backward):>9}"
         lines.append(f"  {mark} {name:{width}} {whole} {alone}  {layer.unfed}".rstrip())

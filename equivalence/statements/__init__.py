@@ -6,4 +6,6 @@ same: which values of both sides are the same quantity.
 forms: a value of the reference in the form that the candidate has it in.
 watched: both sides of a case after such runs.
 blame: finds the first statement whose result, replaced by the reference's, mends the outputs.
+cotangents: what comes back to the quantities that both sides have.
+backward: finds the statements whose cotangents, replaced by the reference's, mend the gradients.
 """

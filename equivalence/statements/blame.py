@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivalence.statements.calls import Statement
-from equivalence.statements.mindspore_calls import Spot
+from equivalence.statements.mindspore_calls import Swap
 from equivalence.statements.same import Known
 from equivalence.statements.watched import Watched, equal
 
@@ -44,6 +44,9 @@ class Blame:
     constant: whether the value is a constant that the statement uses, not its result.
     misplaced: the statement that gives what it takes, where the reference takes another value; None
         where its result is wrong.
+    backward: whether its result is right, and what comes back to what it takes is not; the values
+        are then cotangents.
+    further: statements that follow, of which any may be to blame instead.
     """
 
     statement: Statement
@@ -54,6 +57,8 @@ class Blame:
     takes: tuple[Statement, ...] = ()
     constant: bool = False
     misplaced: Statement | None = None
+    backward: bool = False
+    further: tuple[Statement, ...] = ()
 
 
 class Statements(Watched):
@@ -65,7 +70,7 @@ class Statements(Watched):
         What it takes may be right by itself, but in the place of another value, such as that before
         a residual which is not added.
         """
-        if self.right(self.outputs):
+        if self.right(self.trace):
             return None
         self.deadline = time.process_time() + PATIENCE
         suspects = self._suspects()
@@ -171,13 +176,13 @@ class Statements(Watched):
             {spot: want for value, _, want in trial for spot in self._spots(value)}
         )
 
-    def _runs_right(self, replaced: Mapping[Spot, np.ndarray]) -> bool:
+    def _runs_right(self, replaced: Mapping[Swap, np.ndarray]) -> bool:
         try:
             return self.right(self.run(replaced)[1])
         except Exception:  # the values cannot stand there
             return False
 
-    def _spots(self, value: int) -> list[Spot]:
+    def _spots(self, value: int) -> list[Swap]:
         """Where a value comes into a run: from its calls, or, of a leaf, into each call."""
         side = "output" if value in self.candidate.producers else "input"
         return [

@@ -12,6 +12,12 @@ import numpy as np
 
 from equivalence.errors import of_engine, of_models
 
+FRAMEWORKS = ("mindspore", "torch")
+"""Packages whose code is no network's."""
+
+MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
+"""Functions of the engine that stand between a network and a framework, in the middle of a call."""
+
 DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
 
@@ -54,6 +60,14 @@ class Call:
     statement: Statement | None
 
 
+Spot = tuple[int, int]
+"""The number of a call, and the position of a tensor among those that it takes."""
+
+Place = tuple[int, tuple[int, ...]]
+"""The address and the shape of a tensor: two tensors of the same content may have different ones,
+as long as both are alive."""
+
+
 @dataclass
 class Recording:
     """All operator calls of one run. Two tensors of the same content are one value.
@@ -62,13 +76,25 @@ class Recording:
     calls: the calls in order.
     producers: value -> the first call that gives it.
     leaves: the values that no call gives: inputs, weights, constants.
+    sources: spot -> the call that made the tensor which is taken there; missing for leaves.
+    flows: the spots of tensors that gradients flow through.
+    closed: the spots of all other floating tensors.
+    cotangents: spot -> what comes back to its tensor, in all; for the first spot of each tensor.
+    shares: (spot, value) -> the part that comes back to its tensor from what makes the value of it.
     """
 
     values: list[np.ndarray] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     producers: dict[int, int] = field(default_factory=dict)
     leaves: set[int] = field(default_factory=set)
+    sources: dict[Spot, int] = field(default_factory=dict)
+    flows: set[Spot] = field(default_factory=set)
+    closed: set[Spot] = field(default_factory=set)
+    cotangents: dict[Spot, np.ndarray] = field(default_factory=dict)
+    shares: dict[tuple[Spot, int], np.ndarray] = field(default_factory=dict)
     _known: dict[tuple, int] = field(default_factory=dict)
+    _made: dict[tuple, int] = field(default_factory=dict)
+    _last: dict[int, int] = field(default_factory=dict)
 
     def value(self, array: np.ndarray) -> int:
         """The number of the value with this content; a copy is kept of a new one."""
@@ -79,10 +105,18 @@ class Recording:
             self.values.append(array.copy())
         return self._known[key]
 
-    def take(self, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
-        """The values that a call is about to take; one that no call has given yet is a leaf."""
+    def take(self, arrays: Sequence[np.ndarray], places: Sequence[Place] = ()) -> tuple[int, ...]:
+        """The values that a call is about to take; one that no call has given yet is a leaf.
+
+        places: where their tensors are.
+        """
         taken = tuple(map(self.value, arrays))
         self.leaves.update(value for value in taken if value not in self.producers)
+        for i, (value, place) in enumerate(zip(taken, places)):  # noqa: B905  places are optional
+            # A framework may have moved the tensor; then the last one of this content is taken.
+            made = self._made.get((value, place), self._last.get(value))
+            if made is not None:
+                self.sources[len(self.calls), i] = made
         return taken
 
     def add(
@@ -91,9 +125,12 @@ class Recording:
         inputs: tuple[int, ...],
         outputs: Sequence[np.ndarray],
         statement: Statement | None,
+        places: Sequence[Place] = (),
     ) -> None:
         """Add a call; its inputs became values before it ran, as it may write to them."""
         given = tuple(map(self.value, outputs))
+        self._last |= dict.fromkeys(given, len(self.calls))
+        self._made |= dict.fromkeys(zip(given, places), len(self.calls))  # noqa: B905
         for value in given:
             if value not in self.leaves:
                 self.producers.setdefault(value, len(self.calls))
@@ -114,38 +151,67 @@ def _key(array: np.ndarray) -> tuple:
     return array.shape, array.dtype.str, zlib.crc32(data), zlib.adler32(data)
 
 
-def here(paths: Mapping[int, str]) -> Statement | None:
-    """The innermost statement of a user's own code that is running now.
+class Code:
+    """The code of a network: a user's own, and that of the packages that its layers come from.
 
-    paths: id of a layer -> its path, for all layers of the network.
+    A port may be installed. A framework's code is never a network's, and no other library is.
+
+    layers: path -> layer, for all layers of the network.
     """
-    frame: FrameType | None = sys._getframe(1)
-    found, inside = None, False
-    for _ in range(DEPTH):
-        # Behind the network is the engine, and behind that whoever runs it.
-        if frame is None or (inside and of_engine(frame.f_code.co_filename)):
-            break
-        inside = inside or not of_engine(frame.f_code.co_filename)
-        if found is None and _of_user(frame.f_code.co_filename):
-            outer = frame.f_back
-            calls = outer is not None and _of_user(outer.f_code.co_filename)
-            caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
-            found = frame.f_code.co_filename, frame.f_lineno, caller
-        if found is not None:
-            owner = frame.f_locals.get("self")
-            if id(owner) in paths:
-                return _statement(*found, paths[id(owner)])
-        frame = frame.f_back
-    return _statement(*found, "") if found else None
+
+    def __init__(self, layers: Mapping[str, object]):
+        self.paths = {id(layer): path for path, layer in layers.items()}
+        modules = [type(layer).__module__ for layer in layers.values()]
+        # A function that stands for a network is held by it.
+        modules += [
+            getattr(getattr(each, "call", None), "__module__", "") for each in layers.values()
+        ]
+        self.packages = {package(each) for each in modules if not framework(each)}
+        self._own: dict[str, bool] = {}
+
+    def here(self) -> Statement | None:
+        """The innermost statement of the network's code that is running now."""
+        frame: FrameType | None = sys._getframe(1)
+        found, inside = None, False
+        for _ in range(DEPTH):
+            # Behind the network is the engine, and behind that whoever runs it.
+            engine = frame is not None and of_engine(frame.f_code.co_filename)
+            if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
+                break
+            inside = inside or not engine
+            if found is None and self._is_own(frame):
+                outer = frame.f_back
+                calls = outer is not None and self._is_own(outer)
+                caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
+                found = frame.f_code.co_filename, frame.f_lineno, caller
+            if found is not None:
+                owner = frame.f_locals.get("self")
+                if id(owner) in self.paths:
+                    return _statement(*found, self.paths[id(owner)])
+            frame = frame.f_back
+        return _statement(*found, "") if found else None
+
+    def _is_own(self, frame: FrameType) -> bool:
+        file = frame.f_code.co_filename
+        if file not in self._own:
+            installed = package(frame.f_globals.get("__name__", "")) in self.packages
+            own = of_models(os.path.abspath(file)) or (installed and not of_engine(file))
+            self._own[file] = own and not file.startswith("<")
+        return self._own[file]
 
 
-_users: dict[str, bool] = {}
+def package(module: str) -> str:
+    """The package that a module belongs to."""
+    return module.partition(".")[0]
 
 
-def _of_user(file: str) -> bool:
-    if file not in _users:
-        _users[file] = of_models(os.path.abspath(file)) and not file.startswith("<")
-    return _users[file]
+def framework(module: str) -> bool:
+    """Whether a module is a framework's.
+
+    >>> framework("mindspore.nn.layer.basic"), framework("mindcv.models.resnet")
+    (True, False)
+    """
+    return package(module) in FRAMEWORKS
 
 
 def _statement(file: str, line: int, caller: str, layer: str) -> Statement:

@@ -1,6 +1,10 @@
-"""Records the operator calls of a MindSpore run in PyNative mode, and replaces values in it."""
+"""Records the operator calls of a MindSpore run in PyNative mode, forward, with their cotangents.
+
+Values and cotangents can be replaced in a run.
+"""
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -8,10 +12,12 @@ import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 
+from equivalence import nesting
 from equivalence.randomness.interception import Dispatch
-from equivalence.statements.calls import Recording, here
+from equivalence.sides.mindspore_pullback import FLOATS
+from equivalence.statements.calls import Code, Place, Recording, Spot
 
-Spot = tuple[int, str, int]
+Swap = tuple[int, str, int]
 """The number of a call, "input" or "output", and the position of a tensor among them."""
 
 
@@ -19,16 +25,27 @@ class MindSporeCalls:
     """Records every operator of a run. Indexing, which MindSpore does not dispatch, is one, too.
 
     network: the cell that runs.
-    replaced: spot -> the values that a tensor gets there; such a run is not recorded.
+    replaced: place -> the values that a tensor gets there; such a run is not recorded.
+    pulled: spot -> what comes back to the tensor that is taken there, in place of what would.
     recording: the run as data.
     """
 
-    def __init__(self, network: nn.Cell, replaced: Mapping[Spot, np.ndarray] | None = None):
+    def __init__(
+        self,
+        network: nn.Cell,
+        replaced: Mapping[Swap, np.ndarray] | None = None,
+        pulled: Mapping[Spot, np.ndarray] | None = None,
+    ):
         self.number = 0
-        self.paths = {id(cell): path for path, cell in network.cells_and_names()}
+        self.network, self.pulled = network, pulled or {}
+        self.code = Code(dict(network.cells_and_names()))
         self.replaced = replaced or {}
         self.recording = Recording()
         self._within = False
+        self._handles: list = []
+        self._alive: list[ms.Tensor] = []
+        self._followed: set[tuple[int, int]] = set()
+        self._reached: list[ms.Tensor] = []
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
@@ -50,10 +67,13 @@ class MindSporeCalls:
             self._watch("setitem", write, (tensor, index, values), writes=True)
 
         ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
+        self._handles.append(self.network.register_forward_hook(self._returned))
         try:
             with Dispatch(self._dispatch):
                 yield
         finally:
+            for handle in self._handles:
+                handle.remove()
             for name, method in kept.items():
                 if method is None:
                     delattr(ms.Tensor, name)
@@ -73,7 +93,9 @@ class MindSporeCalls:
         number, self.number = self.number, self.number + 1
         arguments = self._replace(arguments, number, "input")
         if not self.replaced:
-            taken = self.recording.take([_array(x) for x in tensors])
+            places = [*map(_place, tensors)]
+            taken = self.recording.take([_array(x) for x in tensors], places)
+            self._follow(number, tensors, taken)
         self._within = True
         try:
             result = call(arguments)
@@ -83,9 +105,53 @@ class MindSporeCalls:
             result = self._replace(result, number, "output")
         if self.replaced:
             return result
-        outputs = [_array(x) for x in _tensors(result)]
-        self.recording.add(name, taken, outputs, here(self.paths))
+        given = _tensors(result)
+        self._alive += [*tensors, *given]
+        arrays, places = [_array(x) for x in given], [*map(_place, given)]
+        self.recording.add(name, taken, arrays, self.code.here(), places)
         return result
+
+    def _follow(self, number: int, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:
+        """Keep the cotangents of what a call takes."""
+        for i, (tensor, value) in enumerate(zip(tensors, taken, strict=True)):
+            if tensor.dtype not in FLOATS:
+                continue
+            spot = number, i
+            tensor_id = value, self.recording.sources.get(spot, -1)
+            first = tensor_id not in self._followed
+            hook = functools.partial(self._keep, spot) if first else _pass
+            try:
+                self._handles.append(tensor.register_hook(hook))
+            except RuntimeError:  # no gradient flows through it
+                self.recording.closed.add(spot)
+                continue
+            self._followed.add(tensor_id)
+            self.recording.flows.add(spot)
+            if spot in self.pulled:
+                self._reached.append(tensor)
+
+    def _keep(self, spot: Spot, cotangent: ms.Tensor | None) -> ms.Tensor | None:
+        if cotangent is None:  # nothing comes back
+            return None
+        other = self.pulled.get(spot)
+        self.recording.cotangents[spot] = _array(cotangent).copy() if other is None else other
+        return None if other is None else ms.Tensor(other, cotangent.dtype)
+
+    def _returned(self, _cell: nn.Cell, _inputs: Any, outputs: Any) -> Any:
+        """The end of the forward pass: what the backward pass calls is not recorded."""
+        self._within = True
+        if not self._reached:
+            return None
+        reach, done = Reach(), False
+
+        def attach(leaf: Any) -> Any:
+            nonlocal done
+            if done or not isinstance(leaf, ms.Tensor) or leaf.dtype not in FLOATS:
+                return leaf
+            done = True
+            return reach(leaf, *self._reached)
+
+        return nesting.transform(outputs, attach)
 
     def _replace(self, values: Any, number: int, side: str) -> Any:
         """The values with the tensors of `replaced` in their places."""
@@ -104,6 +170,26 @@ class MindSporeCalls:
             return value
 
         return swap(values)
+
+
+class Reach(nn.Cell):
+    """Hands an output on, and zeros back to other tensors, so that something comes back to each."""
+
+    def construct(self, output, *_tensors):
+        return output + 0
+
+    def bprop(self, *arguments):
+        return arguments[-1], *map(ops.zeros_like, arguments[1:-2])
+
+
+def _pass(_cotangent: ms.Tensor) -> None:
+    """A hook that changes nothing."""
+
+
+def _place(tensor: ms.Tensor) -> Place:
+    if tensor.has_init:
+        tensor.init_data()
+    return tensor.data_ptr(), tuple(tensor.shape)
 
 
 def _tensors(values: Any) -> list[ms.Tensor]:

@@ -68,11 +68,13 @@ class Quantities:
 
     recording: the run of the reference in float64.
     known: its values by number.
+    pulled: the cotangents of what calls take, by spot.
     """
 
     def __init__(self, recording: Recording, unit_roundoff: float):
         self.recording = recording
         self.known = [Known(i, v, unit_roundoff) for i, v in enumerate(recording.values)]
+        self.pulled = {i: Known(i, v, unit_roundoff) for i, v in recording.cotangents.items()}
         self._by_size: dict[int, list[Known]] = {}
         for known in self.known:
             self._by_size.setdefault(known.truth.size, []).append(known)
@@ -86,6 +88,10 @@ class Quantities:
             for pairs in (zip(one.inputs, other.inputs), zip(one.outputs, other.outputs)):  # noqa: B905
                 for mine, theirs in pairs:
                     self.known[mine].widen(perturbed.values[theirs])
+
+        for spot, known in self.pulled.items():
+            if spot in perturbed.cotangents:
+                known.widen(perturbed.cotangents[spot])
 
     def has_part(self, values: np.ndarray, others: Sequence[np.ndarray]) -> bool:
         """Whether values are a part of a quantity along one axis, and others its other parts.
@@ -165,6 +171,15 @@ def same(values: np.ndarray, known: Known) -> bool:
     if values.shape == known.truth.shape and known.equals(values):
         return True
     return any(known.equals(values, layout) for layout in _close(values, known))
+
+
+def moved(values: np.ndarray, known: Known, other: np.ndarray) -> Iterator[np.ndarray]:
+    """An array of a quantity's shape, in each layout in which the quantity is these values."""
+    values = plain(values)
+    ways = layouts(known.truth, values.shape), layouts(other, values.shape)
+    for layout, array in zip(*ways, strict=True):
+        if known.equals(values, layout):
+            yield array
 
 
 def _cuts(truth: np.ndarray, shape: tuple[int, ...]) -> Iterator[list[np.ndarray]]:

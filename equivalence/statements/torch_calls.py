@@ -1,12 +1,16 @@
-"""Records the operator calls of a PyTorch run, forward only."""
+"""Records the operator calls of a PyTorch run, and the cotangents that come back to them."""
+
+import functools
 
 import numpy as np
 import torch
 from torch import nn
+from torch.autograd.graph import Node
 from torch.backends import cuda
 
+from equivalence import nesting
 from equivalence.sides.kinks import Uncompiled
-from equivalence.statements.calls import Recording, here
+from equivalence.statements.calls import Code, Place, Recording, Spot
 
 
 class TorchCalls(Uncompiled):
@@ -18,34 +22,91 @@ class TorchCalls(Uncompiled):
 
     def __init__(self, network: nn.Module):
         super().__init__()
-        self.paths = {id(module): path for path, module in network.named_modules()}
-        self.recording = Recording()
+        self.code = Code(dict(network.named_modules()))
+        self.network, self.recording = network, Recording()
+        self._over = False
+        self._handles: list = []
+        self._alive: list[torch.Tensor] = []
+        self._nodes: set = set()
+        self._edges: dict[tuple, Spot] = {}
 
     def __enter__(self):
         # A fused kernel would hide the scores. The switch is that of CPUs, too.
         self._fused = cuda.flash_sdp_enabled()
         cuda.enable_flash_sdp(False)
+        self._handles.append(self.network.register_forward_hook(self._returned))
         return super().__enter__()
 
     def __exit__(self, *error):
         super().__exit__(*error)
         cuda.enable_flash_sdp(self._fused)
+        for handle in self._handles:
+            handle.remove()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if torch._C._current_graph_task_id() != -1:
+        if self._over:
             return func(*args, **kwargs)
-        taken = self.recording.take([_array(x) for x in _tensors((args, kwargs))])
+        given = _tensors((args, kwargs))
+        taken = self.recording.take([_array(x) for x in given], [*map(_place, given)])
+        self._follow(given, taken)
         result = func(*args, **kwargs)
         written = [
             x
             for x, argument in zip(args, func._schema.arguments, strict=False)
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
-        outputs = [_array(x) for x in _tensors((result, written))]
-        name = func.overloadpacket.__name__
-        self.recording.add(name, taken, outputs, here(self.paths))
+        outputs = _tensors((result, written))
+        self._alive += [*given, *outputs]
+        name, places = func.overloadpacket.__name__, [*map(_place, outputs)]
+        arrays = [_array(x) for x in outputs]
+        self.recording.add(name, taken, arrays, self.code.here(), places)
         return result
+
+    def _follow(self, given: list[torch.Tensor], taken: tuple[int, ...]) -> None:
+        """Keep the cotangents of what the next call takes."""
+        for i, (tensor, value) in enumerate(zip(given, taken, strict=True)):
+            spot = len(self.recording.calls), i
+            if not tensor.requires_grad:
+                if tensor.is_floating_point():
+                    self.recording.closed.add(spot)
+                continue
+            self.recording.flows.add(spot)
+            edge = _edge(tensor.grad_fn, tensor.output_nr, tensor)
+            if edge not in self._edges:
+                self._edges[edge] = spot
+                if tensor.is_leaf:
+                    hook = functools.partial(self._keep, spot)
+                    self._handles.append(tensor.register_hook(hook))
+            self._watch_node(tensor, value)
+
+    def _watch_node(self, tensor: torch.Tensor, value: int) -> None:
+        """Keep what the operator that gives a tensor hands back to each tensor that it takes."""
+        node = tensor.grad_fn
+        if node is not None and node not in self._nodes:
+            self._nodes.add(node)
+            self._handles.append(node.register_hook(functools.partial(self._share, node, value)))
+
+    def _returned(self, _module: nn.Module, _inputs: tuple, outputs: object) -> None:
+        """The end of the forward pass: what the backward pass calls is not recorded."""
+        for leaf in nesting.named(outputs).values():
+            if isinstance(leaf, torch.Tensor) and leaf.requires_grad:
+                self._watch_node(leaf, self.recording.value(_array(leaf)))
+        self._over = True
+
+    def _keep(self, spot: Spot, cotangent: torch.Tensor) -> None:
+        self.recording.cotangents[spot] = _array(cotangent).copy()
+
+    def _share(self, node: Node, value: int, inputs: tuple, outputs: tuple) -> None:
+        # These are behind all hooks of the user's own.
+        for number, cotangent in enumerate(outputs):
+            if cotangent is not None and (node, number) in self._edges:
+                self._keep(self._edges[node, number], cotangent)
+        for (giving, number), cotangent in zip(node.next_functions, inputs, strict=True):
+            edge = _edge(giving, number, getattr(giving, "variable", None))
+            if cotangent is not None and edge in self._edges:
+                shares, key = self.recording.shares, (self._edges[edge], value)
+                shares[key] = shares.get(key, 0.0) + _array(cotangent)
 
 
 def _tensors(values: object) -> list[torch.Tensor]:
@@ -57,6 +118,15 @@ def _tensors(values: object) -> list[torch.Tensor]:
     if isinstance(values, tuple | list):
         return [leaf for item in values for leaf in _tensors(item)]
     return []
+
+
+def _edge(node: Node | None, number: int, tensor: torch.Tensor | None) -> tuple:
+    """A tensor in the graph of gradients: what gives it, or, of a leaf, itself."""
+    return (node, number) if tensor is None or not tensor.is_leaf else (id(tensor),)
+
+
+def _place(tensor: torch.Tensor) -> Place:
+    return tensor.data_ptr(), tuple(tensor.shape)
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:

@@ -1,17 +1,15 @@
 """Both sides of a case after runs in which every operator call was watched."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 import numpy as np
 
-from equivalence.declare.twin import TwinCase
 from equivalence.judge import tensors
-from equivalence.runs import sides
 from equivalence.sample import Sample
-from equivalence.statements.calls import Recording
+from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.statements.calls import Recording, Spot
 from equivalence.statements.forms import blocks, forms, likeness, marks_alike
-from equivalence.statements.mindspore_calls import MindSporeCalls, Spot
+from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
 from equivalence.statements.torch_calls import TorchCalls
 from equivalence.structure.weights import Partners
@@ -35,24 +33,31 @@ KINDS = {
 
 
 class Watched:
-    """Both sides of a case, with every operator call watched.
+    """Both sides of a network, with every operator call watched.
 
-    case: what is diagnosed; it runs in PyNative mode.
-    measurement: the reference on the sample of the case.
+    measurement: the reference on the sample.
+    network: the candidate, which runs in PyNative mode.
     partners: candidate name -> reference name of every weight.
+    pulled: name -> shape of each output that cotangents are pulled back from; empty: forward only.
     """
 
-    def __init__(self, case: TwinCase, measurement: Measurement, partners: Partners):
-        self.case = replace(case, execution="pynative")
-        self.measurement, self.partners = measurement, partners
+    def __init__(
+        self,
+        measurement: Measurement,
+        network: MindSporeNetwork,
+        partners: Partners,
+        pulled: Mapping[str, tuple[int, ...]],
+    ):
+        self.measurement, self.network = measurement, network
+        self.partners, self.pulled = partners, pulled
         self.sample: Sample = measurement.sample
         reference, outputs = self._reference(self.sample)
         self.quantities = Quantities(reference, measurement.unit_roundoff)
         for probe in range(PROBES):
             self.quantities.widen(self._reference(measurement.perturbed(probe))[0])
         self.expected = [self.quantities.known[reference.value(out)] for out in outputs]
-        self.network = sides.build_candidate(self.case)
-        self.candidate, self.outputs = self.run({})
+        self.candidate, self.trace = self.run({})
+        self.outputs = _outputs(self.trace)
         found = [self.quantities.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
@@ -63,18 +68,25 @@ class Watched:
         trace = self.measurement.run(sample, watch)
         return watch.recording, _outputs(trace)
 
-    def run(self, replaced: Mapping[Spot, np.ndarray]) -> tuple[Recording, list[np.ndarray]]:
-        """A run of the candidate, and its outputs.
+    def run(
+        self,
+        replaced: Mapping[Swap, np.ndarray],
+        pulled: Mapping[Spot, np.ndarray] | None = None,
+    ) -> tuple[Recording, tensors.Trace]:
+        """A run of the candidate, and its trace.
 
         replaced: the values that tensors get in place of their own.
+        pulled: the cotangents that tensors get in place of their own.
         """
-        watch = MindSporeCalls(self.network.cell, replaced)
+        watch = MindSporeCalls(self.network.cell, replaced, pulled)
         with watch():
-            trace = self.network.run(self.sample, self.partners, self.case.phase, {})
-        return watch.recording, _outputs(trace)
+            phase = self.measurement.phase
+            trace = self.network.run(self.sample, self.partners, phase, self.pulled)
+        return watch.recording, trace
 
-    def right(self, outputs: Sequence[np.ndarray]) -> bool:
+    def right(self, trace: tensors.Trace) -> bool:
         """Whether these are the reference's outputs, within the budget."""
+        outputs = _outputs(trace)
         return len(outputs) == len(self.expected) and all(map(equal, self.expected, outputs))
 
     def settles(self, value: int) -> bool:

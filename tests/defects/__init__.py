@@ -16,6 +16,7 @@ FAMILIES = (
     "layers",
     "attention",
     "functional",
+    "functional_gradients",
     "recurrent",
     "operators",
     "losses",

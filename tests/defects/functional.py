@@ -3,21 +3,10 @@
 The diagnosis must name the statement that was changed: its line.
 """
 
-import functools
-import inspect
-import linecache
-import os
-from dataclasses import dataclass
-from types import ModuleType
-
 from equivalence import given, integers, normal, uniform
 from equivalence.declare.twin import Twin
-from equivalence.errors import DeclarationError
 from tests.defects import functional_candidates as right
-from tests.defects.defect import Defect
-
-REFERENCE, RIGHT = "tests.defects.functional_reference:", "tests.defects.functional_candidates:"
-WRONG = __name__ + ":"
+from tests.defects.lines import Lines, Mistake
 
 X = normal(2, 6, 24)
 
@@ -40,69 +29,6 @@ INPUTS = {
     "Pooled": [X, given(2, values=[4, 6])],
 }
 """Network -> its inputs."""
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A mistake in one line of a network.
-
-    name: an identifier.
-    network: the network, a class of `functional_candidates`.
-    right, wrong: a piece of one line of its source, and what stands there instead.
-    also: further lines of which naming one is as right, by a piece of their source.
-    """
-
-    name: str
-    network: str
-    right: str
-    wrong: str
-    also: tuple[str, ...] = ()
-
-    @property
-    def file(self) -> str:
-        """The name of the source that has the mistake."""
-        return f"{right.__file__.removesuffix('.py')}@{self.name}.py"
-
-    @property
-    def defect(self) -> Defect:
-        """The mistake as one of the catalogue."""
-        lines = [_line(self.network, piece) for piece in (self.right, *self.also)]
-        return Defect(
-            self.name,
-            f"{self.wrong} for {self.right}",
-            _twin_name(self.network),
-            {},
-            culprit=("",),
-            candidate=WRONG + self.name,
-            statements=tuple(f"{os.path.basename(self.file)}:{line}" for line in lines),
-        )
-
-
-def _twin_name(network: str) -> str:
-    return f"functional_{network.lower()}"
-
-
-def twins() -> tuple[Twin, ...]:
-    """The twins of all networks, with right candidates."""
-    return tuple(
-        Twin(
-            _twin_name(network),
-            reference=REFERENCE + network,
-            candidate=RIGHT + network,
-            inputs=inputs,
-            phases=("train",),
-            executions=("pynative",),
-        )
-        for network, inputs in INPUTS.items()
-    )
-
-
-def _line(network: str, piece: str) -> int:
-    lines, first = inspect.getsourcelines(getattr(right, network))
-    found = [first + i for i, line in enumerate(lines) if piece in line]
-    if len(found) != 1:
-        raise DeclarationError(f"{piece!r} stands in {len(found)} lines of {network}")
-    return found[0]
 
 
 # ruff: noqa: E501  a mistake is one line
@@ -214,26 +140,15 @@ MISTAKES = tuple(Mistake(*each) for each in (
 ))
 # fmt: on
 
-DEFECTS = tuple(mistake.defect for mistake in MISTAKES)
+_LINES = Lines(__name__, right, "tests.defects.functional_reference", MISTAKES)
+DEFECTS = _LINES.defects
 
 
-@functools.cache
-def _wrong(name: str) -> ModuleType:
-    """The candidates with a mistake in them; each has a source of its own, of the same lines."""
-    mistake = next(each for each in MISTAKES if each.name == name)
-    lines = inspect.getsource(right).splitlines(keepends=True)
-    at = _line(mistake.network, mistake.right) - 1
-    lines[at] = lines[at].replace(mistake.right, mistake.wrong)
-    source, file = "".join(lines), mistake.file
-    linecache.cache[file] = len(source), None, lines, file
-    module = ModuleType(f"{right.__name__}_{name}")
-    exec(compile(source, file, "exec"), vars(module))
-    return module
+def twins() -> tuple[Twin, ...]:
+    """The twins of all networks, with right candidates."""
+    return _LINES.twins(INPUTS)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> type:
     """The network that has the mistake of this name."""
-    mistake = next((each for each in MISTAKES if each.name == name), None)
-    if mistake is None:
-        raise AttributeError(f"there is no mistake {name!r}")
-    return getattr(_wrong(name), mistake.network)
+    return _LINES.network(name)

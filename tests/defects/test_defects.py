@@ -228,6 +228,6 @@ def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
     if defect.statements:
         statements = [each.statement for each in found if each.statement]
         told = f"{statements[0]} {causes}" if statements else ""
-        right = right and any(place in re.split(r"[\s,]+", told) for place in defect.statements)
+        right = right and any(place in re.split(r"[\s,;]+", told) for place in defect.statements)
         named = ", ".join(statements) or named
     return ("right" if right else "wrong"), f"{named} ({causes})" if causes else named

@@ -2,13 +2,14 @@
 
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, grid
-from tests.defects import functional
+from tests.defects import functional, functional_gradients
 from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
 
 TWINS = (
     *functional.twins(),
+    *functional_gradients.twins(),
     Twin(
         "rectangular_conv",
         reference="torch.nn:Conv2d",

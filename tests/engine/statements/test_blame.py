@@ -6,15 +6,14 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose
-from tests.defects import functional
-from tests.defects.functional import MISTAKES
+from tests.defects.functional import DEFECTS
 from tests.defects.mutants import right_case, with_defect
 from tests.engine.parts.small import case
 
 
 def told(name, candidate=None):
     """What a diagnosis tells of a mistake, as lines."""
-    defect = next(each for each in MISTAKES if each.name == name).defect
+    defect = next(each for each in DEFECTS if each.name == name)
     wrong = with_defect(right_case(defect), defect)
     if candidate:
         twin = dataclasses.replace(wrong.twin, candidate=candidate)
@@ -48,7 +47,7 @@ def test_a_value_that_is_right_in_the_wrong_place_is_told():
 
 
 def test_a_right_network_is_given_no_statement():
-    lines = told("scaled_by_width", functional.RIGHT + "Attention")
+    lines = told("scaled_by_width", "tests.defects.functional_candidates:Attention")
     assert lines[0].startswith("culprit: none")
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from equivalence.statements.calls import Recording, here
+from equivalence.statements.calls import Code, Recording
 
 
 def test_tensors_of_the_same_content_are_one_value():
@@ -28,12 +28,12 @@ class Layer:
         return self.inner()
 
     def inner(self):
-        return here({id(self): "block.attention"})
+        return Code({"block.attention": self}).here()
 
 
 def test_a_statement_is_a_line_of_the_users_own_code_with_its_layer_and_caller():
     found = Layer()()
-    assert found.text == 'return here({id(self): "block.attention"})'
+    assert found.text == 'return Code({"block.attention": self}).here()'
     assert found.layer == "block.attention"
     assert found.place == f"test_calls.py:{found.line}"
     assert found.caller == f"test_calls.py:{found.line - 3}"

@@ -1,0 +1,62 @@
+"""The statement to blame for wrong gradients, where the outputs are right."""
+
+import dataclasses
+
+import pytest
+
+from equivalence import normal
+from equivalence.diagnosis import diagnose
+from tests.defects.functional_gradients import DEFECTS
+from tests.defects.mutants import right_case, with_defect
+from tests.engine.parts.small import case
+
+
+def told(name, candidate=None):
+    """What a diagnosis tells of a mistake, as lines."""
+    defect = next(each for each in DEFECTS if each.name == name)
+    wrong = with_defect(right_case(defect), defect)
+    if candidate:
+        twin = dataclasses.replace(wrong.twin, candidate=candidate)
+        wrong = dataclasses.replace(wrong, twin=twin)
+    return diagnose.tell(wrong, 0, False)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "piece", "difference"),
+    [
+        ("keys_detached", "ops.stop_gradient(qkv[1])", "zero everywhere"),
+        ("target_not_detached", "target = ops.softmax(", "no simple difference"),
+        ("commitment_exchanged", "0.25 * learnt + committed", "a constant factor of 4"),
+        ("limit_of_one_tenth", "return x.copy()", "no simple difference"),
+        ("size_detached_everywhere", "h * ops.stop_gradient(size)", "zero everywhere"),
+    ],
+)
+def test_the_statement_is_named_with_what_its_gradient_looks_like(name, piece, difference):
+    lines = told(name)
+    assert f"@{name}.py:" in lines[0]
+    assert piece in lines[0]
+    assert lines[2] == "  its result is right; the gradient that it gives to what it takes is not"
+    assert lines[3].startswith("  against functional_")
+    assert difference in lines[3]
+
+
+def test_where_nothing_tells_statements_apart_all_are_named():
+    title = told("variance_detached")[0]
+    assert "centred = x - x.mean(-1, keep_dims=True), or what follows in" in title
+    assert "@variance_detached.py:119" in title
+
+
+def test_a_right_network_is_given_no_statement():
+    lines = told("keys_detached", "tests.defects.functional_candidates:Attention")
+    assert lines[0].startswith("culprit: none")
+
+
+NETS = "tests.engine.parts.detached_"
+
+
+def test_two_mistakes_one_behind_the_other_are_both_named():
+    wrong = case(f"{NETS}pt:Net", f"{NETS}ms:Net", normal(3, 8))
+    lines = diagnose.tell(wrong, 0, False)[0]
+    titles = [line for line in lines if line.startswith("culprit: ")]
+    assert any("g = ops.stop_gradient(h)" in title for title in titles)
+    assert any("s = ops.stop_gradient(ops.sigmoid(z))" in title for title in titles)
