@@ -15,7 +15,6 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 QUIET = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    "--disable-dev-shm-usage",
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--hide-scrollbars", "--window-size=1400,1200", "--enable-logging=stderr"),
     "--virtual-time-budget=20000",
