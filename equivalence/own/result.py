@@ -182,18 +182,22 @@ def closing(outcomes: Sequence[Outcome]) -> list[str]:
     """The last lines: what was compared, and the conclusion."""
     if not outcomes:
         return []
-    results = [json.loads(line) for outcome in outcomes for line in text.lines(outcome)]
+    compared = [outcome for outcome in outcomes if not outcome.error]
+    results = [json.loads(line) for outcome in compared for line in text.lines(outcome)]
     return [text.summary(results), conclusion(outcomes)]
 
 
 def conclusion(outcomes: Sequence[Outcome]) -> str:
     """The result in a few words."""
-    failed = sum(not outcome.passed for outcome in outcomes)
+    errors = sum(outcome.error is not None for outcome in outcomes)
+    failed = sum(not outcome.passed for outcome in outcomes) - errors
     if not outcomes:
         return "nothing was run"
+    every, right = _count(len(outcomes), "case"), len(outcomes) - errors
+    lost = f"; {errors} could not be compared" if errors else ""
     if failed:
-        return f"different in {failed} of {_count(len(outcomes), 'case')}"
-    return f"equal in {_count(len(outcomes), 'case')}"
+        return f"different in {failed} of {every}{lost}"
+    return f"equal in {right} of {every}{lost}" if errors else f"equal in {every}"
 
 
 def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -210,6 +214,7 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
             {
                 "case": verdict.outcome.case.name,
                 "passed": verdict.outcome.passed,
+                "error": verdict.outcome.error,
                 "culprits": [
                     {
                         "reference": each.reference,
@@ -220,7 +225,11 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
                     for each in verdict.culprits
                 ],
                 "diagnosis": [*verdict.full],
-                "tensors": [json.loads(line) for line in text.lines(verdict.outcome)],
+                "tensors": [
+                    json.loads(line)
+                    for line in text.lines(verdict.outcome)
+                    if not verdict.outcome.error
+                ],
             }
             for verdict in verdicts
         ],

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 from equivalence import kinds
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Twin, TwinCase, cases
-from equivalence.errors import DeclarationError, SideError, WeightError, blaming
+from equivalence.errors import (
+    DeclarationError,
+    IllPosedError,
+    SideError,
+    WeightError,
+    blaming,
+)
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge.outcome import Outcome
@@ -124,19 +130,35 @@ class Session:
             return weights.pair_found(theirs, ours, twin.rename, twin.constants)[0], error
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Check each case of the twin. Raises EquivalenceError where one cannot be compared."""
+        """Check each case of the twin.
+
+        A case in which a side raises, as where the compiler refuses it, is red, and the others go
+        on; so is one that is ill-posed. Raises EquivalenceError where none can be compared, or the
+        declaration is wrong.
+        """
         done: dict[tuple, TwinCase] = {}
+        errors: list[SideError | IllPosedError] = []
+        waiting: list[Verdict] = []  # until a case can be compared
         every = list(cases(self.twin, self.device))
         for number, case in enumerate(every, 1):
             self.tell(f"{number} of {len(every)}: {case.name}")
             with _alone():
-                outcome = self._check(case)
+                try:
+                    outcome = self._check(case)
+                except (SideError, IllPosedError) as error:
+                    errors.append(error)
+                    outcome = Outcome(case, self.seed, None, error=str(error))
                 verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
             blamed = tuple((each.reference, *each.causes) for each in verdict.culprits)
             if blamed and blamed in done:
                 verdict = replace(verdict, same=done[blamed].name)
             done.setdefault(blamed, case)
-            yield verdict
+            waiting.append(verdict)
+            if number > len(errors):
+                yield from waiting
+                waiting.clear()
+        if waiting:
+            raise errors[0]
 
     def _check(self, case: TwinCase) -> Outcome:
         try:

@@ -35,6 +35,8 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     repeat: the command that runs only this case.
     diagnosis: lines that name the culprit.
     """
+    if outcome.error:
+        return f"{outcome.error}\nrepeat: {repeat}"
     case, judgement, wrong = outcome.case, outcome.judgement, outcome.unexpected
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
