@@ -135,7 +135,43 @@ class Search:
         if not calls:
             self.unfed[path] = "it is called with more than tensors"
         locals_found = [self.feed(path, call) for call in calls]
-        return max(filter(None, locals_found), key=lambda each: each.judgement.needed, default=None)
+        worst = max(filter(None, locals_found), key=lambda e: e.judgement.needed, default=None)
+        leaf = self.theirs[path].weights and not self.within(path)
+        if worst and leaf and (end := self._other_end(worst)):
+            self.unfed[path] = end
+            return None
+        return worst
+
+    def _other_end(self, local: Local) -> str:
+        """Where the candidate's layer ends, if not where its partner does, in words; or "".
+
+        Its output is then what a layer without weights takes or gives, as that of a norm whose
+        partner holds its activation, too. Such outputs tell nothing of right or wrong.
+        """
+        output = tensors.output("0")
+        got, expected = local.trace.get(output), local.expected.get(output)
+        if got is None or expected is None:
+            return ""
+
+        def equal(values: np.ndarray) -> bool:
+            there = replace(expected, truth=values.astype(np.float64))
+            return values.shape == got.shape and there.within(got, self.unit_roundoff)
+
+        if any(map(equal, [expected.truth, *local.sample.inputs()])):
+            return ""
+        alone = {path for path, layer in self.theirs.items() if not layer.weights}
+        points = [
+            (f"before {other}", values[0])
+            for (other, _), values in self.flow.inputs.items()
+            if other in alone
+        ]
+        points += [
+            (f"behind {site.layer}", tensor.truth)
+            for site, tensor in self.flow.between.items()
+            if site.layer in alone and site.part == "output"
+        ]
+        found = (point for point, values in points if equal(values))
+        return next((f"the candidate's layer ends {point}" for point in found), "")
 
     def feed(self, path: str, call: int, partners: Partners | None = None) -> Local | None:
         """Repeat one call of a layer by itself on both sides; None where that fails.

@@ -133,3 +133,30 @@ def test_what_is_wrong_in_graph_mode_alone_is_told_so():
     assert blamed(found) == [""]
     assert found.notes == ["in PyNative mode the same network gives the right outputs"]
     assert tree("Unjoined", execution="graph").notes == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "end"),
+    [
+        ("Activated", "another_epsilon", "the candidate's layer ends before bn.act"),
+        ("Apart", "Together", "the candidate's layer ends behind act"),
+    ],
+)
+def test_a_norm_is_not_to_blame_for_an_activation_that_only_one_side_holds_in_it(
+    reference, candidate, end
+):
+    found = tree(candidate, reference)
+    assert blamed(found) == ["norm"]
+    assert by_path(tree(candidate, reference, every=True))["bn"].unfed == end
+
+
+def test_an_activation_in_a_norm_is_to_blame_where_both_sides_have_a_layer_for_it():
+    (culprit,) = tree("another_activation", "Activated").culprits
+    assert (culprit.reference, culprit.candidate) == ("bn.act", "act")
+    assert "kind SiLU (reference) GELU (candidate)" in culprit.causes
+
+
+def test_a_function_for_an_activation_in_a_norm_is_the_network_s_own_code():
+    (culprit,) = tree("another_function", "Activated").culprits
+    assert culprit.reference == ""
+    assert "trees_ms.py" in culprit.statement

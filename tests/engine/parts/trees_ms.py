@@ -224,3 +224,56 @@ class Moody(Tree):
         if self.graph:
             x = x * 2
         return x + self.act(self.body(x))
+
+
+class Activated(nn.Cell):
+    """The activation is a function, or a layer of its own; the norm may have another epsilon."""
+
+    def __init__(self, act=ops.silu, eps=1e-5):
+        super().__init__()
+        self.bn = nn.BatchNorm2d(3)
+        self.act = act
+        self.norm = nn.LayerNorm((3,), epsilon=eps)
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return self.fc(self.norm(self.act(self.bn(x)).mean((2, 3))))
+
+
+class NormAct(nn.BatchNorm2d):
+    """A batch norm that holds its activation."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.act = nn.SiLU()
+
+    def construct(self, x):
+        return self.act(super().construct(x))
+
+
+class Together(nn.Cell):
+    """Norm and activation are one layer, and another norm has another epsilon."""
+
+    def __init__(self):
+        super().__init__()
+        self.bn = NormAct(3)
+        self.norm = nn.LayerNorm((3,), epsilon=1e-2)
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return self.fc(self.norm(self.bn(x).mean((2, 3))))
+
+
+def another_epsilon():
+    """One layer is wrong."""
+    return Activated(eps=1e-2)
+
+
+def another_function():
+    """A function between the layers is wrong."""
+    return Activated(ops.gelu)
+
+
+def another_activation():
+    """A layer is wrong that the reference's norm holds."""
+    return Activated(nn.GELU())

@@ -42,3 +42,41 @@ class Scaled(nn.Module):
 
     def forward(self, x, factor):
         return torch.tanh(self.dense(x)) * factor
+
+
+class Activated(nn.Module):
+    """A norm that holds its activation, and two layers behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.bn = NormAct(3)
+        self.norm = nn.LayerNorm(3)
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(self.norm(self.bn(x).mean((2, 3))))
+
+
+class NormAct(nn.BatchNorm2d):
+    """A batch norm with its activation."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.act = nn.SiLU()
+
+    def forward(self, x):
+        return self.act(super().forward(x))
+
+
+class Apart(nn.Module):
+    """The same with an activation of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm2d(3)
+        self.act = nn.SiLU()
+        self.norm = nn.LayerNorm(3)
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(self.norm(self.act(self.bn(x)).mean((2, 3))))
