@@ -18,6 +18,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import Site, align, children
+from equivalence.structure.rearranged import same_elements
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
@@ -136,21 +137,26 @@ class Search:
             self.unfed[path] = "it is called with more than tensors"
         locals_found = [self.feed(path, call) for call in calls]
         worst = max(filter(None, locals_found), key=lambda e: e.judgement.needed, default=None)
-        leaf = self.theirs[path].weights and not self.within(path)
-        if worst and leaf and (end := self._other_end(worst)):
+        if worst and not self.within(path) and (end := self._other_end(path, worst)):
             self.unfed[path] = end
             return None
         return worst
 
-    def _other_end(self, local: Local) -> str:
+    def _other_end(self, path: str, local: Local) -> str:
         """Where the candidate's layer ends, if not where its partner does, in words; or "".
 
-        Its output is then what a layer without weights takes or gives, as that of a norm whose
-        partner holds its activation, too. Such outputs tell nothing of right or wrong.
+        Its output is then the partner's without axes of length one, as of a pooling that flattens;
+        or it is what a layer without weights takes or gives, as that of a norm whose partner holds
+        its activation, too. Such outputs tell nothing of right or wrong.
         """
         output = tensors.output("0")
         got, expected = local.trace.get(output), local.expected.get(output)
         if got is None or expected is None:
+            return ""
+        if got.shape != expected.shape and same_elements(got.shape, expected.shape):
+            same = expected.within(got.reshape(expected.shape), self.unit_roundoff)
+            return f"the candidate's layer gives the same in shape {got.shape}" if same else ""
+        if not self.theirs[path].weights:
             return ""
 
         def equal(values: np.ndarray) -> bool:

@@ -160,3 +160,8 @@ def test_a_function_for_an_activation_in_a_norm_is_the_network_s_own_code():
     (culprit,) = tree("another_function", "Activated").culprits
     assert culprit.reference == ""
     assert "trees_ms.py" in culprit.statement
+
+
+def test_a_pooling_that_flattens_is_to_blame_only_where_its_values_are_wrong():
+    assert blamed(tree("pooled_of_another_epsilon", "Pooled", phase="eval")) == ["norm"]
+    assert blamed(tree("pooled_twice", "Pooled", phase="eval")) == ["pool"]

@@ -277,3 +277,37 @@ def another_function():
 def another_activation():
     """A layer is wrong that the reference's norm holds."""
     return Activated(nn.GELU())
+
+
+class Mean(nn.Cell):
+    """A pooling that flattens, or sums."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def construct(self, x):
+        return x.mean((2, 3)) * self.factor
+
+
+class Pooled(nn.Cell):
+    """The pooling flattens by itself; the norm may have another epsilon."""
+
+    def __init__(self, eps=1e-5, factor=1.0):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3, eps=eps)
+        self.pool = Mean(factor)
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return self.fc(self.pool(self.norm(x)))
+
+
+def pooled_of_another_epsilon():
+    """One layer is wrong."""
+    return Pooled(eps=1e-2)
+
+
+def pooled_twice():
+    """The pooling is wrong, too."""
+    return Pooled(factor=2.0)

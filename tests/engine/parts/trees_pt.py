@@ -80,3 +80,16 @@ class Apart(nn.Module):
 
     def forward(self, x):
         return self.fc(self.norm(self.act(self.bn(x)).mean((2, 3))))
+
+
+class Pooled(nn.Module):
+    """A pooling that keeps the axes of a map, and flattening behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(self.pool(self.norm(x)).flatten(1))
