@@ -28,7 +28,7 @@ from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
 from equivalence.record import candidates, truths
 from equivalence.runs import kept, pairing, sides
-from equivalence.structure import weights
+from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
 
@@ -127,7 +127,21 @@ class Session:
             return pairing.partners(case, theirs, ours), None
         except WeightError as error:
             twin = self.twin
-            return weights.pair_found(theirs, ours, twin.rename, twin.constants)[0], error
+            found, _ = weights.pair_found(theirs, ours, twin.rename, twin.constants)
+            return found, self._by_order(theirs, ours) or error
+
+    def _by_order(self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]) -> WeightError | None:
+        """The error of weights that pair up by order alone; None where they do not."""
+        twin = self.twin
+        if twin.pair != "name":
+            return None
+        proposal = order.propose(theirs, ours, twin.rename, twin.constants)
+        rename = {**twin.rename, **proposal.rename}
+        constants = (*twin.constants, *proposal.constants)
+        if weights.pair_found(theirs, ours, rename, constants)[1]:
+            return None
+        said = 'weights do not pair up by name, but all do by order and shape: write pair="order"'
+        return WeightError("\n".join([said, *proposal.lines()[1:]]))
 
     def verdicts(self) -> Iterator[Verdict]:
         """Check each case of the twin.

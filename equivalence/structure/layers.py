@@ -153,15 +153,15 @@ def _pair_between(sides: tuple[Mapping[str, Layer], ...], pairs: dict[str, str])
     gaps: list[dict[tuple, list[str]]] = [{}, {}]
     for side, layers in enumerate(sides):
         holding = {layer.parent for layer in layers.values() if layer.weights}
-        parents = {layer.parent for layer in layers.values()}
+        without = {path for path, layer in layers.items() if not layer.weights}
         begin, left = None, []
         for path, layer in [*layers.items(), ("", Layer("", ""))]:
             if not path or (layer.weights and path not in holding):
                 end = names[side].get(path)
                 gaps[side][begin, end] = left
                 begin, left = end, []
-            elif path not in parents | names[side].keys() and layer.kind != "Identity":
-                left.append(path)
+            elif path not in names[side] and layer.parent not in without:
+                left += [path] if layer.kind != "Identity" else []
     for gap, theirs in gaps[0].items():
         ours = gaps[1].get(gap, [])
         if all(gap) and len(theirs) == len(ours):

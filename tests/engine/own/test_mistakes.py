@@ -103,8 +103,8 @@ COMMANDS = [
     ("nets:Pair ports:Net --input normal(2,4)", "missing 1 required positional argument: 'mask'"),
     ("nets:Net ports:Net --input integers(2,4,high=3)", "the reference raised RuntimeError"),
     # Weights.
-    ("nets:Net ports:Renamed *", "do not pair up", "dense", "--rename CANDIDATE=REFERENCE"),
-    ("nets:Net ports:Bare *", "do not pair up", "fc.bias"),
+    ("nets:Net ports:Renamed *", "all do by order", "--pair order", "'dense': 'fc'"),
+    ("nets:Net ports:Bare *", "do not pair up", "fc.bias", "--rename CANDIDATE=REFERENCE"),
     ("nets:Net ports:Broad *", "do not pair up", "(5, 4)"),
     ("nets:Net ports:Renamed * --rename dens=fc", "do not pair up", "rename 'dens' matches no"),
     ("nets:Net ports:Net * --rename a..b=fc", "write names with dots between"),

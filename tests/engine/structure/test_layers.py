@@ -130,7 +130,8 @@ def test_an_activation_in_a_norm_has_the_one_behind_the_norm_for_a_partner():
     ours = tree(
         conv("0", "w0"),
         norm("1", "n0"),
-        layer("2", "ReLU"),
+        layer("2", "Clip"),
+        layer("2.relu", "ReLU"),
         layer("3", "Sequential", "w1", "n1"),
         conv("3.0", "w1"),
         norm("3.1", "n1"),
