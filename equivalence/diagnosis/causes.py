@@ -207,6 +207,7 @@ def _without_partner(search: Search, path: str) -> list[str]:
             f"{layer.path} ({layer.kind})"
             for layer in layers.values()
             if layer.path and layer.parent == top and layer.path not in paired
+            if not search.rearranged(layer.weights)
         ]
         if alone:
             phrases.append(f"only the {side} has {listed(alone)}")

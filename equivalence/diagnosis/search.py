@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import Site, align, children
-from equivalence.structure.rearranged import same_elements
+from equivalence.structure.rearranged import A_PART, same_elements
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
@@ -117,6 +117,11 @@ class Search:
         """The aligned layers directly below a layer."""
         return self._within[path]
 
+    def rearranged(self, names: Collection[str]) -> bool:
+        """Whether weights are part of what is joined, cut or reshaped on the other side."""
+        both = {name for group in self.partners.groups for name in group.reference}
+        return bool(names) and all(n in both or n.startswith(A_PART) for n in names)
+
     def local(self, path: str) -> Local | None:
         """The layer by itself; None where it cannot be measured."""
         if path not in self.local_by_path:
@@ -135,12 +140,37 @@ class Search:
         calls = self.flow.calls(path)[:CALLS]
         if not calls:
             self.unfed[path] = "it is called with more than tensors"
-        locals_found = [self.feed(path, call) for call in calls]
-        worst = max(filter(None, locals_found), key=lambda e: e.judgement.needed, default=None)
+        worst = self._worst(path, calls)
+        if worst and not worst.judgement.equal:
+            worst = self._with_another_partner(path, calls) or worst
         if worst and not self.within(path) and (end := self._other_end(path, worst)):
             self.unfed[path] = end
             return None
         return worst
+
+    def _worst(self, path: str, calls: list[int]) -> Local | None:
+        found = [self.feed(path, call) for call in calls]
+        return max(filter(None, found), key=lambda each: each.judgement.needed, default=None)
+
+    def _with_another_partner(self, path: str, calls: list[int]) -> Local | None:
+        """The layer beside a cell around its partner, or within, that makes it right; or None.
+
+        Such cells hold the same weights. One of them may end behind a residual, the other before.
+        """
+        before, note, weights = self.pairs[path], self.unfed.get(path), self.theirs[path].weights
+        taken = {*self.pairs.values()}
+        for cell, layer in self.ours.items():
+            if weights and layer.weights == weights and cell not in taken:
+                self.pairs[path] = cell
+                found = self._worst(path, calls)
+                if found and found.judgement.equal:
+                    self._within = {each: children(each, self.pairs) for each in self.pairs}
+                    return found
+        self.pairs[path] = before
+        self.unfed.pop(path, None)
+        if note is not None:
+            self.unfed[path] = note
+        return None
 
     def _other_end(self, path: str, local: Local) -> str:
         """Where the candidate's layer ends, if not where its partner does, in words; or "".

@@ -165,3 +165,12 @@ def test_a_function_for_an_activation_in_a_norm_is_the_network_s_own_code():
 def test_a_pooling_that_flattens_is_to_blame_only_where_its_values_are_wrong():
     assert blamed(tree("pooled_of_another_epsilon", "Pooled", phase="eval")) == ["norm"]
     assert blamed(tree("pooled_twice", "Pooled", phase="eval")) == ["pool"]
+
+
+def test_a_block_is_compared_where_its_residual_is_added():
+    renames = {"outer.block.0": "block.fc1", "outer.block.1": "block.fc2", "outer.block": "block"}
+    drawn = normal(3, 4)
+    found = tree("Residual", "Residual", drawn, rename=renames)
+    assert blamed(found) == ["norm"]
+    found = tree("residual_of_another_factor", "Residual", drawn, rename=renames)
+    assert blamed(found) == ["block", "norm"]

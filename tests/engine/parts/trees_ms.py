@@ -311,3 +311,32 @@ def pooled_of_another_epsilon():
 def pooled_twice():
     """The pooling is wrong, too."""
     return Pooled(factor=2.0)
+
+
+class Residual(nn.Cell):
+    """The layers of the residual lie in a container of their own; the norm has another epsilon."""
+
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.outer = Added(factor)
+        self.norm = nn.LayerNorm((4,), epsilon=1e-2)
+
+    def construct(self, x):
+        return self.norm(self.outer(x))
+
+
+class Added(nn.Cell):
+    """What the container gives is added outside of it."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+        self.block = nn.SequentialCell(nn.Dense(4, 4), nn.Dense(4, 4))
+
+    def construct(self, x):
+        return self.factor * x + self.block(x)
+
+
+def residual_of_another_factor():
+    """The residual is wrong, too."""
+    return Residual(2.0)

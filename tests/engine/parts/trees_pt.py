@@ -93,3 +93,27 @@ class Pooled(nn.Module):
 
     def forward(self, x):
         return self.fc(self.pool(self.norm(x)).flatten(1))
+
+
+class Residual(nn.Module):
+    """A residual around two layers, and a norm behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Added()
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        return self.norm(self.block(x))
+
+
+class Added(nn.Module):
+    """Two layers, added to what they take."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 4)
+        self.fc2 = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return x + self.fc2(self.fc1(x))
