@@ -57,7 +57,7 @@ COMMANDS = [
     ("", "the following arguments are required: TORCH, MINDSPORE"),
     ("nets:Net", "the following arguments are required: MINDSPORE"),
     ("nets:Net ports:Net more:Net", "unrecognized arguments: more:Net", "--help"),
-    ("nets:Net ports:Net --inputs normal(2,4)", "unrecognized arguments: --inputs"),
+    ("nets:Net ports:Net --inputs normal(2,4)", "no option --inputs; nearest: --input;"),
     ("nets:Net ports:Net --input", "argument --input: expected at least one argument"),
     ("nets:Net ports:Net --phase trian", "invalid choice: 'trian' (choose from"),
     ("nets:Net ports:Net --execution eager", "invalid choice: 'eager'"),
