@@ -79,7 +79,6 @@ ODD_POOL = {"maxpool.padding": ODD}
 TANH = "GELU: by tanh, the original's by erf"
 AFTER_RELU = {"MaxPool2d.padding_value": "out of a ReLU nothing is below zero"}
 MULTIPLE = {"Conv2d.padding": "sizes are multiples of the stride: 'same' pads nothing"}
-PAIR = "a pair of equal numbers, and the number"
 ODD_CONV = {"Conv2d.padding": ODD}
 
 PORTS = (
@@ -237,7 +236,6 @@ PORTS = (
         alike={
             "reference": own("visformer_tiny"),
             "phases": ("eval",),
-            "settings": {"img_size": PAIR},
         },
     ),
     port(
@@ -384,10 +382,6 @@ PORTS = (
         alike={
             "reference": own("swin_tiny"),
             "phases": ("eval",),
-            "settings": {
-                "SwinTransformerBlock.window_size": PAIR,
-                "SwinTransformerBlock.shift_size": PAIR,
-            },
         },
     ),
     port(

@@ -12,6 +12,7 @@ from equivalence.judge.settings import Difference
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.session import DROPOUT, Structure, Verdict
 from equivalence.report import text
+from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
 from equivalence.words import listed, number
 
@@ -149,7 +150,8 @@ def _alone(structure: Structure) -> Iterable[str]:
     """The weights without a partner."""
     partners = structure.pairs.needed(structure.candidate)
     for name, slot in structure.reference.items():
-        if name not in partners and name.rpartition(".")[2] not in REFERENCE_ONLY:
+        needless = slot.kind == UNSAVED or name.rpartition(".")[2] in REFERENCE_ONLY
+        if name not in partners and not needless:
             yield f"reference {name} ({slot})"
     for name, slot in structure.candidate.items():
         if not structure.pairs.sources(name):
