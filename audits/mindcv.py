@@ -362,8 +362,10 @@ PORTS = (
         "crossvit_9",
         "timm crossvit_9_240",
         240,
-        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks"),
-        alike={"reference": own("crossvit_9"), "phases": ("eval",)},
+        differs=because(
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks; without these the outputs are "
+            "equal, and gradients still differ, which is not explained"
+        ),
     ),
     port(
         "PiT",

@@ -122,12 +122,6 @@ def vit_b_32_224(num_classes: int) -> nn.Module:
     return gelu_by_tanh(timm.create_model("vit_base_patch32_224", num_classes=num_classes), ("",))
 
 
-def crossvit_9(num_classes: int) -> nn.Module:
-    return gelu_by_tanh(
-        timm.create_model("crossvit_9_240", num_classes=num_classes), ("norm1", "norm2")
-    )
-
-
 def pit_ti(num_classes: int) -> nn.Module:
     return gelu_by_tanh(timm.create_model("pit_ti_224", num_classes=num_classes))
 

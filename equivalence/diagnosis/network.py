@@ -25,7 +25,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
             search.local(path)
     wrong = search.wrong("")
     drawing = search.random_layers() if wrong else {}
-    culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
+    culprits = search.clear(search.blame("")) if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]
     whole = inherited.get(("", False), np.inf)
     compiled = search.case.execution == "graph"

@@ -19,6 +19,7 @@ from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import Site, align, children
 from equivalence.structure.rearranged import A_PART, same_elements
+from equivalence.structure.settings import differences
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
@@ -112,6 +113,19 @@ class Search:
         if self.local(path) is None:  # it cannot be fed by itself; its children may be
             return [culprit for child in self.within(path) for culprit in self._search(child)]
         return self.blame(path) if self.wrong(path) else []
+
+    def clear(self, culprits: list[str]) -> list[str]:
+        """Without those that are off by little, if others are off by more or have other settings.
+
+        Few runs underestimate the sensitivity of some layers; a case is then judged once more.
+        """
+
+        def little(path: str) -> bool:
+            sides = self.theirs[path], self.ours[self.pairs[path]]
+            near = self.local(path).judgement.needed <= CLOSE * BUDGET
+            return near and not differences(*(layer.settings for layer in sides))
+
+        return [path for path in culprits if not little(path)] or culprits
 
     def within(self, path: str) -> list[str]:
         """The aligned layers directly below a layer."""

@@ -174,3 +174,13 @@ def test_a_block_is_compared_where_its_residual_is_added():
     assert blamed(found) == ["norm"]
     found = tree("residual_of_another_factor", "Residual", drawn, rename=renames)
     assert blamed(found) == ["block", "norm"]
+
+
+def test_what_is_off_by_little_is_to_blame_only_where_nothing_is_off_by_more():
+    renames = {"outer.block.0": "block.fc1", "outer.block.1": "block.fc2", "outer.block": "block"}
+    little, much = (
+        tree(name, "Residual", normal(3, 4), rename=renames)
+        for name in ("residual_off_by_little", "residual_off_by_much")
+    )
+    assert blamed(little) == ["block.fc1"]
+    assert blamed(much) == ["norm"]

@@ -337,6 +337,26 @@ class Added(nn.Cell):
         return self.factor * x + self.block(x)
 
 
+class Nearly(nn.Dense):
+    """A layer that is off by some 40 roundings."""
+
+    def construct(self, x):
+        return super().construct(x) * (1 + 6e-6)
+
+
+def residual_off_by_little(eps=1e-5):
+    """A layer is wrong, but hardly; the norm may be, too."""
+    network = Residual()
+    network.outer.block[0] = Nearly(4, 4)
+    network.norm = nn.LayerNorm((4,), epsilon=eps)
+    return network
+
+
+def residual_off_by_much():
+    """The norm has another epsilon besides."""
+    return residual_off_by_little(1e-2)
+
+
 def residual_of_another_factor():
     """The residual is wrong, too."""
     return Residual(2.0)
