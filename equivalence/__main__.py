@@ -14,6 +14,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
 from equivalence.targets import resolve
+from equivalence.words import nearest
 
 USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit codes of every command, besides its own."""
@@ -38,6 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 class Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong with a command."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As ever, but an option that is not known is an error of the command that it is given."""
+        found, unknown = super().parse_known_args(args, namespace)
+        for text in unknown:
+            if text.startswith("-"):
+                near = nearest(text, self._option_string_actions)
+                self.error(f"there is no option {text}{near}")
+        return found, unknown
 
     def error(self, message: str) -> NoReturn:
         self.exit(USAGE_ERROR, f"error: {message}; {self.prog} --help tells of all options\n")

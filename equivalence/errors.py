@@ -149,8 +149,10 @@ def without_torch() -> Iterator[None]:
 def words(error: Exception) -> str:
     """The message of an exception, the line of the models' own code, and the likely cause."""
     # MindSpore appends its C++ call stack after an empty line.
-    message = str(error).strip().split("\n\n")[0]
-    return f"{message}{_line(error.__traceback__)}{_likely(message)}"
+    lines = str(error).strip().split("\n\n")[0].splitlines()
+    message = "\n".join(line for line in lines if not _ADVICE.match(line))
+    where = _line(error.__traceback__) or _compiled_line(str(error))
+    return f"{message}{where}{_likely(message)}"
 
 
 def _line(trace: TracebackType | None) -> str:
@@ -191,6 +193,12 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
 """What a message says -> the likely cause."""
 
 
+def _compiled_line(message: str) -> str:
+    """The innermost line of the models' own code of which MindSpore's compiler tells; or ""."""
+    own = [found for found in _COMPILED.findall(message) if of_models(found.rpartition(":")[0])]
+    return f" ({own[-1]})" if own else ""
+
+
 IN_THE_CLONE = (
     "in the repository, not in the installed package: clone it, and install it from there with "
     "`pip install --editable .`"
@@ -207,6 +215,12 @@ def of_engine(file: str) -> bool:
     """Whether a source file is the engine's."""
     return file.startswith(_ENGINE)
 
+
+_ADVICE = re.compile(r"(?:More|For more) details,? please refer to ")
+"""Begins the lines with which MindSpore's compiler points to its web pages."""
+
+_COMPILED = re.compile(r"^(?:# \d+ )?In file (.+?:\d+)\b", re.MULTILINE)
+"""A line of which MindSpore's compiler tells, the innermost last."""
 
 _ENGINE = os.path.dirname(__file__) + os.sep
 _FOREIGN = re.compile(r"site-packages|<frozen|<string>|lib[\\/]python")

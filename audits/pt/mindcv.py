@@ -82,7 +82,7 @@ def mnasnet_050(num_classes: int) -> nn.Module:
 
 
 def inception_v3(num_classes: int) -> nn.Module:
-    network = torchvision.inception_v3(num_classes=num_classes, init_weights=False)
+    network = torchvision.inception_v3(num_classes=num_classes, init_weights=False, dropout=0.2)
     forward = network.forward
 
     def without_padding(x: Tensor) -> Tensor:
@@ -120,16 +120,6 @@ def visformer_tiny(num_classes: int) -> nn.Module:
 
 def vit_b_32_224(num_classes: int) -> nn.Module:
     return gelu_by_tanh(timm.create_model("vit_base_patch32_224", num_classes=num_classes), ("",))
-
-
-def volo_d1(num_classes: int) -> nn.Module:
-    return gelu_by_tanh(timm.create_model("volo_d1_224", num_classes=num_classes), ("",))
-
-
-def crossvit_9(num_classes: int) -> nn.Module:
-    return gelu_by_tanh(
-        timm.create_model("crossvit_9_240", num_classes=num_classes), ("norm1", "norm2")
-    )
 
 
 def pit_ti(num_classes: int) -> nn.Module:

@@ -92,7 +92,11 @@ def _kernels(search: Search, path: str, local: Local) -> list[str]:
 
 def _own_code(search: Search, path: str, local: Local) -> list[str]:
     """What is wrong in a network whose layers are right by themselves."""
-    runs = {layer: (search.flow.times(layer), search.ran[layer]) for layer in search.within(path)}
+    runs = {
+        layer: (search.flow.times(layer), search.ran[layer])
+        for layer in search.within(path)
+        if search.theirs[layer].weights or _in_partners(search, layer)
+    }
     odd = [
         f"{layer} {ours} for {theirs} times"
         for layer, (theirs, ours) in runs.items()
@@ -108,6 +112,14 @@ def _own_code(search: Search, path: str, local: Local) -> list[str]:
     if _lost_or_added(local):
         return ["its layers and its outputs are right; its own code loses or adds a gradient"]
     return ["its layers and its outputs are right; its gradients are not"]
+
+
+def _in_partners(search: Search, path: str) -> bool:
+    """Whether the layers around a layer and around its partner are partners, too.
+
+    If not, the candidate may use one layer in several places where the reference has several.
+    """
+    return search.pairs.get(search.theirs[path].parent) == search.ours[search.pairs[path]].parent
 
 
 def _lost_or_added(local: Local) -> bool:
@@ -303,6 +315,7 @@ def without_partner(search: Search, path: str, code: str | None = None) -> list[
             if layer.path and layer.parent == top and layer.path not in paired
             if not IDLE.search(layer.kind)
             if code is None or re.search(rf"\b{re.escape(layer.name)}\(", code)
+            if not search.rearranged(layer.weights)
         ]
         if alone:
             phrases.append(f"{ONLY}{side} has {listed(alone)}")

@@ -26,7 +26,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     ill_posed = search.local("").judgement.ill_posed
     wrong = search.wrong("")
     drawing = search.random_layers() if wrong else {}
-    culprits = search.blame("") if wrong and not search.differs_by_draws_alone else []
+    culprits = search.clear(search.blame("")) if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]
     whole = inherited.get(("", False), np.inf)
     compiled = search.case.execution == "graph"

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,8 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import Site, align, children
+from equivalence.structure.rearranged import A_PART, same_elements
+from equivalence.structure.settings import differences
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
@@ -121,9 +123,27 @@ class Search:
             return [culprit for child in self.within(path) for culprit in self._search(child)]
         return self.blame(path) if self.wrong(path) else []
 
+    def clear(self, culprits: list[str]) -> list[str]:
+        """Without those that are off by little, if others are off by more or have other settings.
+
+        Few runs underestimate the sensitivity of some layers; a case is then judged once more.
+        """
+
+        def little(path: str) -> bool:
+            sides = self.theirs[path], self.ours[self.pairs[path]]
+            near = self.local(path).judgement.needed <= CLOSE * BUDGET
+            return near and not differences(*(layer.settings for layer in sides))
+
+        return [path for path in culprits if not little(path)] or culprits
+
     def within(self, path: str) -> list[str]:
         """The aligned layers directly below a layer."""
         return self._within[path]
+
+    def rearranged(self, names: Collection[str]) -> bool:
+        """Whether weights are part of what is joined, cut or reshaped on the other side."""
+        both = {name for group in self.partners.groups for name in group.reference}
+        return bool(names) and all(n in both or n.startswith(A_PART) for n in names)
 
     def local(self, path: str) -> Local | None:
         """The layer by itself; None where it cannot be measured."""
@@ -143,8 +163,74 @@ class Search:
         calls = self.flow.calls(path)[:CALLS]
         if not calls:
             self.unfed[path] = "it is called with more than tensors"
-        locals_found = [self.feed(path, call) for call in calls]
-        return max(filter(None, locals_found), key=lambda each: each.judgement.needed, default=None)
+        worst = self._worst(path, calls)
+        if worst and not worst.judgement.equal:
+            worst = self._with_another_partner(path, calls) or worst
+        if worst and not self.within(path) and (end := self._other_end(path, worst)):
+            self.unfed[path] = end
+            return None
+        return worst
+
+    def _worst(self, path: str, calls: list[int]) -> Local | None:
+        found = [self.feed(path, call) for call in calls]
+        return max(filter(None, found), key=lambda each: each.judgement.needed, default=None)
+
+    def _with_another_partner(self, path: str, calls: list[int]) -> Local | None:
+        """The layer beside a cell around its partner, or within, that makes it right; or None.
+
+        Such cells hold the same weights. One of them may end behind a residual, the other before.
+        """
+        before, note, weights = self.pairs[path], self.unfed.get(path), self.theirs[path].weights
+        taken = {*self.pairs.values()}
+        for cell, layer in self.ours.items():
+            if weights and layer.weights == weights and cell not in taken:
+                self.pairs[path] = cell
+                found = self._worst(path, calls)
+                if found and found.judgement.equal:
+                    self._within = {each: children(each, self.pairs) for each in self.pairs}
+                    return found
+        self.pairs[path] = before
+        self.unfed.pop(path, None)
+        if note is not None:
+            self.unfed[path] = note
+        return None
+
+    def _other_end(self, path: str, local: Local) -> str:
+        """Where the candidate's layer ends, if not where its partner does, in words; or "".
+
+        Its output is then the partner's without axes of length one, as of a pooling that flattens;
+        or it is what a layer without weights takes or gives, as that of a norm whose partner holds
+        its activation, too. Such outputs tell nothing of right or wrong.
+        """
+        output = tensors.output("0")
+        got, expected = local.trace.get(output), local.expected.get(output)
+        if got is None or expected is None:
+            return ""
+        if got.shape != expected.shape and same_elements(got.shape, expected.shape):
+            same = expected.within(got.reshape(expected.shape), self.unit_roundoff)
+            return f"the candidate's layer gives the same in shape {got.shape}" if same else ""
+        if not self.theirs[path].weights:
+            return ""
+
+        def equal(values: np.ndarray) -> bool:
+            there = replace(expected, truth=values.astype(np.float64))
+            return values.shape == got.shape and there.within(got, self.unit_roundoff)
+
+        if any(map(equal, [expected.truth, *local.sample.inputs()])):
+            return ""
+        alone = {path for path, layer in self.theirs.items() if not layer.weights}
+        points = [
+            (f"before {other}", values[0])
+            for (other, _), values in self.flow.inputs.items()
+            if other in alone
+        ]
+        points += [
+            (f"behind {site.layer}", tensor.truth)
+            for site, tensor in self.flow.between.items()
+            if site.layer in alone and site.part == "output"
+        ]
+        found = (point for point, values in points if equal(values))
+        return next((f"the candidate's layer ends {point}" for point in found), "")
 
     def feed(self, path: str, call: int, partners: Partners | None = None) -> Local | None:
         """Repeat one call of a layer by itself on both sides; None where that fails.

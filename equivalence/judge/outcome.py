@@ -30,6 +30,7 @@ class Outcome:
     settings: the comparison of both sides' settings; None where a side is read from a record, and
     where a case has none.
     proposed: the renames that pair the weights as `pair="order"` does, a line each.
+    error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
     >>> wrong = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
@@ -53,6 +54,7 @@ class Outcome:
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
     proposed: tuple[str, ...] = ()
+    error: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -62,7 +64,7 @@ class Outcome:
         where a coarse mode cannot show it.
         """
         if self.judgement is None:
-            return True
+            return self.error is None
         if self.case.twin.differs:
             shown = bool(self.judgement.differing) or self.judgement.coarse
             return self.judgement.ill_posed is None and shown and not self.unexpected

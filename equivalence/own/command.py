@@ -36,6 +36,7 @@ ENDINGS = (".npy", ".npz")
 CURES = {
     "does not take": "give what both are called with by --arguments KEY=VALUE",
     "random_layers=": "here: --random, as often as needed",
+    "do not pair up by name": "here: --pair order",
     "do not pair up": "say which belong together by --rename CANDIDATE=REFERENCE, or --pair FILE",
     "constants name": "here: --constant",
     "rename ": "here: --rename",

@@ -13,6 +13,7 @@ from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.session import DROPOUT, Structure, Verdict
 from equivalence.page.write import framed, page
 from equivalence.report import failures, text
+from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
 from equivalence.words import listed, number
 
@@ -154,7 +155,8 @@ def _alone(structure: Structure) -> Iterable[str]:
     """The weights without a partner."""
     partners = structure.pairs.needed(structure.candidate)
     for name, slot in structure.reference.items():
-        if name not in partners and name.rpartition(".")[2] not in REFERENCE_ONLY:
+        needless = slot.kind == UNSAVED or name.rpartition(".")[2] in REFERENCE_ONLY
+        if name not in partners and not needless:
             yield f"reference {name} ({slot})"
     for name, slot in structure.candidate.items():
         if not structure.pairs.sources(name):
@@ -215,12 +217,15 @@ def closing(outcomes: Sequence[Outcome]) -> list[str]:
 
 def conclusion(outcomes: Sequence[Outcome]) -> str:
     """The result in a few words."""
-    failed = sum(not outcome.passed for outcome in outcomes)
+    errors = sum(outcome.error is not None for outcome in outcomes)
+    failed = sum(not outcome.passed for outcome in outcomes) - errors
     if not outcomes:
         return "nothing was run"
+    every, right = _count(len(outcomes), "case"), len(outcomes) - errors
+    lost = f"; {errors} could not be compared" if errors else ""
     if failed:
-        return f"different in {failed} of {_count(len(outcomes), 'case')}"
-    return f"equal in {_count(len(outcomes), 'case')}"
+        return f"different in {failed} of {every}{lost}"
+    return f"equal in {right} of {every}{lost}" if errors else f"equal in {every}"
 
 
 def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -237,6 +242,7 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
             {
                 "case": verdict.outcome.case.name,
                 "passed": verdict.outcome.passed,
+                "error": verdict.outcome.error,
                 "culprits": [
                     {
                         "reference": each.reference,

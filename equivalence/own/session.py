@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 from equivalence import kinds
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Twin, TwinCase, cases
-from equivalence.errors import DeclarationError, SideError, WeightError, blaming
+from equivalence.errors import (
+    DeclarationError,
+    IllPosedError,
+    SideError,
+    WeightError,
+    blaming,
+)
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge.outcome import Outcome
@@ -23,7 +29,7 @@ from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
 from equivalence.record import candidates, truths
 from equivalence.runs import kept, pairing, sides
-from equivalence.structure import weights
+from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
 from equivalence.words import left
@@ -129,23 +135,53 @@ class Session:
             return pairing.partners(case, theirs, ours, unheld), None
         except WeightError as error:
             twin = self.twin
-            return weights.pair_found(theirs, ours, twin.rename, twin.constants)[0], error
+            found, _ = weights.pair_found(theirs, ours, twin.rename, twin.constants)
+            return found, self._by_order(theirs, ours) or error
+
+    def _by_order(self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]) -> WeightError | None:
+        """The error of weights that pair up by order alone; None where they do not."""
+        twin = self.twin
+        if twin.pair != "name":
+            return None
+        proposal = order.propose(theirs, ours, twin.rename, twin.constants)
+        rename = {**twin.rename, **proposal.rename}
+        constants = (*twin.constants, *proposal.constants)
+        if weights.pair_found(theirs, ours, rename, constants)[1]:
+            return None
+        said = 'weights do not pair up by name, but all do by order and shape: write pair="order"'
+        return WeightError("\n".join([said, *proposal.lines()[1:]]))
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Check each case of the twin. Raises EquivalenceError where one cannot be compared."""
+        """Check each case of the twin.
+
+        A case in which a side raises, as where the compiler refuses it, is red, and the others go
+        on; so is one that is ill-posed. Raises EquivalenceError where none can be compared, or the
+        declaration is wrong.
+        """
         done: dict[tuple, TwinCase] = {}
+        errors: list[SideError | IllPosedError] = []
+        waiting: list[Verdict] = []  # until a case can be compared
         every, begun = list(cases(self.twin, self.device)), time.monotonic()
         for number, case in enumerate(every, 1):
             rest = left(time.monotonic() - begun, number - 1, len(every))
             self.tell(f"{number} of {len(every)}: {case.name}{rest}")
             with _alone():
-                outcome = self._check(case)
+                try:
+                    outcome = self._check(case)
+                except (SideError, IllPosedError) as error:
+                    errors.append(error)
+                    outcome = Outcome(case, self.seed, None, error=str(error))
                 verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
             blamed = tuple((each.reference, *each.causes) for each in verdict.culprits)
             if blamed and blamed in done:
                 verdict = replace(verdict, same=done[blamed].name)
             done.setdefault(blamed, case)
-            yield verdict
+            waiting.append(verdict)
+            if number > len(errors):
+                yield from waiting
+                waiting.clear()
+        if waiting:
+            raise errors[0]
 
     def _check(self, case: TwinCase) -> Outcome:
         try:

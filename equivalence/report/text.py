@@ -35,6 +35,8 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     repeat: the command that runs only this case.
     diagnosis: lines that name the culprit.
     """
+    if outcome.error:
+        return f"{outcome.error}\nrepeat: {repeat}"
     case, judgement, wrong = outcome.case, outcome.judgement, outcome.unexpected
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
@@ -176,7 +178,11 @@ def lines(outcome: Outcome) -> list[str]:
     record: "used", "stale" or "written".
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
+
+    None for a case that could not be compared.
     """
+    if outcome.error:
+        return []
     common = _common(outcome)
     if outcome.record:
         common["record"] = outcome.record

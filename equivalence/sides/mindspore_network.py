@@ -274,7 +274,10 @@ class MindSporeNetwork:
             with self._arithmetic(), self.draws.running():
                 arrays = [ms.Tensor(values) for values in sample.inputs()]
                 arguments, keywords = sample.arguments.filled(arrays)
-                self.cell(*arguments, **keywords)
+                try:
+                    self.cell(*arguments, **keywords)
+                except Exception:  # the cases of that phase tell of it
+                    _pynative_executor.clear_res()
             self._set_phase(phase)
 
     def _load(self, sample: Sample, partners: Partners) -> None:

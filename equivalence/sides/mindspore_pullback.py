@@ -120,8 +120,10 @@ def demand_plain(network: nn.Cell, inputs: list[ms.Tensor]) -> None:
 
 
 @ops.constexpr
-def find(paths: tuple, names: tuple[str, ...]) -> tuple[int, ...]:
+def find(paths: tuple | None, names: tuple[str, ...]) -> tuple[int, ...]:
     """The number of each output among the outputs of these names; -1 for any other."""
+    if paths is None:
+        raise TypeError("graph mode does not know what the network returns until it has run")
     found = nesting.names(paths)
     return tuple(names.index(name) if name in names else -1 for name in found)
 

@@ -82,8 +82,9 @@ def align(
     same path alone, as of another block in a list that begins elsewhere, makes none. Layers without
     weights are partners within parents that are partners, or that have the same path and no other
     partner. Of several that qualify, those are partners that have the same path after renames, then
-    the same name, then those of the same kind in their order, if both sides have as many. In both
-    lists a parent comes before its children.
+    the same name, then those of the same kind in their order, if both sides have as many. A layer
+    without weights that another parent holds, as a norm holds its activation, has the partner that
+    lies between the same layers with weights. In both lists a parent comes before its children.
 
     rename: the declared renames, see `renamed`.
     """
@@ -121,6 +122,7 @@ def align(
     pair(None, of_weights)
     for level in range(1 + max((path.count(".") for path in sides[0]), default=0)):
         pair(level, of_parent)  # a layer without weights may be a parent, too
+    _pair_between(sides, pairs)
     return {path: pairs[path] for path in sides[0] if path in pairs}
 
 
@@ -140,6 +142,34 @@ def _pair_equal(
     for value, theirs in found[0].items():
         if len(theirs) == len(found[1][value]):
             pairs.update(zip(theirs, found[1][value], strict=True))
+
+
+def _pair_between(sides: tuple[Mapping[str, Layer], ...], pairs: dict[str, str]) -> None:
+    """Pair layers that are left and have other parents, between the same layers with weights.
+
+    Both sides must have as many there, but for Identities, which do nothing.
+    """
+    names = {path: path for path in pairs}, {ours: path for path, ours in pairs.items()}
+    gaps: list[dict[tuple, list[str]]] = [{}, {}]
+    for side, layers in enumerate(sides):
+        holding = {layer.parent for layer in layers.values() if layer.weights}
+        without = {path for path, layer in layers.items() if not layer.weights}
+        begin, left = None, []
+        for path, layer in [*layers.items(), ("", Layer("", ""))]:
+            if not path or (layer.weights and path not in holding):
+                end = names[side].get(path)
+                gaps[side][begin, end] = left
+                begin, left = end, []
+            elif path not in names[side] and layer.parent not in without:
+                left += [path] if layer.kind != "Identity" else []
+    for gap, theirs in gaps[0].items():
+        ours = gaps[1].get(gap, [])
+        if all(gap) and len(theirs) == len(ours):
+            pairs.update(
+                (one, two)
+                for one, two in zip(theirs, ours, strict=True)
+                if pairs.get(sides[0][one].parent) != sides[1][two].parent
+            )
 
 
 def compare_settings(
@@ -173,7 +203,13 @@ def compare_settings(
     return found, layers, compared
 
 
-def children(path: str, paths: Iterable[str]) -> list[str]:
-    """The paths directly below `path`: no other of `paths` lies between."""
-    below = [p for p in paths if p != path and (not path or p.startswith(f"{path}."))]
-    return [p for p in below if not any(p.startswith(f"{other}.") for other in below)]
+def children(path: str, pairs: Mapping[str, str]) -> list[str]:
+    """The paths directly below `path`, on both sides: no other of `pairs` lies between."""
+
+    def inside(one: str, two: str) -> bool:
+        return all(
+            not o or each.startswith(f"{o}.") for each, o in ((one, two), (pairs[one], pairs[two]))
+        )
+
+    below = [p for p in pairs if p != path and inside(p, path)]
+    return [p for p in below if not any(inside(p, other) for other in below)]

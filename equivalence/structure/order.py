@@ -1,10 +1,11 @@
 """Pairs weights by the order in which both networks define them, by shape, and by names.
 
-The layers that own weights are two sequences. They are aligned so that as many weights as possible
-get a partner of the same shape and kind; similar names decide between equals. Several layers in a
-row may be one layer of the other side, as q, k and v are one projection. What the order leaves over
-is paired within parents that are partners already. Where both sides have the same names in one
-place, these pair. The result is a list of renames.
+The layers that own weights are two sequences. They are aligned so that as many layers as possible
+get a partner with weights of the same shapes and kinds. Between equals similar names decide, and
+then neighbours, which stay neighbours. Several layers in a row may be one layer of the other side,
+as q, k and v are one projection. What the order leaves over is paired within parents that are
+partners already. Where both sides have the same names in one place, these pair. The result is a
+list of renames.
 """
 
 import itertools
@@ -14,12 +15,15 @@ from typing import Any, NamedTuple
 
 from equivalence.declare.renames import RESHAPED, TRANSPOSED, has_run
 from equivalence.structure.rearranged import joined, same_elements, squeezed, transposed
-from equivalence.structure.renames import Link, compact, parents
+from equivalence.structure.renames import Link, child, children, compact, parents
 from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
 from equivalence.structure.weights import REFERENCE_ONLY, pair_found, plain, reference_name
 
 STATISTICS = ("running_mean", "running_var")
 """Names of the buffers that are drawn in both frameworks. Any other buffer may be a constant."""
+
+PARTNER, BESIDE = 3.0, 0.5
+"""What a partner counts, and one that follows another in the same layer; similar names: up to 2."""
 
 JOINED = 3
 """At most so many layers side by side are one layer of the other side."""
@@ -105,6 +109,8 @@ def propose(
         if name not in named and slot.kind == "buffer" and not _statistic(search.names[name])
     ]
     proposed = compact(links, [*candidate], rename)
+    by_name, _ = pair_found(reference, candidate, {**rename, **proposed}, constants)
+    own = [name for name in own if name not in by_name]
     return Proposal(proposed, tuple(dict.fromkeys(_run(name, candidate, own) for name in own)))
 
 
@@ -271,7 +277,7 @@ class _Search:
 
     def _by_names(self, theirs: str, ours: str) -> None:
         """Within partners, let children of the same names and contents be partners."""
-        kids = _children(theirs, self.theirs), _children(ours, self.ours, self.names)
+        kids = children(theirs, self.theirs), children(ours, self.ours, self.names)
         classes: tuple[dict, dict] = defaultdict(list), defaultdict(list)
         for side, slots in enumerate((self.theirs, self.ours)):
             for kid, names in kids[side].items():
@@ -291,7 +297,7 @@ class _Search:
                 self.single |= wanted
             fixed |= {*same}
         chosen = Counter(
-            (_child(theirs, self.single[name]), kid)
+            (child(theirs, self.single[name]), kid)
             for kid, names in kids[1].items()
             if kid not in fixed
             for name in names.values()
@@ -302,13 +308,6 @@ class _Search:
             if one and two and ("r", one) not in seen and ("c", two) not in seen:
                 seen |= {("r", one), ("c", two)}
                 self._by_names(f"{theirs}.{one}".lstrip("."), f"{ours}.{two}".lstrip("."))
-
-
-def _child(parent: str, name: str) -> str | None:
-    """The child of a parent that a name lies in, if it is no weight of the parent itself."""
-    inside = f"{parent}." if parent else ""
-    rest = name.removeprefix(inside)
-    return rest.partition(".")[0] if name.startswith(inside) and "." in rest else None
 
 
 def _greedy(scores: Iterable[tuple[tuple, Any, Any]]) -> list[tuple[Any, Any]]:
@@ -324,25 +323,6 @@ def _kinds_fit(reference: Slot, candidate: Slot) -> bool:
     if reference.kind == CONSTANT:
         return candidate.kind != "parameter"
     return reference.kind == candidate.kind
-
-
-def _children(
-    path: str, slots: Mapping[str, Slot], names: Mapping[str, str] | None = None
-) -> dict[str, dict[str, str]]:
-    """Child -> the rest of a name in it -> the name. The rest is after renames, if any.
-
-    names: name -> its name after renames.
-    """
-    inside = f"{path}." if path else ""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for name in slots:
-        if name.startswith(inside):
-            called = names[name] if names else name
-            child, _, _ = name.removeprefix(inside).partition(".")
-            depth = inside.count(".") + 1
-            rest = ".".join(called.split(".")[depth:])
-            found[child][rest] = name
-    return found
 
 
 def _in_order(
@@ -363,7 +343,7 @@ def _in_order(
             if signature is not None:
                 at[signature].append((end, many))
     best = [[0.0] * (columns + 1)]
-    moves: list[dict[int, tuple[int, int]]] = [{}]
+    ends: dict[tuple[int, int], tuple[float, int, int, bool]] = {}  # the best that pairs both ends
     for end in range(1, rows + 1):
         found: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
         for many in range(1, min(JOINED, end) + 1):
@@ -371,25 +351,25 @@ def _in_order(
             signature = group[0].signature if many == 1 else _together(group)
             for column, wide in at.get(signature, ()):
                 if many == 1 or wide == 1:
-                    gain = 4.0 * len(signature) - 1.0
-                    if many == wide:
-                        gain += likeness(group[0], ours[column - 1])
-                    found[column].append((many, wide, gain))
-        row, above, move = [0.0], best[-1], {}
+                    alike = likeness(group[0], ours[column - 1]) if many == wide else 0.0
+                    found[column].append((many, wide, PARTNER + alike))
+        row, above = [0.0], best[-1]
         for column in range(1, columns + 1):
             value = max(above[column], row[-1])
-            if column in found:
-                for many, wide, gain in found[column]:
-                    total = best[end - many][column - wide] + gain
-                    if total > value:
-                        value, move[column] = total, (many, wide)
+            for many, wide, gain in found.get(column, ()):
+                one, two = end - many, column - wide
+                moves = [(best[one][two] + gain, many, wide, False)]
+                if (one, two) in ends and (_beside(theirs, one) or _beside(ours, two)):
+                    moves.append((ends[one, two][0] + gain + BESIDE, many, wide, True))
+                ends[end, column] = max(*moves, ends.get((end, column), moves[0]))
+                value = max(value, ends[end, column][0])
             row.append(value)
         best.append(row)
-        moves.append(move)
-    pairs, row, column = [], rows, columns
+    pairs, row, column, beside = [], rows, columns, False
     while row and column:
-        if column in moves[row]:
-            many, wide = moves[row][column]
+        move = ends.get((row, column))
+        if move and (beside or move[0] > max(best[row - 1][column], best[row][column - 1])):
+            _, many, wide, beside = move
             pairs.append((theirs[row - many : row], ours[column - wide : column]))
             row, column = row - many, column - wide
         elif best[row - 1][column] >= best[row][column - 1]:
@@ -397,3 +377,8 @@ def _in_order(
         else:
             column -= 1
     return pairs[::-1]
+
+
+def _beside(owners: Sequence[Owner], at: int) -> bool:
+    """Whether an owner lies in the same layer as the one before it."""
+    return owners[at].parent == owners[at - 1].parent

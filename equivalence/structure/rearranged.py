@@ -13,6 +13,9 @@ import numpy as np
 
 from equivalence.declare.renames import JOIN, Term
 
+A_PART = "a part: "
+"""Begins the name of a weight of the candidate that is part of one of the reference."""
+
 
 @dataclass(frozen=True)
 class Rearrangement:

@@ -182,6 +182,32 @@ def parents(name: str) -> list[str]:
     return [".".join(parts[:end]) for end in range(len(parts))]
 
 
+def child(parent: str, name: str) -> str | None:
+    """The child of a parent that a name lies in, if it is no weight of the parent itself."""
+    inside = f"{parent}." if parent else ""
+    rest = name.removeprefix(inside)
+    return rest.partition(".")[0] if name.startswith(inside) and "." in rest else None
+
+
+def children(
+    path: str, slots: Iterable[str], names: Mapping[str, str] | None = None
+) -> dict[str, dict[str, str]]:
+    """Child -> the rest of a name in it -> the name. The rest is after renames, if any.
+
+    names: name -> its name after renames.
+    """
+    inside = f"{path}." if path else ""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for name in slots:
+        if name.startswith(inside):
+            called = names[name] if names else name
+            child, _, _ = name.removeprefix(inside).partition(".")
+            depth = inside.count(".") + 1
+            rest = ".".join(called.split(".")[depth:])
+            found[child][rest] = name
+    return found
+
+
 def _below(name: str, path: str) -> str:
     return name.removeprefix(f"{path}.") if path else name
 

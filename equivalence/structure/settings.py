@@ -96,7 +96,8 @@ def differences(
 ) -> list[Difference]:
     """The settings that differ, of those that can be compared (`common`).
 
-    Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact.
+    Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact. A
+    number stands for a pair or a triple of it, as of a window's sides.
     """
     constants = reference.get("constants", ())
     frozen = tuple(name for name in candidate.get("frozen", ()) if name not in constants)
@@ -158,6 +159,9 @@ def _same(one: object, two: object, digits: float = 1e-9) -> bool:
     if isinstance(one, tuple) and isinstance(two, tuple):
         each = zip(one, two, strict=False)
         return len(one) == len(two) and all(_same(*pair, digits) for pair in each)
+    for many, single in ((one, two), (two, one)):
+        if isinstance(many, tuple) and type(single) in (int, float) and len(many) in (2, 3):
+            return all(_same(each, single, digits) for each in many)
     numbers = isinstance(one, int | float) and isinstance(two, int | float)
     if numbers and (isinstance(one, float) or isinstance(two, float)):
         return math.isclose(one, two, rel_tol=digits)

@@ -8,7 +8,7 @@ import numpy as np
 
 from equivalence.declare.renames import JOIN, Term, has_run, is_plain, terms
 from equivalence.structure.complaints import Complaints, nearest
-from equivalence.structure.rearranged import Rearrangement, rearrangement
+from equivalence.structure.rearranged import A_PART, Rearrangement, rearrangement
 from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
 
 STANDARD_RENAMES = {
@@ -105,7 +105,7 @@ class Partners(dict[str, str]):
             found |= (
                 {*group.reference}
                 if inside == group.candidate.keys()
-                else {f"a part: {name}" for name in inside}
+                else {A_PART + name for name in inside}
             )
         return frozenset(found - self.constants)
 

@@ -160,3 +160,54 @@ def test_nothing_is_said_of_pynative_mode_where_buffers_alone_are_wrong(executio
     found = tree("tree_of_another_momentum", execution=execution)
     assert blamed(found) == ["bn"]
     assert found.notes == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "end"),
+    [
+        ("Activated", "another_epsilon", "the candidate's layer ends before bn.act"),
+        ("Apart", "Together", "the candidate's layer ends behind act"),
+    ],
+)
+def test_a_norm_is_not_to_blame_for_an_activation_that_only_one_side_holds_in_it(
+    reference, candidate, end
+):
+    found = tree(candidate, reference)
+    assert blamed(found) == ["norm"]
+    assert by_path(tree(candidate, reference, every=True))["bn"].unfed == end
+
+
+def test_an_activation_in_a_norm_is_to_blame_where_both_sides_have_a_layer_for_it():
+    (culprit,) = tree("another_activation", "Activated").culprits
+    assert (culprit.reference, culprit.candidate) == ("bn.act", "act")
+    assert "kind SiLU (reference) GELU (candidate)" in culprit.causes
+
+
+def test_a_function_for_an_activation_in_a_norm_is_the_network_s_own_code():
+    (culprit,) = tree("another_function", "Activated").culprits
+    assert culprit.reference == ""
+    assert "trees_ms.py" in culprit.statement
+
+
+def test_a_pooling_that_flattens_is_to_blame_only_where_its_values_are_wrong():
+    assert blamed(tree("pooled_of_another_epsilon", "Pooled", phase="eval")) == ["norm"]
+    assert blamed(tree("pooled_twice", "Pooled", phase="eval")) == ["pool"]
+
+
+def test_a_block_is_compared_where_its_residual_is_added():
+    renames = {"outer.block.0": "block.fc1", "outer.block.1": "block.fc2", "outer.block": "block"}
+    drawn = normal(3, 4)
+    found = tree("Residual", "Residual", drawn, rename=renames)
+    assert blamed(found) == ["norm"]
+    found = tree("residual_of_another_factor", "Residual", drawn, rename=renames)
+    assert blamed(found) == ["block", "norm"]
+
+
+def test_what_is_off_by_little_is_to_blame_only_where_nothing_is_off_by_more():
+    renames = {"outer.block.0": "block.fc1", "outer.block.1": "block.fc2", "outer.block": "block"}
+    little, much = (
+        tree(name, "Residual", normal(3, 4), rename=renames)
+        for name in ("residual_off_by_little", "residual_off_by_much")
+    )
+    assert blamed(little) == ["block.fc1"]
+    assert blamed(much) == ["norm"]

@@ -58,6 +58,20 @@ def test_networks_that_differ_have_exit_code_1_and_a_culprit(run):
     assert "... looking for the culprit of Normed-eval-float32-pynative-cpu" in progress
 
 
+def test_a_case_that_cannot_be_compared_is_red_and_the_others_go_on(run, tmp_path):
+    arguments = ["--input", "normal(2, 4)", "--phase", "eval", "--json", tmp_path / "r.json"]
+    code, lines, _ = run("nets:Net", "ports:Uncompiled", *arguments)
+    assert code == 1
+    assert lines[2].startswith("Net-eval-float32-pynative-cpu: equal; all 4 tensors")
+    assert lines[3].startswith("Net-eval-float32-graph-cpu: the candidate raised RuntimeError: ")
+    assert lines[4].startswith("repeat: ")
+    assert lines[-1] == "equal in 1 of 2 cases; 1 could not be compared"
+    right, wrong = json.loads((tmp_path / "r.json").read_text())["cases"]
+    assert (right["passed"], right["error"]) == (True, None)
+    assert (wrong["passed"], wrong["tensors"]) == (False, [])
+    assert "Unsupported statement" in wrong["error"]
+
+
 def test_a_later_case_with_the_same_culprits_is_one_line(run):
     _, lines, _ = run(*NORMED, "--input", "normal(2, 4)", "--phase", "eval")
     (again,) = [line for line in lines if line.startswith("Normed-eval-float32-graph-cpu")]

@@ -7,7 +7,7 @@ import mindspore as ms
 import pytest
 
 from equivalence import Twin, normal
-from equivalence.errors import DeclarationError, WeightError
+from equivalence.errors import DeclarationError, SideError, WeightError
 from equivalence.own.session import Session
 from equivalence.runs import kept
 
@@ -41,6 +41,50 @@ def test_every_case_is_checked_and_announced():
         "1 of 2: linear-in_features6-out_features3-eval-float32-pynative-cpu",
         "2 of 2: linear-in_features6-out_features3-eval-float32-graph-cpu",
     ]
+
+
+@pytest.fixture
+def outcomes_of(own, monkeypatch):
+    """Compares a port with its original; the outcome of each case, by the end of its name."""
+    monkeypatch.syspath_prepend(own)
+
+    def compare(candidate):
+        twin = Twin("net", "nets:Net", f"ports:{candidate}", [normal(2, 4)])
+        session = Session(twin)
+        session.structure()
+        return {v.outcome.case.name.partition("-")[2]: v.outcome for v in session.verdicts()}
+
+    yield compare
+    kept.forget()
+
+
+def test_a_network_that_the_compiler_refuses_is_red_in_graph_mode_alone(outcomes_of):
+    outcomes = outcomes_of("Uncompiled")
+    assert [name for name, each in outcomes.items() if not each.passed] == [
+        "train-float32-graph-cpu",
+        "eval-float32-graph-cpu",
+    ]
+    assert outcomes["train-float32-pynative-cpu"].error is None
+    error = outcomes["eval-float32-graph-cpu"].error
+    assert "the candidate raised RuntimeError: Unsupported statement 'ClassDef'." in error
+    assert "ports.py:" in error
+    assert "C++" not in error
+    assert "https" not in error
+
+
+def test_a_network_that_cannot_train_is_red_in_training_alone(outcomes_of):
+    outcomes = outcomes_of("Untrained")
+    assert {name for name, each in outcomes.items() if each.error} == {
+        "train-float32-pynative-cpu",
+        "train-float32-graph-cpu",
+    }
+    assert outcomes["eval-float32-pynative-cpu"].passed
+    assert outcomes["eval-float32-graph-cpu"].passed
+
+
+def test_a_network_that_runs_in_no_case_is_an_error(outcomes_of):
+    with pytest.raises(SideError, match=r"train-float32-pynative-cpu: .* not ported yet"):
+        outcomes_of("Failing")
 
 
 def test_the_process_is_as_before_between_the_steps(restored_level):  # noqa: ARG001

@@ -154,6 +154,24 @@ class Failing(Net):
         raise ValueError("not ported yet")
 
 
+class Uncompiled(Net):
+    def construct(self, x):
+        return self.activation(self.fc(x))
+
+    def activation(self, x):
+        class Local:
+            pass
+
+        return ops.relu(x)
+
+
+class Untrained(Net):
+    def construct(self, x):
+        if self.training:
+            raise ValueError("not for training")
+        return ops.relu(self.fc(x))
+
+
 class Borrowing(Net):
     def construct(self, x):
         import torch

@@ -275,3 +275,139 @@ class Moody(Tree):
         if self.graph:
             x = x * 2
         return x + self.act(self.body(x))
+
+
+class Activated(nn.Cell):
+    """The activation is a function, or a layer of its own; the norm may have another epsilon."""
+
+    def __init__(self, act=ops.silu, eps=1e-5):
+        super().__init__()
+        self.bn = nn.BatchNorm2d(3)
+        self.act = act
+        self.norm = nn.LayerNorm((3,), epsilon=eps)
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return self.fc(self.norm(self.act(self.bn(x)).mean((2, 3))))
+
+
+class NormAct(nn.BatchNorm2d):
+    """A batch norm that holds its activation."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.act = nn.SiLU()
+
+    def construct(self, x):
+        return self.act(super().construct(x))
+
+
+class Together(nn.Cell):
+    """Norm and activation are one layer, and another norm has another epsilon."""
+
+    def __init__(self):
+        super().__init__()
+        self.bn = NormAct(3)
+        self.norm = nn.LayerNorm((3,), epsilon=1e-2)
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return self.fc(self.norm(self.bn(x).mean((2, 3))))
+
+
+def another_epsilon():
+    """One layer is wrong."""
+    return Activated(eps=1e-2)
+
+
+def another_function():
+    """A function between the layers is wrong."""
+    return Activated(ops.gelu)
+
+
+def another_activation():
+    """A layer is wrong that the reference's norm holds."""
+    return Activated(nn.GELU())
+
+
+class Mean(nn.Cell):
+    """A pooling that flattens, or sums."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+
+    def construct(self, x):
+        return x.mean((2, 3)) * self.factor
+
+
+class Pooled(nn.Cell):
+    """The pooling flattens by itself; the norm may have another epsilon."""
+
+    def __init__(self, eps=1e-5, factor=1.0):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3, eps=eps)
+        self.pool = Mean(factor)
+        self.fc = nn.Dense(3, 2)
+
+    def construct(self, x):
+        return self.fc(self.pool(self.norm(x)))
+
+
+def pooled_of_another_epsilon():
+    """One layer is wrong."""
+    return Pooled(eps=1e-2)
+
+
+def pooled_twice():
+    """The pooling is wrong, too."""
+    return Pooled(factor=2.0)
+
+
+class Residual(nn.Cell):
+    """The layers of the residual lie in a container of their own; the norm has another epsilon."""
+
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.outer = Added(factor)
+        self.norm = nn.LayerNorm((4,), epsilon=1e-2)
+
+    def construct(self, x):
+        return self.norm(self.outer(x))
+
+
+class Added(nn.Cell):
+    """What the container gives is added outside of it."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.factor = factor
+        self.block = nn.SequentialCell(nn.Dense(4, 4), nn.Dense(4, 4))
+
+    def construct(self, x):
+        return self.factor * x + self.block(x)
+
+
+class Nearly(nn.Dense):
+    """A layer that is off by some 40 roundings."""
+
+    def construct(self, x):
+        return super().construct(x) * (1 + 6e-6)
+
+
+def residual_off_by_little(eps=1e-5):
+    """A layer is wrong, but hardly; the norm may be, too."""
+    network = Residual()
+    network.outer.block[0] = Nearly(4, 4)
+    network.norm = nn.LayerNorm((4,), epsilon=eps)
+    return network
+
+
+def residual_off_by_much():
+    """The norm has another epsilon besides."""
+    return residual_off_by_little(1e-2)
+
+
+def residual_of_another_factor():
+    """The residual is wrong, too."""
+    return Residual(2.0)

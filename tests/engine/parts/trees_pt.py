@@ -42,3 +42,78 @@ class Scaled(nn.Module):
 
     def forward(self, x, factor):
         return torch.tanh(self.dense(x)) * factor
+
+
+class Activated(nn.Module):
+    """A norm that holds its activation, and two layers behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.bn = NormAct(3)
+        self.norm = nn.LayerNorm(3)
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(self.norm(self.bn(x).mean((2, 3))))
+
+
+class NormAct(nn.BatchNorm2d):
+    """A batch norm with its activation."""
+
+    def __init__(self, channels):
+        super().__init__(channels)
+        self.act = nn.SiLU()
+
+    def forward(self, x):
+        return self.act(super().forward(x))
+
+
+class Apart(nn.Module):
+    """The same with an activation of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm2d(3)
+        self.act = nn.SiLU()
+        self.norm = nn.LayerNorm(3)
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(self.norm(self.act(self.bn(x)).mean((2, 3))))
+
+
+class Pooled(nn.Module):
+    """A pooling that keeps the axes of a map, and flattening behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.fc(self.pool(self.norm(x)).flatten(1))
+
+
+class Residual(nn.Module):
+    """A residual around two layers, and a norm behind it."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Added()
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        return self.norm(self.block(x))
+
+
+class Added(nn.Module):
+    """Two layers, added to what they take."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 4)
+        self.fc2 = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return x + self.fc2(self.fc1(x))

@@ -107,8 +107,57 @@ def test_below_a_path_lie_its_own_names_and_no_others():
     assert below("", names) == set(names)
 
 
+def test_an_activation_in_a_norm_has_the_one_behind_the_norm_for_a_partner():
+    def conv(path, weight):
+        return layer(path, "Conv2d", weight)
+
+    def norm(path, *weights):
+        return layer(path, "BatchNorm2d", *weights)
+
+    theirs = tree(
+        conv("stem", "w0"),
+        norm("bn0", "n0"),
+        layer("bn0.drop", "Identity"),
+        layer("bn0.act", "ReLU6"),
+        layer("block", "Block", "w1", "n1"),
+        conv("block.conv", "w1"),
+        norm("block.bn", "n1"),
+        layer("block.bn.drop", "Identity"),
+        layer("block.bn.act", "ReLU6"),
+        layer("block.pool", "MaxPool2d"),
+        layer("fc", "Linear", "w2"),
+    )
+    ours = tree(
+        conv("0", "w0"),
+        norm("1", "n0"),
+        layer("2", "Clip"),
+        layer("2.relu", "ReLU"),
+        layer("3", "Sequential", "w1", "n1"),
+        conv("3.0", "w1"),
+        norm("3.1", "n1"),
+        layer("3.2", "ReLU"),
+        layer("fc", "Linear", "w2"),
+    )
+    pairs = align(theirs, ours, {})
+    assert pairs["bn0.act"] == "2"
+    assert "block.bn.act" not in pairs, "one side has more layers there"
+    assert "bn0.act" not in children("bn0", pairs), "its partner lies in another layer"
+    assert children("", pairs) == ["stem", "bn0", "bn0.act", "block", "fc"]
+
+
+def test_a_layer_that_serves_several_places_is_no_partner_of_the_last_of_several():
+    def block(*acts):
+        every = [layer("conv1", "Conv2d", "w1"), layer("conv2", "Conv2d", "w2")]
+        return tree(*every[:1], *acts[:-1], *every[1:], *acts[-1:])
+
+    theirs = block(layer("act1", "ReLU"), layer("act2", "ReLU"))
+    ours = block(layer("relu", "ReLU"))
+    assert align(theirs, ours, {}) == {"": "", "conv1": "conv1", "conv2": "conv2"}
+
+
 def test_children_are_the_nearest_layers_below():
     paths = ["", "a", "a.0", "a.0.conv", "a.1.conv", "ab", "b.c"]
-    assert children("", paths) == ["a", "ab", "b.c"]
-    assert children("a", paths) == ["a.0", "a.1.conv"]
-    assert children("a.0.conv", paths) == []
+    pairs = {path: path for path in paths}
+    assert children("", pairs) == ["a", "ab", "b.c"]
+    assert children("a", pairs) == ["a.0", "a.1.conv"]
+    assert children("a.0.conv", pairs) == []

@@ -195,3 +195,42 @@ def test_a_thousand_weights_take_seconds():
     begin = time.process_time()
     paired(reference, candidate)
     assert time.process_time() - begin < 20.0
+
+
+def test_neighbours_stay_neighbours_where_a_shortcut_has_the_shape_of_another_layer():
+    reference, candidate = conv("stem", 4, 3, 3, 3), conv("stem", 4, 3, 3, 3)
+    wanted, before = {}, 4
+    for i, width in enumerate((6, 8)):
+        wide = (width, before, 1, 1)
+        for name, shape in (
+            ("conv1", wide),
+            ("conv2", (width, 2, 3, 3)),
+            ("conv3", (width, width, 1, 1)),
+            ("down", wide),
+        ):
+            reference |= conv(f"s{i}.b.{name}.conv", *shape)
+            reference |= norm(f"s{i}.b.{name}.bn", width, "torch")
+        for name, layer, shape, target in (
+            ("proj", "bn", wide, "down"),
+            ("f.a", "f.a_bn", wide, "conv1"),
+            ("f.b", "f.b_bn", (width, 2, 3, 3), "conv2"),
+            ("f.c", "f.c_bn", (width, width, 1, 1), "conv3"),
+        ):
+            candidate |= conv(f"stages.{i}.{name}", *shape)
+            candidate |= norm(f"stages.{i}.{layer}", width, "mindspore")
+            wanted[f"stages.{i}.{name}.weight"] = f"s{i}.b.{target}.conv.weight"
+            wanted[f"stages.{i}.{layer}.gamma"] = f"s{i}.b.{target}.bn.weight"
+        before = width
+    partners, _ = paired(reference, candidate)
+    assert {name: partners[name] for name in wanted} == wanted
+
+
+def test_a_table_that_has_a_partner_by_name_is_no_constant_of_the_candidate():
+    reference = conv("fc", 4, 4) | {"block.attn_mask": Slot((4, 4), UNSAVED)}
+    candidate = conv("head", 4, 4) | {
+        "block.attn_mask": Slot((4, 4), "buffer"),
+        "index": Slot((9,), "buffer"),
+    }
+    partners, found = paired(reference, candidate)
+    assert found.constants == ("index",)
+    assert partners["block.attn_mask"] == "block.attn_mask"

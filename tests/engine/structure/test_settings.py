@@ -44,6 +44,22 @@ def test_a_kind_that_differs_is_told_alone():
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "differ"),
+    [
+        ((7, 7), 7, False),
+        (0.5, (0.5, 0.5, 0.5), False),
+        ((7, 7), 8, True),
+        ((7, 8), 7, True),
+        ((7,), 7, True),
+        ((True, True), True, True),
+    ],
+)
+def test_a_number_stands_for_a_pair_or_a_triple_of_it(one, two, differ):
+    found = differences({"kind": "B", "window": one}, {"kind": "B", "window": two})
+    assert bool(found) == differ
+
+
 def test_what_only_one_side_knows_is_not_told():
     assert differences({"kind": "C", "a": 1}, {"kind": "C", "b": 2}) == []
 
