@@ -21,7 +21,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def left(seconds: float, done: int, total: int) -> str:
-    """How long the rest takes, as the end of a line; "" where nothing tells yet.
+    """How long the rest takes, as the end of a line; "" where nothing tells yet, or below 1 s.
 
     seconds: what `done` of `total` parts took.
 
@@ -31,6 +31,8 @@ def left(seconds: float, done: int, total: int) -> str:
     if not done or done >= total:
         return ""
     rest = seconds / done * (total - done)
+    if rest < 1.0:
+        return ""
     return f", about {rest / 60:.0f} min left" if rest > 90 else f", about {rest:.0f} s left"
 
 

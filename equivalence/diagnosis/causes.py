@@ -39,6 +39,9 @@ NAMED = 4
 WEIGHTS = "weights: "
 """The beginning of a cause that says how weights are used."""
 
+PROVEN = (WEIGHTS, "computes ", "the gradients of ")
+"""Beginnings of causes that were tried out; no statement tells more."""
+
 ONLY = "only the "
 """The beginning of what is said of layers that one side alone has."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, WEIGHTS, without_partner
+from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, without_partner
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.judge.precision import BUDGET
@@ -65,7 +65,7 @@ def _pointed(search: Search, culprit: LayerError, blame: Blame) -> LayerError:
     where = _layer(search, culprit.reference, blame)
     layer = search.layer(where, {}) if where != culprit.reference else culprit
     others = [c for c in culprit.causes if c != JOINED and not c.startswith(ONLY)]
-    exact = [cause for cause in others if cause.startswith(WEIGHTS)]
+    exact = [cause for cause in others if cause.startswith(PROVEN)]
     others = [cause for cause in others if cause not in exact]
     code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
     causes = [*exact, *_causes(blame), *others, *without_partner(search, culprit.reference, code)]

@@ -310,7 +310,6 @@ WRONG = {
         {"inputs": {normal}},
         {"arguments": ["dim"]},
         {"arguments": {0: 1}},
-        {"dtype": "float64"},
     ],
     "operator": [
         {"torch": None},

@@ -99,9 +99,8 @@ def test_an_operator_that_is_another_every_time_is_a_failure(tmp_path):
 
 
 def test_an_operator_of_which_no_example_tells_anything_is_an_error(tmp_path):
-    lost = operator(
-        torch="tests.engine.parts.operators_pt.ill_conditioned", space=unary(), api="ops.relu"
-    )
+    reference = "tests.engine.parts.operators_pt.ill_conditioned"
+    lost = operator("ill_conditioned", torch=reference, space=unary())
     with pytest.raises(DeclarationError, match=r"of \d+ examples \d+ are well-posed"):
         explore(search(lost), 0, tmp_path)
 

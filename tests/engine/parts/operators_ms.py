@@ -53,3 +53,8 @@ def off_by_a_thirtieth(x):
 
 def off_by_a_half(x):
     return x**3 + 0.5
+
+
+def ill_conditioned(x):
+    """As little is left as of the reference of this name."""
+    return (x + 1e9) - 1e9

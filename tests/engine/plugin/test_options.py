@@ -336,7 +336,7 @@ def test_a_case_that_cannot_be_compared_fails_in_words(project):
 
 def test_its_traceback_is_a_matter_of_an_option(project):
     result = run(project, "-k", "misnamed and cpu", "--tb=long")
-    result.stdout.fnmatch_lines(["*complaints.py:*: WeightError"])
+    result.stdout.fnmatch_lines(["*pairing.py:*: WeightError"])
 
 
 def test_a_known_difference_passes_and_is_counted_as_one(project):
