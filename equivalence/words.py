@@ -20,6 +20,15 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; nearest: {close[0]}" if close else ""
 
 
+def counted(count: int, thing: str) -> str:
+    """How many there are of a thing.
+
+    >>> counted(1, "case"), counted(0, "case")
+    ('1 case', '0 cases')
+    """
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def left(seconds: float, done: int, total: int) -> str:
     """How long the rest takes, as the end of a line; "" where nothing tells yet, or below 1 s.
 

@@ -15,7 +15,7 @@ from equivalence.page.write import framed, page
 from equivalence.report import failures, text
 from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
-from equivalence.words import listed, number
+from equivalence.words import counted, listed, number
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -107,7 +107,7 @@ def structure_lines(structure: Structure, twin: Twin) -> list[str]:
 def settings_lines(structure: Structure) -> list[str]:
     """The settings that differ."""
     found = structure.settings
-    compared = f"{found.compared} ({_count(found.layers, 'layer')})"
+    compared = f"{found.compared} ({counted(found.layers, 'layer')})"
     if not (found.differing or found.declared):
         return [f"settings: all {compared} are the same"]
     verb = "differs" if len(found.differing) == 1 else "differ"
@@ -136,7 +136,7 @@ def pair_lines(structure: Structure, twin: Twin) -> list[str]:
     other += [f"  {group}" for group in groups]
     sources = [*structure.pairs.values(), *(name for group in groups for name in group.reference)]
     kinds = Counter(structure.reference[each].kind for each in sources)
-    counts = ", ".join(_count(count, kind) for kind, count in kinds.items()) or "none"
+    counts = ", ".join(counted(count, kind) for kind, count in kinds.items()) or "none"
     ways = [(plain, "by name"), (standard, "by MindSpore's own names"), (other, "by other names")]
     by = ", ".join(f"{len(names)} {way}" for names, way in ways if names)
     lines = [f"weights: {counts} pair up{': ' if by else ''}{by}"]
@@ -221,7 +221,7 @@ def conclusion(outcomes: Sequence[Outcome]) -> str:
     failed = sum(not outcome.passed for outcome in outcomes) - errors
     if not outcomes:
         return "nothing was run"
-    every, right = _count(len(outcomes), "case"), len(outcomes) - errors
+    every, right = counted(len(outcomes), "case"), len(outcomes) - errors
     lost = f"; {errors} could not be compared" if errors else ""
     if failed:
         return f"different in {failed} of {every}{lost}"
@@ -263,8 +263,6 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
 def _cut(lines: list[str], thing: str) -> list[str]:
     """A heading and the first lines below it; the others are counted."""
     more = len(lines) - 1 - SHOWN
-    return lines[: SHOWN + 1] + ([f"  ... and {_count(more, f'more {thing}')}"] if more > 0 else [])
-
-
-def _count(count: int, thing: str) -> str:
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    return lines[: SHOWN + 1] + (
+        [f"  ... and {counted(more, f'more {thing}')}"] if more > 0 else []
+    )

@@ -10,7 +10,7 @@ from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.words import listed, number
+from equivalence.words import counted, listed, number
 
 PIPELINED = ("image", "label", "count")
 """Kinds of tensors of a data pipeline."""
@@ -63,7 +63,7 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
         allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
     if outcome.undecided:
-        lines.append(f"rounding decides {_count(outcome.undecided, 'element')} of the updates")
+        lines.append(f"rounding decides {counted(outcome.undecided, 'element')} of the updates")
     if outcome.excuses:
         lines.append(f"excused so far: {', '.join(outcome.excuses)}")
     if outcome.note:
@@ -79,7 +79,7 @@ def _hidden(outcome: Outcome) -> str:
     lines = [
         f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
         f"{judgement.verdicts[0].budget:.3g} {judgement.unit}, but "
-        f"{_count(len(settings.differing), 'setting')} differ{'s' if one else ''}, which this "
+        f"{counted(len(settings.differing), 'setting')} differ{'s' if one else ''}, which this "
         "sample does not show",
         *_settings(outcome, BLAME[0]),
         f"if that is meant, declare it: settings={{{settings.differing[0].path!r}: 'why'}}",
@@ -92,7 +92,7 @@ def _settings(outcome: Outcome, begin: str = "setting: ") -> list[str]:
     differing = outcome.settings.differing if outcome.settings else ()
     lines = [f"{begin}{each.layer or 'the network'} ({each.kind}): {each}" for each in differing]
     more = len(lines) - SHOWN
-    return lines[:SHOWN] + ([f"... and {_count(more, 'more setting')}"] if more > 0 else [])
+    return lines[:SHOWN] + ([f"... and {counted(more, 'more setting')}"] if more > 0 else [])
 
 
 def _undeclared(outcome: Outcome) -> list[str]:
@@ -357,41 +357,37 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
                 math.inf if result[norm] is None else result[norm] for norm in ("error", "worst")
             )
             largest = max(largest, (needed, f"{result['tensor']} of {result['case']}"))
-    known = f" ({_count(len(differing), 'known difference')} in {_count(declared, 'tensor')})"
-    text = f"compared {_count(tensors, 'tensor')} in {_count(len(cases), 'case')}"
-    text += f"{known if differing else ''} of {_count(len(twins), 'twin')}"
+    known = f" ({counted(len(differing), 'known difference')} in {counted(declared, 'tensor')})"
+    text = f"compared {counted(tensors, 'tensor')} in {counted(len(cases), 'case')}"
+    text += f"{known if differing else ''} of {counted(len(twins), 'twin')}"
     if largest[1]:
         text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
     if settings:
-        text += f"; {_count(sum(each['compared'] for each in settings.values()), 'setting')} of "
-        text += f"{_count(sum(each['layers'] for each in settings.values()), 'layer')} in "
-        text += _count(len(settings), "case")
+        text += f"; {counted(sum(each['compared'] for each in settings.values()), 'setting')} of "
+        text += f"{counted(sum(each['layers'] for each in settings.values()), 'layer')} in "
+        text += counted(len(settings), "case")
     if hollow:
-        text += f"; structure alone in {_count(len(hollow), 'case')}, of zeros or of no element"
+        text += f"; structure alone in {counted(len(hollow), 'case')}, of zeros or of no element"
     if flips:
-        text += f"; {_count(len(flips), 'case')} equal after "
-        text += _count(sum(flips.values()), "branch flip")
+        text += f"; {counted(len(flips), 'case')} equal after "
+        text += counted(sum(flips.values()), "branch flip")
     if kernels:
-        text += f"; {_count(len(set().union(*kernels.values())), 'case')} equal but for "
+        text += f"; {counted(len(set().union(*kernels.values())), 'case')} equal but for "
         text += ", ".join(f"ops.{name} {len(kernels[name])}" for name in sorted(kernels))
     if undecided:
-        text += f"; rounding decides {_count(sum(undecided.values()), 'element')} of the updates "
-        text += f"in {_count(len(undecided), 'case')}"
+        text += f"; rounding decides {counted(sum(undecided.values()), 'element')} of the updates "
+        text += f"in {counted(len(undecided), 'case')}"
     if blind:
-        text += f"; the compute mode is too coarse for {_count(sum(blind.values()), 'tensor')} "
-        text += f"in {_count(len(blind), 'case')}, in which zeros would pass"
+        text += f"; the compute mode is too coarse for {counted(sum(blind.values()), 'tensor')} "
+        text += f"in {counted(len(blind), 'case')}, in which zeros would pass"
     for origin, told in RECORDED.items():
         if count := sum(found == origin for found in origins.values()):
-            text += f"; {_count(count, 'case')} {told}"
+            text += f"; {counted(count, 'case')} {told}"
     for version in sorted(set(made_with.values())):
         count = sum(made == version for made in made_with.values())
-        text += f"; {_count(count, 'case')} run elsewhere, with {version}"
+        text += f"; {counted(count, 'case')} run elsewhere, with {version}"
     limited = excused.pop(LIMIT.name, set())
     counts = {each.name: len(excused.get(each.name, ())) + set_aside[each.name] for each in EXCUSES}
     named = [f"{name} {count}" for name, count in counts.items() if count]
     text += f"; excused cases: {', '.join(named)}" if named else ""
-    return text + (f"; {LIMIT.name} on {_count(len(limited), 'counterpart')}" if limited else "")
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return text + (f"; {LIMIT.name} on {counted(len(limited), 'counterpart')}" if limited else "")

@@ -81,7 +81,7 @@ class Complaints:
             ([*self._unknown], self._of_unknown),
             (self._alone, self._of_alone),
         )
-        lines = [f"weights do not pair up: {len(self)} complaint{'' if len(self) == 1 else 's'}"]
+        lines = [f"weights do not pair up: {words.counted(len(self), 'complaint')}"]
         lines += [f"  {line}" for line in (self._prefix(), *_told(sorts)) if line]
         lines += _side_by_side(self._alike(self.reference), self._alike(self.candidate), pairs)
         if min(len(self._unknown), len(self._alone)) > TOLD:
