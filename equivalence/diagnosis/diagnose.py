@@ -54,7 +54,7 @@ def _by_size(case: TwinCase, seed: int, every: bool) -> Diagnosis:
         if fresh.judgement.equal:
             for layer in diagnosis.culprits:
                 cause = "right when it is built anew; it keeps another size"
-                layer.causes.append(sized_case.at_size(cause))
+                layer.causes.insert(0, sized_case.at_size(cause))
     return diagnosis
 
 

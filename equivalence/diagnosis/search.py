@@ -48,7 +48,12 @@ class Search:
         self.measurement = drawn.measurement(self.whole.sample)
         self.reference = self.measurement.network
         self.candidate = candidate or sides.build_candidate(case)
-        self.partners = pairing.partners(case, self.whole.slots, self.candidate.slots())
+        slots = self.candidate.slots()
+        self.partners = pairing.partners(case, self.whole.slots, slots)
+        self._shared = [
+            {name: slot.names for name, slot in side.items() if slot.names}
+            for side in (self.reference.slots(), slots)
+        ]
         self.theirs = {layer.path: layer for layer in self.reference.layers()}
         self.ours = {layer.path: layer for layer in self.candidate.layers(self.partners)}
         self.pairs = align(self.theirs.values(), self.ours.values(), self.partners.rename)
@@ -271,16 +276,28 @@ class Search:
     def local_names(self, path: str, partners: Mapping[str, str]) -> Partners:
         """The partners of the weights in a cell, with names relative to the layer.
 
-        A weight of another layer is called ELSEWHERE plus its full name.
+        A weight of another layer is called ELSEWHERE plus its full name. One that several layers
+        share has a name in each.
         """
         prefix, cell = f"{path}." if path else "", self.pairs[path]
         inside = f"{cell}." if cell else ""
+        theirs, ours = self._shared
 
         def local(target: str) -> str:
-            return target.removeprefix(prefix) if target.startswith(prefix) else ELSEWHERE + target
+            names = (target, *theirs.get(target, ()))
+            within = next((name for name in names if name.startswith(prefix)), None)
+            return ELSEWHERE + target if within is None else within.removeprefix(prefix)
 
+        everywhere = {
+            other: self.partners[name]
+            for name, others in ours.items()
+            if path and name in self.partners
+            for other in others
+        }
         partners = Partners(
-            {**self.partners, **partners}, self.partners.constants, self.partners.groups
+            {**everywhere, **self.partners, **partners},
+            self.partners.constants,
+            self.partners.groups,
         )
         return partners.part(inside, local)
 

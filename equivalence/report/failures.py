@@ -26,7 +26,7 @@ def line(
     diagnosis: the layers of both sides with their errors, and the culprits.
 
     >>> line(None, 0, "the worker crashed", "test_twins.py::test_twin[relu-cpu]")[:60]
-    '{"case": "relu-cpu", "seed": 0, "failure": "the worker crashe'
+    '{"case": "relu-cpu", "seed": 0, "failure": "the worker crash'
     """
     fields: dict[str, Any] = {"case": case.name if case else name_in(test)}
     if case is not None:

@@ -294,7 +294,7 @@ DOORS = {
         "truth/undecided.py": 1,  # of gradients, to find what is undecided
         "pipelines/compare.py": 3,
         "diagnosis/in_situ.py": 1,
-        "statements/same.py": 1,  # of values within a run, for a diagnosis
+        "statements/same.py": 2,  # of values within a run, for a diagnosis
         "statements/watched.py": 1,
     },
     "takes the truth for what rounding decides": {
