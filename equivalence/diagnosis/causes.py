@@ -210,6 +210,8 @@ def _other_mode(search: Search, path: str, local: Local) -> list[str]:
 
 def _rounded(search: Search, path: str, local: Local) -> list[str]:
     """Whether the layer computes with inputs or weights that are rounded to a shorter type."""
+    if local.outputs <= BUDGET:
+        return []  # right outputs tell nothing of it
     inputs = local.sample.inputs()
     slots = search.reference.part(path).slots() if not search.within(path) else {}
     drawn = {n: slot for n, slot in slots.items() if not slot.is_constant and slot.shape}
@@ -219,11 +221,10 @@ def _rounded(search: Search, path: str, local: Local) -> list[str]:
             continue  # so large an error is none of rounding
         values = [shortened(v, bits).astype(v.dtype) if v.dtype.kind == "f" else v for v in inputs]
         altered = {n: shortened(v, bits).astype(v.dtype) for n, v in arrays.items()}
-        for told, *changed in (
-            ("inputs", values, {}),
-            ("weights", inputs, altered),
-            ("inputs and weights", values, altered),
-        ):
+        trials = [("inputs", values, {})]
+        if altered:
+            trials += [("weights", inputs, altered), ("inputs and weights", values, altered)]
+        for told, *changed in trials:
             if _same(search, local, _again(search, path, local, *changed), ("output.",)):
                 return [f"computes with {told} rounded to {name.removesuffix(' values')}"]
     return []

@@ -119,6 +119,11 @@ def test_a_mode_a_rounding_and_exchanged_gradients_are_tried_out(candidate, culp
     assert found[culprit][0] == first
 
 
+def test_right_outputs_tell_nothing_of_rounding():
+    (causes_of,) = told("Detached").values()
+    assert not any("rounded" in cause for cause in causes_of)
+
+
 SQUASHED = "tests.engine.parts.kernels_pt:Squashed"
 TANH = (
     "the port is right, and MindSpore's kernel is not: ops.Tanh on cpu (its own error %s "
