@@ -28,9 +28,10 @@ WIDER_CASTS = {
 MOVES = {
     *("clone", "copy_", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
     *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
-    *("empty", "masked_fill", "masked_fill_"),
+    *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
+    *("masked_fill", "masked_fill_"),
 }
-"""Operators that round nothing, since they compute nothing."""
+"""Operators that round nothing, since they compute nothing. Empty memory may hold any bits."""
 
 SHAPED = {
     *("zeros_like", "ones_like", "full_like", "empty_like"),

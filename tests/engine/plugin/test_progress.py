@@ -10,11 +10,13 @@ from tests.engine.plugin.test_options import project, run, text_of  # noqa: F401
 pytest_plugins = ["pytester"]
 
 TESTS = """
+import time
+
 import pytest
 
 @pytest.mark.parametrize("n", range(4))
 def test_n(n):
-    assert True
+    time.sleep(0.0 if n else 0.4)
 """
 
 

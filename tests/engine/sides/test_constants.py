@@ -210,6 +210,28 @@ def moves(call, *constants):
     return ((moved - right) / right).abs().max().item() / U
 
 
+EMPTY = [
+    lambda: torch.empty(3, 4),
+    lambda: torch.empty_like(torch.ones(3, 4)),
+    lambda: torch.empty_permuted((3, 4), (1, 0)),
+    lambda: torch.empty_strided((3, 4), (4, 1)),
+    lambda: torch.ones(2).new_empty(3, 4),
+    lambda: torch.ones(2).new_empty_strided((3, 4), (4, 1)),
+]
+
+
+@pytest.mark.parametrize("make", EMPTY)
+def test_empty_memory_is_not_rounded(make, monkeypatch):
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
+    torch.use_deterministic_algorithms(True)  # which fills it with NaN
+    try:
+        made, met = rounded(make)
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert made.isnan().all()
+    assert not met
+
+
 def test_what_depends_on_nothing_is_rounded():
     assert moves(lambda: torch.arange(1, 9) / 7) == pytest.approx(1.0, rel=0.01)
     assert moves(lambda: torch.tensor([0.1, 0.3])) == pytest.approx(1.0, rel=0.01)
