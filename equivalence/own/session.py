@@ -116,7 +116,7 @@ class Session:
                 candidate = sides.build_candidate(case)
                 drawing += candidate.dropouts()
             theirs, ours = reference.slots(), candidate.slots()
-            pairs, problem = self._pair(case, theirs, ours, candidate.unheld())
+            pairs, problem = self._pair(case, theirs, ours, candidate.unheld)
             compared = settings.of_networks(case, reference, candidate, pairs)
         draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
         if draws and self.twin.random_layers is None:
@@ -128,7 +128,7 @@ class Session:
         case: TwinCase,
         theirs: Mapping[str, Slot],
         ours: Mapping[str, Slot],
-        unheld: Sequence[str],
+        unheld: Callable[[], Sequence[str]],
     ) -> tuple[Partners, WeightError | None]:
         """The pairs of weights; of weights that do not all pair up, those that do."""
         try:

@@ -1,6 +1,6 @@
 """Pairs the weights of a case as its twin declares it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from equivalence.declare.renames import JOIN, has_run
 from equivalence.declare.twin import TwinCase
@@ -13,12 +13,12 @@ def partners(
     case: TwinCase,
     reference: Mapping[str, Slot],
     candidate: Mapping[str, Slot],
-    unheld: Sequence[str] = (),
+    unheld: Callable[[], Sequence[str]] = tuple,
 ) -> Partners:
     """The partners of all weights. Raises WeightError where a weight has none.
 
-    unheld: the attributes of the candidate that hold cells in a list of Python, which the error
-        tells.
+    unheld: gives the attributes of the candidate that hold cells in a list of Python; it is asked
+        for the error alone.
 
     With `pair="order"` they have what was proposed, too, in words.
     """
@@ -29,7 +29,7 @@ def partners(
         lines = [
             f"  candidate {name} is a list, tuple or dict of Python, so that its cells are none of "
             "the network's: write nn.CellList"
-            for name in unheld
+            for name in unheld()
         ]
         raise WeightError("\n".join([first, *lines, rest])) from None
 

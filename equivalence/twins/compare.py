@@ -44,7 +44,7 @@ def compare_size(
     slots = kept.slots(case, seed)
     with blaming("candidate", case.name):
         candidate = kept.candidate(case, seed, candidate)
-    partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld())
+    partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld)
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
     configured = settings.compare(case, first, candidate, partners)

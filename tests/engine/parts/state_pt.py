@@ -3,9 +3,9 @@
 import copy
 
 import torch
-from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
+from pt_reference.state import ScaledStep
 from tests.engine.parts.steps_pt import Classifier, Given, Step
 
 
@@ -41,19 +41,9 @@ class Swa(Step):
         return loss
 
 
-class Overflowing(nn.Module):
+class Overflowing(ScaledStep):
     """A loss that overflows single precision at the first scale, and not at half of it."""
 
     def __init__(self):
-        super().__init__()
-        self.network = Given()
-        self.optimizer = torch.optim.SGD(self.network.parameters(), 0.1)
-        self.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_interval=2)
-
-    def forward(self, *batch):
-        self.optimizer.zero_grad()
-        loss = self.network(*batch)
-        self.scaler.scale(loss).backward()
-        self.scaler.step(self.optimizer)
-        self.scaler.update()
-        return loss.detach()
+        network = Given()
+        super().__init__(network, torch.optim.SGD(network.parameters(), 0.1), 2.0**127, 2)

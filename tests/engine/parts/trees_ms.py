@@ -3,6 +3,8 @@
 import mindspore as ms
 from mindspore import nn, ops
 
+from tests.defects.layer_candidates import GradientsExchanged, InEvaluation
+
 
 class Tree(nn.Cell):
     """As the reference, but for a padded pooling of two cells."""
@@ -99,28 +101,6 @@ class Swapping(nn.BatchNorm2d):
         return (x - mean) * ops.rsqrt(variance + self.eps) * scale + shift
 
 
-class Resting(nn.BatchNorm2d):
-    """Normalises as in evaluation, whatever the mode."""
-
-    def construct(self, x):
-        mean, variance = self.moving_mean.reshape(1, -1, 1, 1), self.moving_variance
-        scale = self.gamma * ops.rsqrt(variance + self.eps)
-        return (x - mean) * scale.reshape(1, -1, 1, 1) + self.beta.reshape(1, -1, 1, 1)
-
-
-class Crossed(nn.BatchNorm2d):
-    """Right values, and each of gamma and beta gets the gradient of the other."""
-
-    def construct(self, x):
-        mean = x.mean((0, 2, 3), keep_dims=True)
-        variance = (x - mean).square().mean((0, 2, 3), keep_dims=True)
-        normal = (x - mean) * ops.rsqrt(variance + self.eps)
-        scale, shift = self.gamma.reshape(1, -1, 1, 1), self.beta.reshape(1, -1, 1, 1)
-        fixed, moved = ops.stop_gradient(scale), ops.stop_gradient(shift)
-        out = normal * fixed + moved
-        return out + (scale - fixed) + (shift - moved) * ops.stop_gradient(normal)
-
-
 class Narrow(nn.Dense):
     """Computes with inputs in half precision."""
 
@@ -161,12 +141,12 @@ def tree_of_swapped_weights():
 
 def tree_of_a_resting_norm():
     """A norm is frozen by its own code."""
-    return tree_with("bn", Resting(4))
+    return tree_with("bn", InEvaluation(4))
 
 
 def tree_of_crossed_gradients():
     """The gradients of gamma and beta are exchanged."""
-    return tree_with("bn", Crossed(4))
+    return tree_with("bn", GradientsExchanged(4))
 
 
 def tree_of_narrow_inputs():

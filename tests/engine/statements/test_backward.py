@@ -1,24 +1,16 @@
 """The statement to blame for wrong gradients, where the outputs are right."""
 
-import dataclasses
+import functools
 
 import pytest
 
 from equivalence import normal
 from equivalence.diagnosis import diagnose
 from tests.defects.functional_gradients import DEFECTS
-from tests.defects.mutants import right_case, with_defect
 from tests.engine.parts.small import case
+from tests.engine.statements import telling
 
-
-def told(name, candidate=None):
-    """What a diagnosis tells of a mistake, as lines."""
-    defect = next(each for each in DEFECTS if each.name == name)
-    wrong = with_defect(right_case(defect), defect)
-    if candidate:
-        twin = dataclasses.replace(wrong.twin, candidate=candidate)
-        wrong = dataclasses.replace(wrong, twin=twin)
-    return diagnose.tell(wrong, 0, False)[0]
+told = functools.partial(telling.told, DEFECTS)
 
 
 @pytest.mark.parametrize(

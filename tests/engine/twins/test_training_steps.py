@@ -14,6 +14,7 @@ from pt_reference import schedules, steps
 from pt_reference.given import GivenGradients, accumulating, dynamic_loss_scale
 from pt_reference.optim import adam, decay_groups, momentum
 from pt_reference.resnet import resnet
+from pt_reference.state import ScaledStep
 
 ROWS, STEPS = 6, 10
 SCALE, WINDOW = 2.0**127, 3
@@ -57,26 +58,10 @@ def overflowing():
     return [[g[:1].expand_as(g) for g in batch] for batch in batches("overflowing")]
 
 
-class WithGradScaler(steps.TrainStep):
-    """The step as PyTorch's own scaler makes it, in single precision."""
-
-    def __init__(self, network, optimizer):
-        super().__init__(network, optimizer)
-        self.scaler = torch.amp.GradScaler("cpu", init_scale=SCALE, growth_interval=WINDOW)
-
-    def forward(self, *batch):
-        self.optimizer.zero_grad()
-        loss = self.network(*batch)
-        self.scaler.scale(loss).backward()
-        self.scaler.step(self.optimizer)
-        self.scaler.update()
-        return loss.detach()
-
-
 def test_dynamic_loss_scale_is_that_of_the_grad_scaler(overflowing):
     network = GivenGradients()
     made = from_the_same_weights(
-        WithGradScaler(network, momentum(network, 0.1, 0.875, 0.1)),
+        ScaledStep(network, momentum(network, 0.1, 0.875, 0.1), SCALE, WINDOW),
         dynamic_loss_scale(SCALE, WINDOW),
     )
     theirs, ours = (updated(step, overflowing) for step in made)
