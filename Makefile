@@ -21,7 +21,7 @@ shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /
 report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint engine gate record record-candidate nightly test defects findings audit accept study \
+.PHONY: help install lint engine gate record record-candidate nightly test defects findings releases audit accept study \
 	bench constraints clean
 
 help: ## list the targets
@@ -81,6 +81,9 @@ defects: install ## the kill matrix: known mistakes, one by one, each of which m
 
 findings: install ## the known discrepancies between the frameworks: which of them still stand
 	$(BIN)/python -m equivalence findings --jobs $(JOBS) $(ARGS)
+
+releases: install ## the findings in each release of MindSpore; writes docs/releases.md
+	$(BIN)/python benchmarks/releases.py --jobs $(JOBS) $(ARGS)
 
 audit: .venv/zoo ## networks of other packages beside their originals; writes docs/zoo.md
 	$(BIN)/python benchmarks/audit.py --jobs $(JOBS) $(ARGS)

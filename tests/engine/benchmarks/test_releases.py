@@ -1,0 +1,90 @@
+"""The page of releases is what the releases told, and doubts what they told of another script."""
+
+import json
+
+import pytest
+
+from benchmarks import releases
+from equivalence import findings
+from equivalence.findings import CRASHES, FAILED, GONE, THERE
+
+SCRIPT = '"""{} differs."""\n\nAPI = "mindspore.ops.{}"\n'
+
+
+@pytest.fixture
+def found(tmp_path):
+    """Two findings."""
+    folder = tmp_path / "findings"
+    for name in ("relu", "tanh"):
+        path = folder / "kernel" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SCRIPT.format(name, name))
+    return findings.read_all(folder)
+
+
+def kept(found, **states):
+    """What two releases told: by name of a finding, its state in each."""
+    return {
+        release: {
+            "versions": {"torch": "2.13.0"},
+            "findings": {
+                f.name: [releases.digest(f), states[f.name][at], f"got {at}"] for f in found
+            },
+        }
+        for at, release in enumerate(("2.9.0", "2.10.0"))
+    }
+
+
+def row(text, start):
+    (line,) = (line for line in text.splitlines() if line.startswith(start))
+    return line
+
+
+def test_a_finding_that_came_with_a_release_is_told(found):
+    text = releases.page(kept(found, relu=(GONE, THERE), tanh=(CRASHES, THERE)), found)
+    assert row(text, "| relu differs") == "| relu differs | `mindspore.ops.relu` | right | stands |"
+    assert row(text, "| 2.9.0") == "| 2.9.0 | torch 2.13.0 | 1 | 1 | 0 |"
+    assert row(text, "- `mindspore.ops.tanh`") == "- `mindspore.ops.tanh`: tanh differs."
+    assert "- `mindspore.ops.relu`" not in text
+
+
+def test_a_script_that_fails_tells_nothing_and_why(found):
+    text = releases.page(kept(found, relu=(FAILED, THERE), tanh=(THERE, THERE)), found)
+    assert row(text, "| relu differs").endswith("| ? | stands |")
+    assert row(text, "- relu, 2.9.0") == "- relu, 2.9.0: got 0"
+
+
+def test_what_was_told_of_another_script_is_not_told(found):
+    told = kept(found, relu=(THERE, THERE), tanh=(THERE, THERE))
+    found[0].path.write_text(SCRIPT.format("relu", "relu") + "print(1)\n")
+    text = releases.page(told, found)
+    assert row(text, "| relu differs").endswith("| ? | ? |")
+    assert row(text, "| 2.10.0") == "| 2.10.0 | torch 2.13.0 | 1 | 0 | 1 |"
+
+
+def test_what_a_script_declares_is_not_what_it_does(found):
+    told = kept(found, relu=(THERE, THERE), tanh=(THERE, THERE))
+    before = releases.page(told, found)
+    path = found[0].path
+    path.write_text(path.read_text() + '# more\nSEVERITY = "silent"\n')
+    assert releases.page(told, found) == before
+
+
+def test_this_environment_is_asked_and_the_others_stay(found, monkeypatch, tmp_path):
+    monkeypatch.setattr(findings, "FOLDER", found[0].path.parents[1])
+    monkeypatch.setattr(releases, "KEPT", tmp_path / "releases.json")
+    releases.KEPT.write_text(json.dumps({"2.9.0": {}, "2.10.0": {}}))
+    body = 'print("expected 1")\nprint("got 1")\n'
+    for each, end in zip(found, (f"{body}raise SystemExit(1)", body), strict=True):
+        each.path.write_text(f"{each.path.read_text()}{end}\n")
+    releases.main(["2.10.0", "--here", "--jobs", "2"])
+    told = releases.load()
+    assert [*told] == ["2.9.0", "2.10.0"]
+    assert told["2.9.0"] == {}
+    states = {name: state for name, (_, state, _) in told["2.10.0"]["findings"].items()}
+    assert states == {"relu": THERE, "tanh": GONE}
+
+
+def test_the_page_is_current():
+    found = findings.read_all(findings.FOLDER)
+    assert releases.PAGE.read_text() == releases.page(releases.load(), found)
