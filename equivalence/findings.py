@@ -13,7 +13,6 @@ import platform
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
-from equivalence.files import write
+from equivalence.files import temporary, write
 
 FOLDER = Path(__file__).parents[1] / "findings"
 """The folder with the scripts, in one folder for each kind."""
@@ -152,7 +151,7 @@ class _Process:
 
     def __init__(self, finding: Finding, limit: float):
         self.finding, self.limit = finding, limit
-        self.folder = tempfile.TemporaryDirectory(prefix="finding-")
+        self.folder = temporary()
         self.outputs = [Path(self.folder.name) / name for name in ("stdout", "stderr")]
         self.start = time.monotonic()
         with self.outputs[0].open("wb") as out, self.outputs[1].open("wb") as errors:

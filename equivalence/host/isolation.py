@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equivalence import files
+
 
 class Setting(NamedTuple):
     """One piece of global state.
@@ -96,7 +98,7 @@ saw, and compiled kernels. Without them it writes into the working directory."""
 @functools.cache
 def _dropped() -> tempfile.TemporaryDirectory[str]:
     """The folder for what MindSpore drops; it goes with the process."""
-    return tempfile.TemporaryDirectory(prefix="equivalence-")
+    return files.temporary()
 
 
 @contextlib.contextmanager

@@ -22,6 +22,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="one JSON line per compared tensor (default: %(default)s)",
     )
     group.addoption(
+        "--trend",
+        metavar="FILE",
+        help="what each run keeps for `equivalence trend` (default: trend.sqlite beside the "
+        "results)",
+    )
+    group.addoption(
         "--diagnose",
         action="store_true",
         help="feed each layer by itself in cases that pass, too, and write its errors down",

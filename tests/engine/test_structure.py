@@ -29,6 +29,7 @@ LEVELS = (
     ("statements",),
     ("diagnosis",),
     ("operators", "report"),
+    ("trend",),
     ("page",),
     ("coverage", "own"),
     ("plugin", "__main__"),

@@ -68,4 +68,4 @@ def test_a_page_that_cannot_be_written_costs_no_verdict(project):  # noqa: F811
     assert "no page: " in text_of(result)
     assert "index.html cannot be written: " in text_of(result)
     names = {path.name for path in Path(project.path, "reports").iterdir()}
-    assert names == {"index.html", "results.jsonl"}
+    assert names == {"index.html", "results.jsonl", "trend.sqlite"}
