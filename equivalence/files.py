@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import hashlib
 import os
 import re
 import shutil
@@ -16,6 +17,10 @@ DRAFTED = re.compile(rf".+\.(\d+)\{DRAFT}")
 
 TEMPORARY = re.compile(r"equivalence-(\d+)-.+")
 """The name of a temporary folder; its group is the id of the process that made it."""
+
+
+LONGEST = 150
+"""Bytes of a name that are kept; a file system takes 255, with the ending and that of a draft."""
 
 
 def draft(path: Path) -> Path:
@@ -38,6 +43,21 @@ def write(path: Path, content: str | bytes) -> Path:
         return part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def named(name: str) -> str:
+    """A name, such as that of a case, as the name of a file; a long one is cut short.
+
+    >>> named("gelu(normal(2, 3)) ops.gelu")
+    'gelu_normal_2_3_ops.gelu'
+    >>> len(named(500 * "x"))
+    161
+    """
+    kept = re.sub(r"[^\w.+=-]+", "_", name)
+    if len(kept.encode()) <= LONGEST:
+        return kept
+    digest = hashlib.sha256(name.encode()).hexdigest()[:10]
+    return f"{kept.encode()[:LONGEST].decode(errors='ignore')}-{digest}"
 
 
 def temporary() -> tempfile.TemporaryDirectory[str]:

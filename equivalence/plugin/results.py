@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shlex
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -106,8 +107,8 @@ class Results:
         with contextlib.suppress(OSError):
             self.part.unlink(missing_ok=True)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
         if self.selected:
             seed = session.config.getoption("seed")
             self._keep([failures.line(None, seed, r.longreprtext, r.nodeid) for r in self.died])
@@ -115,6 +116,12 @@ class Results:
             self._write(session.config)
         if self.empty and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        try:
+            return (yield)
+        except OSError as error:  # of a plugin that writes a file, as that of --junitxml
+            if not self.results:
+                raise
+            self.written.append(f"not all files could be written: {error}")
 
     def _write(self, config: pytest.Config) -> None:
         """Write all files of the run."""
