@@ -3,7 +3,8 @@
 The first keeps a file for the test that it runs, in a folder of its own:
 
     tests/test_twins.py::test_twin[relu-cpu]      the test
-    repeat: pytest ...                            what else is to be told, line by line
+    it died                                       why this process ended, as far as it knows
+    repeat: pytest ...                            what else is to be told
 
 A file that is still there when the first process is gone is of the test in which it died. Needs the
 standard library alone, so that it starts in a moment.
@@ -60,7 +61,7 @@ def main(folder: Path, watched: int) -> None:
         pass
     for file in folder.glob("*"):
         if lines := told(file):
-            first = f"the process died in {lines[0]}"
+            first = f"the run ended within {lines[0]}"
             print("", first, *lines[1:], sep="\n", file=sys.stderr, flush=True)
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -23,6 +23,7 @@ FOLDER = "watched"
 WATCH = pytest.StashKey["Watch"]()
 """What watches this process."""
 
+DIED = "it died, as by a signal or for lack of memory"
 HUNG = "it hung: it took longer than its timeout"
 
 
@@ -40,7 +41,7 @@ class Watch:
         workers = config.getoption("numprocesses", None)  # without xdist there is no such option
         self.guarded = not worker and not workers
         self.config, self.guard = config, None
-        self.file, self.lines = self.folder, [""]
+        self.file, self.nodeid, self.more = self.folder, "", [""]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node) -> None:
@@ -54,16 +55,17 @@ class Watch:
             capture = self.config.pluginmanager.getplugin("capturemanager")
             with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
                 self.guard = guard.Guard(self.folder)
-        self.file = self.file_of(item.nodeid)
-        self._tell(item.nodeid, f"repeat: {repeat(self.config, item.nodeid)}")
+        self.file, self.nodeid = self.file_of(item.nodeid), item.nodeid
+        self._tell(f"repeat: {repeat(self.config, item.nodeid)}")
         leave, process = os._exit, os.getpid()
 
         def left(code: int) -> None:
             if os.getpid() == process:  # a child of this process may end
                 hung = threading.current_thread().name.startswith("pytest_timeout ")
-                why = HUNG if hung else f"it called os._exit({code})"
-                self._tell(self.lines[0], why, *self.lines[1:])
+                self._tell(*self.more, why=HUNG if hung else f"it called os._exit({code})")
                 code = code or int(pytest.ExitCode.TESTS_FAILED)
+                if self.guard is not None:
+                    self.guard.end()  # once it has told
             leave(code)
 
         os._exit = left
@@ -76,26 +78,23 @@ class Watch:
 
     def at(self, example: str) -> None:
         """Note the example of an operator that is about to run."""
-        again = f"repeat: {repeat(self.config, self.lines[0])} --example {shlex.quote(example)}"
-        self._tell(self.lines[0], f"while it ran {example}", again)
+        again = f"repeat: {repeat(self.config, self.nodeid)} --example {shlex.quote(example)}"
+        self._tell(f"while it ran {example}", again)
 
     def file_of(self, nodeid: str) -> Path:
         """The file of a test."""
         return self.folder / hashlib.sha256(nodeid.encode()).hexdigest()[:16]
 
-    def _tell(self, *lines: str) -> None:
-        self.lines = [*lines]
+    def _tell(self, *more: str, why: str = DIED) -> None:
+        self.more = [*more]
         with contextlib.suppress(OSError):
-            self.file.write_text("\n".join(lines))
+            self.file.write_text("\n".join([self.nodeid, why, *more]))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """Add to the report of a crash why, what the worker was running, and how to repeat it."""
         file = self.file_of(crashitem)
-        lines = guard.told(file)[1:]
-        if lines and HUNG not in lines:
-            lines.insert(0, "it died")
-        report.longrepr = "\n".join([str(report.longrepr), *lines])
+        report.longrepr = "\n".join([str(report.longrepr), *guard.told(file)[1:]])
         file.unlink(missing_ok=True)
 
     def pytest_unconfigure(self) -> None:
