@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import temporary, write
+from equivalence.progress import Progress
+from equivalence.words import left
 
 FOLDER = Path(__file__).parents[1] / "findings"
 """The folder with the scripts, in one folder for each kind."""
@@ -289,10 +291,13 @@ def command(names: list[str], jobs: int) -> int:
     findings = choose(all_findings, names)
     table = Table(findings)
     print(table.title)
-    results = []
+    results, begun, bar = [], time.monotonic(), Progress(len(findings), "findings")
     for result in run(findings, jobs):
         results.append(result)
+        bar.clear()
         print(table.row(result), flush=True)
+        bar.tell(len(results), left(time.monotonic() - begun, len(results), len(findings)))
+    bar.clear()
     print("", *summary(results), sep="\n")
     if len(findings) == len(all_findings):
         report(findings, results)
