@@ -99,9 +99,11 @@ def test_files_that_cannot_be_written_cost_no_verdict(project):  # noqa: F811
 
 
 def test_a_disk_that_fills_up_costs_no_verdict(project, monkeypatch):  # noqa: F811
-    class Full(io.StringIO):
-        def flush(self):
+    class Full(io.BytesIO):
+        def write(self, _):
             raise OSError(28, "No space left on device")
+
+        writelines = write
 
     as_ever = Path.open
     monkeypatch.setattr(
@@ -112,7 +114,8 @@ def test_a_disk_that_fills_up_costs_no_verdict(project, monkeypatch):  # noqa: F
     result = run(project, *CHOSEN)
     assert result.ret == pytest.ExitCode.OK
     text = text_of(result)
-    assert "results.jsonl cannot be written: [Errno 28] No space left on device" in text
+    for name in ("results.jsonl", "index.html"):
+        assert f"{name} cannot be written: [Errno 28] No space left on device" in text
     assert "compared 4 tensors in 1 case of 1 twin; " in text
 
 
