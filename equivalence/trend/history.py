@@ -8,7 +8,6 @@ copied apart can be put together again.
 import contextlib
 import json
 import os
-import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,11 @@ from typing import NamedTuple
 
 from equivalence import files
 from equivalence.errors import HistoryError
+
+try:
+    import sqlite3
+except ImportError:  # of a Python that was built where SQLite is not
+    sqlite3 = None
 
 NAME = "trend.sqlite"
 """The name of the file, beside the results."""
@@ -159,7 +163,7 @@ def read(path: Path) -> History:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, mode: str) -> Iterator["sqlite3.Connection"]:
     """A database of ours; what the block does to it happens as a whole, or not at all."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
     base = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
@@ -186,7 +190,7 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
         base.close()  # which takes back what was not committed
 
 
-def _insert(base: sqlite3.Connection, runs: Iterable[tuple[Run, tuple[Result, ...]]]) -> None:
+def _insert(base: "sqlite3.Connection", runs: Iterable[tuple[Run, tuple[Result, ...]]]) -> None:
     """Insert runs, and forget what is too old."""
     for run, results in runs:
         told = (run.key, run.time, run.commit, json.dumps(dict(run.versions)), run.devices)
@@ -203,6 +207,8 @@ def _insert(base: sqlite3.Connection, runs: Iterable[tuple[Run, tuple[Result, ..
 @contextlib.contextmanager
 def _telling(path: Path) -> Iterator[None]:
     """Turn an error of the system or of SQLite into a HistoryError."""
+    if sqlite3 is None:
+        raise HistoryError(f"{path} cannot be used: this Python was built without SQLite")
     try:
         yield
     except OSError as error:

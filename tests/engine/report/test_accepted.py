@@ -202,6 +202,14 @@ def test_the_command_keeps_what_was_accepted_when_it_refuses(results, accepting,
     assert (path.parent / "measured-cpu.json").read_text() == before
 
 
+def test_the_command_replaces_what_is_damaged(results, accepting, capsys):
+    path = results(operator_line(), line("c-cpu"))
+    (path.parent / "measured-cpu.json").write_text('{"twins": [')
+    assert accepting(path) == 0
+    assert "what was accepted before is replaced: " in capsys.readouterr().out
+    assert accepted.read(path.parent / "measured-cpu.json")["seed"] == 0
+
+
 def test_the_command_keeps_another_file_for_another_device(results, accepting):
     record = {"device": "ascend"}
     path = results(operator_line(**record), line("c-ascend", **record))

@@ -146,3 +146,9 @@ def test_a_folder_in_the_place_of_the_file_is_said(path):
     path.mkdir(parents=True)
     for call in ((read, path), (add, path, run(1), []), (write, path, NOTHING)):
         assert "cannot be used: " in refused(*call)
+
+
+def test_a_python_without_sqlite_is_said(path, monkeypatch):
+    monkeypatch.setattr(stored, "sqlite3", None)
+    for call in ((read, path), (add, path, run(1), []), (write, path, NOTHING)):
+        assert refused(*call) == f"{path} cannot be used: this Python was built without SQLite"
