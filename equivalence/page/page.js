@@ -211,7 +211,7 @@ function trend(past, width, height, budget) {
   const points = past.map(([run, error, other], i) => {
     tensor = other ?? tensor;
     const [time, commit] = found.runs[run];
-    return { i, error: drawn(error), told: `${number(error)}, ${tensor}\n${time}${commit ? `\ncommit ${commit}` : ""}`, time };
+    return { i, error: drawn(error), figure: number(error), told: `${number(error)}, ${tensor}\n${time}${commit ? `\ncommit ${commit}` : ""}`, time };
   });
   const place = { x: "i", y: "error" };
   const large = budget !== undefined;
@@ -228,7 +228,7 @@ function trend(past, width, height, budget) {
     width,
     height,
     ...(large ? { marginLeft: 60, marginRight: 60 } : { margin: 4 }),
-    ariaLabel: `From ${number(first.error)} on ${first.time} to ${number(last.error)} on ${last.time}`,
+    ariaLabel: `From ${first.figure} on ${first.time} to ${last.figure} on ${last.time}`,
     x: large ? { label: null, ticks: [first.i, last.i], tickFormat: (i) => points[i].time } : { axis: null },
     y: large ? { type: "log", label: "largest error", grid: true, ticks: 5, tickFormat: tick } : { type: "log", axis: null },
     marks,

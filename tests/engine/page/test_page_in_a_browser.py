@@ -177,17 +177,19 @@ def test_errors_over_the_runs_are_small_lines_and_a_plot_in_a_case(tmp_path):
         const heading = [...detail.querySelectorAll("h3")].map((each) => each.textContent);
         const ticks = [...detail.querySelectorAll("svg text")].map((each) => each.textContent);
         return [lines, found, heading, detail.querySelectorAll("svg circle").length,
-            ticks.filter((each) => each.startsWith("2026")), window.evil ?? null];
+            ticks.filter((each) => each.startsWith("2026")), window.evil ?? null,
+            cells[0].firstChild.getAttribute("aria-label")];
         """,
     )
     assert shown.complaints == []
-    lines, found, heading, dots, ticks, evil = shown.told
+    lines, found, heading, dots, ticks, evil, told = shown.told
     assert lines == [1, 1]
     assert found == ["gelu-cpu"]
     assert heading[0] == "Over 4 runs: gelu-cpu, seed 0"
     assert dots == 4
     assert ticks == ["2026-11-01 02:17", "2026-11-04 02:17"]
     assert evil is None
+    assert told == "From 1.00 on 2026-11-01 02:17 to 9.00 on 2026-11-02 02:17"
 
 
 def test_names_are_text_wherever_they_stand(opened):
