@@ -16,6 +16,11 @@ PARALLEL := -n $(JOBS)
 mode = $(if $(MODE),--mode $(MODE))
 SUITES := tests/test_*.py
 # SHARD=2/4 is the second of four parts, which take equally long as far as durations are known.
+ifneq ($(SHARD),)
+ifneq ($(shell echo '$(SHARD)' | grep -cxE '[1-9][0-9]*/[1-9][0-9]*'),1)
+$(error SHARD=$(SHARD) is no part of a whole; write SHARD=2/4 for the second of four parts)
+endif
+endif
 shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /, ,$(SHARD))) \
 	--durations-path reports/durations-$(1).json --store-durations --clean-durations
 report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))

@@ -26,6 +26,7 @@ from benchmarks import audit_page, workers  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
 from equivalence import words  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
+from equivalence.progress import Progress  # noqa: E402
 from equivalence.record import fingerprint  # noqa: E402
 
 REPORTS, DOCS = ROOT / "reports", ROOT / "docs"
@@ -150,15 +151,16 @@ def audit(ports: Sequence[Port], jobs: int, folder: Path) -> list[Record]:
     try:
         left = plan(ports, journal.records)
         print(f"{len(journal.records)} samples in {journal.path}, {len(left)} to do", flush=True)
-        begun = time.monotonic()
+        begun, bar = time.monotonic(), Progress(len(left), "samples")
         for done, (unit, answer) in enumerate(workers.run(measure, left, jobs), 1):
             if isinstance(answer, workers.Lost):
                 lost = {"case": answer.at, "alarm": answer.cause}
                 answer = blank(*unit) | {"cases": [lost]}
             journal.append(answer)
+            bar.clear()
             tell(answer)
-            rest = words.left(time.monotonic() - begun, done, len(left))
-            print(f"          {len(left) - done} to do{rest}", flush=True)
+            bar.tell(done, words.left(time.monotonic() - begun, done, len(left)))
+        bar.clear()
     except KeyboardInterrupt:
         print(f"interrupted; {journal.path} keeps what was finished, run again to go on")
     finally:

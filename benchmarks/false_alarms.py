@@ -29,6 +29,7 @@ from benchmarks.journal import Journal  # noqa: E402
 from benchmarks.searched import Searched  # noqa: E402
 from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases  # noqa: E402
 from equivalence.judge.precision import BUDGET  # noqa: E402
+from equivalence.progress import Progress  # noqa: E402
 
 REPORTS = ROOT / "reports"
 
@@ -230,17 +231,18 @@ def study(
 def work(journal: Journal, left: list[Unit], jobs: int) -> None:
     """Measure these units and keep their records."""
     print(f"{len(journal.records)} units of work in {journal.path}, {len(left)} to do", flush=True)
-    told = time.monotonic()
+    bar = Progress(len(journal.records) + len(left), "units", EVERY)
     for unit, answer in workers.run(measure, left.copy(), jobs):
         if isinstance(answer, workers.Lost):
             answer = blank(*unit) | {"alarms": [[answer.at, answer.cause]]}
         journal.append(answer)
         left.remove(unit)
         for where, cause in answer["alarms"]:
+            bar.clear()
             print(f"ALARM {where}: {cause}", flush=True)
-        if time.monotonic() - told >= EVERY:
-            told = time.monotonic()
-            print(progress(journal.records, left, jobs), flush=True)
+        if bar.due:
+            bar.tell(len(journal.records), f", {progress(journal.records, left, jobs)}")
+    bar.clear()
 
 
 def paces(records: Sequence[Record]) -> dict[str, float]:
@@ -252,7 +254,7 @@ def paces(records: Sequence[Record]) -> dict[str, float]:
 
 
 def progress(records: Sequence[Record], left: Sequence[Unit], jobs: int) -> str:
-    """One line: how far, how bad, how long still. Samples not seen yet count as the mean one."""
+    """How far, how bad, how long still. Samples not seen yet count as the mean one."""
     pace = paces(records)
     mean = sum(pace.values()) / len(pace)
     seconds = sum(pace.get(of[0].sample_name, mean) * len(seeds) for of, seeds in left) / jobs
@@ -261,9 +263,8 @@ def progress(records: Sequence[Record], left: Sequence[Unit], jobs: int) -> str:
     alarms = sum(len(record["alarms"]) for record in records)
     largest = max((tally.worst[0] for tally in merged(records).values()), default=0.0)
     return (
-        f"{len(records)} of {len(records) + len(left)} units, {done:,} of {total:,} seeds of "
-        f"samples, {alarms} alarms, largest {largest:.2f} roundings, about "
-        f"{math.ceil(seconds / 60)} min left"
+        f"{done:,} of {total:,} seeds of samples, {alarms} alarms, largest {largest:.2f} "
+        f"roundings, about {math.ceil(seconds / 60)} min left"
     )
 
 

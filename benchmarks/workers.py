@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from equivalence import files
+
 MEMORY = 2 << 30
 """Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
 what each compiled graph took."""
@@ -36,7 +38,7 @@ def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, di
     """Every unit with what `task` gave for it, in the order in which `jobs` processes finish."""
     waiting, busy, idle = deque(units), [], []
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
+    with files.temporary() as folder:
         try:
             while waiting or busy:
                 while waiting and len(busy) < jobs:

@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept, _add_page):
         add(commands)
+    _add_trend(commands)
     return parser
 
 
@@ -298,6 +299,25 @@ def _add_page(commands: Any) -> None:
         run="equivalence.page.command:command",
         given=("results", "html"),
         destination="the page",
+    )
+
+
+def _add_trend(commands: Any) -> None:
+    command = commands.add_parser(
+        "trend",
+        help="which errors have grown over the runs, since when, and by how much",
+        description="Tell what grew in the results that runs of pytest have kept, of several files "
+        "together. A folder stands for all files in it that are called trend.sqlite.",
+    )
+    command.add_argument(
+        "histories", nargs="*", type=Path, default=[Path("reports")], metavar="FILE"
+    )
+    command.add_argument("--case", metavar="GLOB", help="show every run of these cases")
+    command.add_argument("--write", type=Path, metavar="FILE", help="write all into one file")
+    command.set_defaults(
+        run="equivalence.trend.command:command",
+        given=("histories", "case", "write"),
+        destination="the trend",
     )
 
 

@@ -73,6 +73,10 @@ class RecordError(EquivalenceError):
     """A recorded truth or run is missing, out of date or damaged, or belongs to another case."""
 
 
+class HistoryError(EquivalenceError):
+    """The file of the results of earlier runs is locked, damaged, or another."""
+
+
 class TorchMissingError(EquivalenceError):
     """The reference must be run, and torch is not installed."""
 

@@ -13,7 +13,6 @@ import platform
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
-from equivalence.files import write
+from equivalence.files import temporary, write
+from equivalence.progress import Progress
+from equivalence.words import left
 
 FOLDER = Path(__file__).parents[1] / "findings"
 """The folder with the scripts, in one folder for each kind."""
@@ -152,7 +153,7 @@ class _Process:
 
     def __init__(self, finding: Finding, limit: float):
         self.finding, self.limit = finding, limit
-        self.folder = tempfile.TemporaryDirectory(prefix="finding-")
+        self.folder = temporary()
         self.outputs = [Path(self.folder.name) / name for name in ("stdout", "stderr")]
         self.start = time.monotonic()
         with self.outputs[0].open("wb") as out, self.outputs[1].open("wb") as errors:
@@ -290,10 +291,13 @@ def command(names: list[str], jobs: int) -> int:
     findings = choose(all_findings, names)
     table = Table(findings)
     print(table.title)
-    results = []
+    results, begun, bar = [], time.monotonic(), Progress(len(findings), "findings")
     for result in run(findings, jobs):
         results.append(result)
+        bar.clear()
         print(table.row(result), flush=True)
+        bar.tell(len(results), left(time.monotonic() - begun, len(results), len(findings)))
+    bar.clear()
     print("", *summary(results), sep="\n")
     if len(findings) == len(all_findings):
         report(findings, results)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from equivalence.coverage.command import counterparts, demand_clone, gate
+from equivalence.errors import CoverageError
 from equivalence.report import accepted
 
 
@@ -13,7 +14,10 @@ def command(results: Path, device: str) -> int:
     accepted.demand_all(figures, counterparts(), gate(device))
     path = accepted.path_of(device)
     if path.exists():
-        print(accepted.count_changes(figures, accepted.read(path)))
+        try:
+            print(accepted.count_changes(figures, accepted.read(path)))
+        except CoverageError as error:
+            print(f"what was accepted before is replaced: {error}")
     accepted.write(figures, path)
     print(f"{path}: {accepted.summary(figures)}")
     return 0

@@ -12,7 +12,6 @@ counts the elements in which a rank's weights differ from the first rank's in an
 """
 
 import math
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equivalence import files
 from equivalence.declare.data_parallel import RUNS, DataParallelCase
 from equivalence.distributed import launch
 from equivalence.distributed.rank import SAMPLES, Job, of_rank
@@ -179,7 +179,7 @@ def _run(case: DataParallelCase, reference: Reference) -> Trace:
         twin.steps,
     )
     weights = {name: sample.weight(name, slot.shape) for name, slot in reference.slots.items()}
-    with tempfile.TemporaryDirectory(prefix="equivalence-ranks-") as temporary:
+    with files.temporary() as temporary:
         run = launch.Run(case.name, launcher, twin.ranks, Path(temporary), twin.limit)
         run(job.write(run.folder, sample.arrays, weights))
         traces = [_read(case.name, rank) for rank in run.ranks]

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from equivalence import files
 from equivalence.declare.data_parallel import LIMIT
 from equivalence.errors import SideError, of_models
 from equivalence.host import environment
@@ -225,7 +226,7 @@ class Run:
     @property
     def _logs(self) -> Path:
         """The folder with the logs of a failure, kept until the next run of the case."""
-        return LOGS / re.sub(r"[^\w.+=-]+", "_", self.name)
+        return LOGS / files.named(self.name)
 
     def __call__(self, program: Sequence[str]) -> None:
         """Run `program`, a module and its arguments, to the end.
@@ -298,12 +299,14 @@ class Run:
     def _fail(self, who: str, rank: Rank | None, reason: str) -> NoReturn:
         """Copy all logs to the folder of failures, and raise SideError with reason and log."""
         file = rank.file("log") if rank and rank.lines else self.folder / LOG
-        self._logs.mkdir(parents=True)
-        for log in (*self.folder.glob("*.log"), *self.folder.glob(f"{self.launcher}/**/*.log")):
-            shutil.copy(log, self._logs)
-        raise SideError(
-            f"{self.name}: {who} under {self.launcher} {reason}; its log: {self._logs / file.name}"
-        )
+        try:
+            self._logs.mkdir(parents=True)
+            for log in (*self.folder.glob("*.log"), *self.folder.glob(f"{self.launcher}/**/*.log")):
+                shutil.copy(log, self._logs)
+            where = f"its log: {self._logs / file.name}"
+        except OSError as error:
+            where = f"its log could not be kept: {error}"
+        raise SideError(f"{self.name}: {who} under {self.launcher} {reason}; {where}")
 
 
 @contextlib.contextmanager

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from equivalence import files
+
 
 class Setting(NamedTuple):
     """One piece of global state.
@@ -24,6 +26,22 @@ class Setting(NamedTuple):
     put: Callable[[Any], object]
 
 
+CONTEXT = (
+    "jit_level",
+    "jit_syntax_level",
+    "max_call_depth",
+    "check_bprop",
+    "debug_level",
+    "enable_graph_kernel",
+    "graph_kernel_flags",
+    "exec_order",
+    "infer_boost",
+    "runtime_num_threads",
+    "save_graphs",
+)
+"""What MindSpore's context holds besides, as far as its version has it."""
+
+
 def settings() -> dict[str, Setting]:
     """All global state that a case may change, by name. Imports the frameworks that there are."""
     every = {}
@@ -34,6 +52,7 @@ def settings() -> dict[str, Setting]:
     return every | {
         "python generator": Setting(random.getstate, random.setstate),
         "numpy generator": Setting(np.random.get_state, np.random.set_state),
+        "recursion limit": _where_changed(sys.getrecursionlimit, sys.setrecursionlimit),
         "numpy errors": Setting(np.geterr, lambda errors: np.seterr(**errors)),
         "working directory": Setting(os.getcwd, os.chdir),
     }
@@ -47,6 +66,14 @@ def _torch(torch) -> dict[str, Setting]:
             torch.cuda.set_rng_state_all,
         ),
         "torch dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
+        # To set it, even to what it is, makes every call of torch slower.
+        "torch device": _where_changed(
+            lambda: str(torch.get_default_device()),
+            lambda device: torch.set_default_device(None if device == "cpu" else device),
+        ),
+        "torch matmul precision": _where_changed(
+            torch.get_float32_matmul_precision, torch.set_float32_matmul_precision
+        ),
         "torch threads": Setting(torch.get_num_threads, torch.set_num_threads),
         # MindSpore's norm leaves this on in the thread that calls it, for NumPy and torch, too.
         "flush to zero": Setting(_flushes_to_zero, torch.set_flush_denormal),
@@ -69,6 +96,12 @@ def _mindspore(ms) -> dict[str, Setting]:
     def context(key: str) -> Setting:
         return Setting(lambda: ms.get_context(key), lambda value: ms.set_context(**{key: value}))
 
+    def known(key: str) -> bool:
+        with contextlib.suppress(ValueError):
+            ms.get_context(key)
+            return True
+        return False
+
     return {
         "mindspore seed": Setting(ms.get_seed, lambda value: setattr(seed, "_GLOBAL_SEED", value)),
         "mindspore data seed": Setting(ms.dataset.config.get_seed, ms.dataset.config.set_seed),
@@ -79,6 +112,14 @@ def _mindspore(ms) -> dict[str, Setting]:
         "mindspore mode": context("mode"),
         "mindspore synchronisation": context("pynative_synchronize"),
         "mindspore determinism": context("deterministic"),
+        "mindspore parallel mode": _where_changed(
+            lambda: ms.get_auto_parallel_context("parallel_mode"),
+            lambda mode: (
+                ms.reset_auto_parallel_context(),
+                mode == "stand_alone" or ms.set_auto_parallel_context(parallel_mode=mode),
+            ),
+        ),
+        **{f"mindspore {key}": _where_changed(*context(key)) for key in filter(known, CONTEXT)},
         "mindspore device": _where_changed(lambda: ms.get_context("device_target"), ms.set_device),
     }
 
@@ -96,7 +137,7 @@ saw, and compiled kernels. Without them it writes into the working directory."""
 @functools.cache
 def _dropped() -> tempfile.TemporaryDirectory[str]:
     """The folder for what MindSpore drops; it goes with the process."""
-    return tempfile.TemporaryDirectory(prefix="equivalence-")
+    return files.temporary()
 
 
 @contextlib.contextmanager

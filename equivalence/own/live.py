@@ -6,7 +6,6 @@ import functools
 import itertools
 import keyword
 import re
-import tempfile
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence import nesting
+from equivalence import files, nesting
 from equivalence.declare.draws import file
 from equivalence.errors import DeclarationError
 from equivalence.targets import described, framework_of, offered
@@ -128,7 +127,7 @@ def given(inputs: tuple[Any, ...]) -> Iterator[Any]:
     inputs: draws, arrays, tensors, and what else a twin takes; or one mapping from keywords.
     """
     numbers = itertools.count()
-    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
+    with files.temporary() as folder:
 
         def one(value: Any) -> Any:
             array = _array(value)
@@ -171,7 +170,7 @@ def own_weights(reference: Any) -> Iterator[str]:
         )
     import torch
 
-    with tempfile.TemporaryDirectory(prefix="equivalence-") as folder:
+    with files.temporary() as folder:
         path = Path(folder, "own.pth")
         torch.save(getattr(reference, "_orig_mod", reference).state_dict(), path)
         yield str(path)

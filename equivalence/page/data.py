@@ -3,17 +3,17 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.precision import BUDGET
 from equivalence.report.accepted import kind_of
-from equivalence.report.failures import is_red
+from equivalence.report.lines import largest, needed, status
 from equivalence.report.text import comparisons
-
-DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
-"""What a case may be; the worst comes first."""
+from equivalence.trend.growth import series
+from equivalence.trend.history import History, key_of
+from equivalence.trend.measured import name_of
 
 LOWEST, HIGHEST = -7, 27
 """The bins of the distribution are from one power of two to the next, between these exponents; the
@@ -29,8 +29,10 @@ Line = dict[str, Any]
 """A line of results."""
 
 
-def cases(runs: Iterable[Sequence[Line]]) -> list[dict[str, Any]]:
+def cases(runs: Iterable[Sequence[Line]], trends: Collection[str] = ()) -> list[dict[str, Any]]:
     """The cases of some runs, each with its tensors, in the order of the lines.
+
+    trends: the keys of those that have a trend.
 
     >>> line = {"case": "relu-cpu", "twin": "relu", "device": "cpu", "seed": 0, "differs": None}
     >>> line |= {"unit": "roundings", "tensor": "output.0", "equal": True, "budget": 16.0}
@@ -43,18 +45,21 @@ def cases(runs: Iterable[Sequence[Line]]) -> list[dict[str, Any]]:
         for line in results:
             if "set_aside" not in line:
                 found.setdefault((number, line["case"], line.get("seed")), []).append(line)
-    return [_case(lines) for lines in found.values()]
+    every = [_case(lines) for lines in found.values()]
+    for case, lines in zip(every, found.values(), strict=True):
+        key = key_of(name_of(lines[0]), lines[0].get("seed"))
+        case |= {"trend": key} if key in trends else {}
+    return every
 
 
 def _case(lines: Sequence[Line]) -> dict[str, Any]:
     """One case, from all its lines. What does not apply to it is left out."""
     first, compared = lines[0], [line for line in lines if "tensor" in line]
     failure = next((line for line in lines if "failure" in line), {})
-    told = [line for line in compared if "declared" not in line]
-    largest = max(told, key=needed, default=None)
+    most = largest(compared)
     case = {
         "name": first["case"],
-        "status": _status(lines),
+        "status": status(lines),
         "twin": first.get("twin"),
         "device": first.get("device"),
         "seed": first.get("seed"),
@@ -69,28 +74,31 @@ def _case(lines: Sequence[Line]) -> dict[str, Any]:
         # As text, which a browser only reads once its case is opened.
         "diagnosis": json.dumps(failure.get("diagnosis")) if "diagnosis" in failure else None,
     }
-    if largest:
-        case |= {"largest": largest["tensor"], "needed": _short(needed(largest))}
-        case |= {"budget": largest["budget"], "unit": largest["unit"]}
+    if most:
+        case |= {"largest": most["tensor"], "needed": _short(needed(most))}
+        case |= {"budget": most["budget"], "unit": most["unit"]}
     return {key: value for key, value in case.items() if value not in (None, [], {})}
 
 
-def _status(lines: Sequence[Line]) -> str:
-    """What a case is."""
-    if any(map(is_red, lines)):
-        return DIFFERENT
-    if lines[0].get("differs"):
-        return KNOWN
-    acted = {*lines[0].get("excuses", ())} - {LIMIT.name}  # which is declared of a call
-    return EXCUSED if acted else EQUAL
+def trends(results: Iterable[Line], past: History) -> dict[str, list[list[Any]]]:
+    """The errors of the cases of some results over the runs, for cases that have several.
 
-
-def needed(line: Line) -> float:
-    """The larger error of a tensor by both norms; infinite where no number tells."""
-    errors = (line["error"], line["worst"])
-    if line["problem"] is not None or None in errors:
-        return math.inf
-    return max(errors)
+    Key of a case -> for each of its runs: its number in `past`, the error, and the tensor where it
+    is another than before.
+    """
+    of_run = {run.key: number for number, (run, _) in enumerate(past.runs)}
+    mine = {(name_of(line), line["seed"]) for line in results}
+    found = {}
+    for (name, seed), of_case in series(past).items():
+        points, before = [], None
+        for run, result in of_case if (name, seed) in mine else ():
+            if result.error is not None:
+                other = [result.tensor] if result.tensor != before else []
+                points.append([of_run[run.key], _short(result.error), *other])
+                before = result.tensor
+        if len(points) > 1:
+            found[key_of(name, seed)] = points
+    return found
 
 
 def _tensor(line: Line) -> list[Any]:

@@ -7,7 +7,7 @@ const ROWS = 200; // rows at first; a browser is slow with thousands
 const LEAST = 0.01; // roundings; a smaller error is drawn as this one
 const CHOICES = ["search", "status", "excuse", "device"];
 
-let found = { cases: [], bins: [], budget: 16 };
+let found = { cases: [], bins: [], budget: 16, runs: [], trends: {} };
 let state = { sort: "", search: "", status: "", excuse: "", device: "", case: "" };
 let every = false; // whether all rows are shown
 
@@ -172,6 +172,8 @@ function detail(each) {
     parts.push(make("h3", {}, "The path of the error through the network"), way(diagnosis, budget));
     parts.push(make("h3", {}, "Both networks, layer by layer"), ...trees(diagnosis, budget));
   }
+  const past = found.trends[each.trend];
+  if (past) parts.push(make("h3", {}, `Over ${past.length} runs: ${each.trend}`), make("div", { class: "plot" }, trend(past, 1100, 180, each.budget)));
   if (each.tensors) parts.push(make("h3", {}, `Tensors, in ${each.unit}`), tensors(each));
   if (text) parts.push(make("h3", {}, "What the terminal shows"), make("pre", {}, text));
   return parts;
@@ -201,6 +203,36 @@ function tensors(each) {
   });
   const titles = ["tensor", "error", "worst element", "the reference's own", "conditioning", "relative", ""];
   return make("div", { class: "scroll", tabindex: 0 }, table(titles, rows));
+}
+
+// The errors of a case over the runs: a small line; a large one with its budget and its axes.
+function trend(past, width, height, budget) {
+  let tensor = "";
+  const points = past.map(([run, error, other], i) => {
+    tensor = other ?? tensor;
+    const [time, commit] = found.runs[run];
+    return { i, error: drawn(error), figure: number(error), told: `${number(error)}, ${tensor}\n${time}${commit ? `\ncommit ${commit}` : ""}`, time };
+  });
+  const place = { x: "i", y: "error" };
+  const large = budget !== undefined;
+  const marks = [
+    Plot.line(points, { ...place, stroke: "var(--within)", strokeWidth: 1.5, curve: "step-after" }),
+    Plot.dot(large ? points : points.slice(-1), { ...place, r: 2.5, fill: "var(--within)" }),
+  ];
+  if (large) {
+    marks.unshift(Plot.ruleY([budget], { stroke: "var(--over)", strokeDasharray: "5 4" }));
+    marks.push(Plot.tip(points, Plot.pointer({ ...place, title: "told", fill: "var(--ground)" })));
+  }
+  const first = points[0], last = points.at(-1);
+  return Plot.plot({
+    width,
+    height,
+    ...(large ? { marginLeft: 60, marginRight: 60 } : { margin: 4 }),
+    ariaLabel: `From ${first.figure} on ${first.time} to ${last.figure} on ${last.time}`,
+    x: large ? { label: null, ticks: [first.i, last.i], tickFormat: (i) => points[i].time } : { axis: null },
+    y: large ? { type: "log", label: "largest error", grid: true, ticks: 5, tickFormat: tick } : { type: "log", axis: null },
+    marks,
+  });
 }
 
 // The layers without one within them, in the order of their outputs: what holds others repeats them.
@@ -337,23 +369,25 @@ async function start() {
   found = await unpacked();
   const names = new Set();
   found.cases.forEach((each, i) => {
-    each.words = [each.name, each.twin, each.text, each.largest, ...(each.excuses ?? [])].join("\n").toLowerCase();
+    each.words = [each.name, each.twin, each.text, each.trend, each.largest, ...(each.excuses ?? [])].join("\n").toLowerCase();
     each.id = names.has(each.name) ? `${each.name} (${i})` : each.name;
     names.add(each.id);
   });
   read();
   show();
   distribution();
+  for (const cell of document.querySelectorAll("[data-trend]")) cell.append(trend(found.trends[cell.dataset.trend], 160, 36));
   for (const name of CHOICES) {
     $("filters").elements[name]?.addEventListener("input", (event) => change({ [name]: event.target.value }));
   }
   $("filters").addEventListener("submit", (event) => event.preventDefault());
   $("more").addEventListener("click", () => { every = true; show(); });
   document.addEventListener("click", (event) => {
-    const { sort, status, excuse } = event.target.closest("button")?.dataset ?? {};
+    const { sort, status, excuse, search } = event.target.closest("button")?.dataset ?? {};
     if (sort) change({ sort: state.sort === sort ? `-${sort}` : sort });
     if (status) change({ status: state.status === status ? "" : status });
     if (excuse) change({ excuse });
+    if (search) change({ search });
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input, select")) return;

@@ -15,6 +15,9 @@ import jinja2
 from equivalence.judge.precision import BUDGET
 from equivalence.page import data
 from equivalence.report import text
+from equivalence.report.lines import DIFFERENT, EQUAL, EXCUSED, KNOWN
+from equivalence.trend.growth import grown
+from equivalence.trend.history import NOTHING, History
 from equivalence.words import number
 
 FOLDER = Path(__file__).parent
@@ -27,11 +30,17 @@ SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "page.js")
 """The scripts of the page, in order."""
 
 
-def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[str] = ()) -> str:
+def page(
+    title: str,
+    runs: Iterable[Sequence[dict[str, Any]]],
+    about: Sequence[str] = (),
+    past: History = NOTHING,
+) -> str:
     """The page of the lines of results of some runs.
 
     title: its heading.
     about: lines that stand below the summary: versions, how weights pair up.
+    past: these runs, and those before them.
 
     >>> made = page("an empty run", [[]])
     >>> made.startswith("<!doctype html>"), "an empty run" in made
@@ -39,10 +48,11 @@ def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[s
     """
     runs = [list(results) for results in runs]
     lines = [line for results in runs for line in results]
-    cases, kinds = data.cases(runs), data.kinds(lines)
+    trends = data.trends(lines, past)
+    cases, kinds = data.cases(runs, trends), data.kinds(lines)
     bins = [(kind["name"], *each) for kind in kinds for each in kind["bins"]]
     counts = Counter(case["status"] for case in cases)
-    statuses = (data.DIFFERENT, data.KNOWN, data.EXCUSED, data.EQUAL)
+    statuses = (DIFFERENT, KNOWN, EXCUSED, EQUAL)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,
@@ -57,11 +67,20 @@ def page(title: str, runs: Iterable[Sequence[dict[str, Any]]], about: Sequence[s
         about=about,
         counts={each: count for each in statuses if (count := counts[each]) or each == statuses[0]},
         excuses=data.excuses(lines),
+        grown=[each for each in grown(past) if each.key in trends],
         kinds=kinds,
         devices=sorted({case["device"] for case in cases if "device" in case}),
         budget=BUDGET,
         # Compressed, it is a tenth as long, and holds nothing that HTML could take for a tag.
-        data=_packed({"cases": cases, "bins": bins, "budget": BUDGET}),
+        data=_packed(
+            {
+                "cases": cases,
+                "bins": bins,
+                "budget": BUDGET,
+                "runs": [(run.time[:16], run.commit) for run, _ in past.runs] if trends else [],
+                "trends": trends,
+            }
+        ),
         style=(FOLDER / "page.css").read_text(),
         scripts=[(FOLDER / name).read_text() for name in SCRIPTS],
         licence=(FOLDER / "vendor" / "LICENSE").read_text(),

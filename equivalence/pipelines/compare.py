@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from equivalence import files
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.judge import precision
@@ -248,7 +249,7 @@ def fill_folder(case: PipelineCase, seed: int) -> Path:
     if target not in _folders or _folders[target][0] != key:
         if target in _folders:
             _folders.pop(target)[1].cleanup()
-        folder = tempfile.TemporaryDirectory(prefix="equivalence-files-")
+        folder = files.temporary()
         try:
             resolve(target)(Path(folder.name), seed, **arguments)
         except Exception as error:

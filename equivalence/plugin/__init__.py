@@ -6,6 +6,7 @@ records: `--record` and `--candidate`.
 devices: `--mode` and `--rehearse`.
 options: all other options, and the markers.
 fixtures: `compare` and `explore`.
+watch: names the case in which a process dies or hangs.
 results: the lines of results, their page, and the summary.
 progress: how far a long run is, and how long the rest takes.
 scheduler: deals cases out to the workers of pytest-xdist.
@@ -19,5 +20,6 @@ pytest_plugins = [
     "equivalence.plugin.records",
     "equivalence.plugin.devices",
     "equivalence.plugin.options",
+    "equivalence.plugin.watch",
     "equivalence.plugin.fixtures",
 ]

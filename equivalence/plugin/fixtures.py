@@ -1,9 +1,7 @@
 """The fixtures `compare` and `explore`: a failed test names the culprit in words."""
 
 import contextlib
-import hashlib
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,15 +18,13 @@ from equivalence.judge.outcome import Outcome
 from equivalence.kinds import Case
 from equivalence.operators import explore as exploring
 from equivalence.plugin import records as record_plugin
-from equivalence.plugin.devices import ROUNDED_PRODUCTS, repeat_options
+from equivalence.plugin.devices import ROUNDED_PRODUCTS
 from equivalence.plugin.results import DIAGNOSES
+from equivalence.plugin.watch import WATCH, repeat
 from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
 from equivalence.twins import settings
-
-RUNNING = "running"
-"""Folder beside the results, with a file for each operator that is being explored."""
 
 LINES = pytest.StashKey[list[str]]()
 """The lines of results of a test."""
@@ -57,10 +53,7 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             request.node.stash[LINES] = report.lines(outcome)
             request.node.user_properties += _properties([outcome])
             if not outcome.passed:
-                repeat = f"pytest '{request.node.nodeid}' --seed {seed}"
-                repeat += repeat_options(request.config)
-                repeat += record_plugin.repeat_options(request.config)
-                _fail(request.node, outcome, repeat)
+                _fail(request.node, outcome, repeat(request.config, request.node.nodeid))
             elif request.config.getoption("diagnose") and outcome.judgement is not None:
                 diagnosis = _diagnose(request.node, outcome, True)
                 request.node.stash[DIAGNOSIS] = [case.name, *diagnosis]
@@ -89,15 +82,10 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Expl
     """Compares examples of an operator; fails the test with the smallest that is not equal."""
     config, nodeid = request.config, request.node.nodeid
     seed, spelled = config.getoption("seed"), config.getoption("example")
-    running = _running_file(config, nodeid)
-
-    def begin(text: str) -> None:
-        running.parent.mkdir(parents=True, exist_ok=True)
-        running.write_text(text)
+    again = f"{repeat(config, nodeid)} --example "
 
     def run(exploration: exploring.Exploration) -> None:
         operator = exploration.operator
-        repeat = f"pytest '{nodeid}' --seed {seed}{repeat_options(config)} --example "
         with _fail_in_words(config):
             if spelled is not None:
                 case = request.node.stash[CASE] = exploration.case(operator.example(spelled))
@@ -105,9 +93,9 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Expl
                 request.node.stash[LINES] = report.lines(outcome)
                 request.node.user_properties += _properties([outcome])
                 if not outcome.passed:
-                    _fail(request.node, outcome, repeat + shlex.quote(spelled))
+                    _fail(request.node, outcome, again + shlex.quote(spelled))
                 return
-            found = exploring.explore(exploration, seed, config.rootpath, begin)
+            found = exploring.explore(exploration, seed, config.rootpath, config.stash[WATCH].at)
             request.node.stash[LINES] = [
                 *(line for outcome in found.outcomes for line in report.lines(outcome)),
                 *map(report.set_aside, found.set_aside),
@@ -116,16 +104,15 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Expl
             if found.failure is None:
                 return
             request.node.stash[CASE] = exploration.case(found.example)
-            repeat += shlex.quote(found.example.spelled(operator.name))
+            shown = again + shlex.quote(found.example.spelled(operator.name))
             if isinstance(found.failure, EquivalenceError):
-                pytest.fail(f"{found.failure}\nrepeat: {repeat}", pytrace=False)
+                pytest.fail(f"{found.failure}\nrepeat: {shown}", pytrace=False)
             request.node.stash[LINES] += report.lines(found.failure)
             request.node.user_properties[:] = _properties([found.failure])
-            _fail(request.node, found.failure, repeat)
+            _fail(request.node, found.failure, shown)
 
     with isolated():
         yield run
-    running.unlink(missing_ok=True)
 
 
 def _properties(outcomes: Sequence[Outcome]) -> list[tuple[str, object]]:
@@ -135,23 +122,8 @@ def _properties(outcomes: Sequence[Outcome]) -> list[tuple[str, object]]:
     return report.properties(outcomes) + counted
 
 
-def _running_file(config: pytest.Config, nodeid: str) -> Path:
-    """The file that names the example that a test runs, in case it crashes the process."""
-    digest = hashlib.sha256(nodeid.encode()).hexdigest()[:16]
-    return _folder(config) / RUNNING / digest
-
-
 def _folder(config: pytest.Config) -> Path:
     return Path(config.rootpath, config.getoption("results")).parent
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched) -> None:
-    """Add to the report of a crash the example that the worker was running."""
-    with contextlib.suppress(FileNotFoundError):
-        running = _running_file(sched.config, crashitem)
-        report.longrepr = f"{report.longrepr}\nwhile it ran {running.read_text()}"
-        running.unlink()
 
 
 @contextlib.contextmanager
@@ -190,11 +162,14 @@ def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> list[str]:
             told = kinds.diagnose(case, outcome.seed, every=passed)
     except Exception as error:  # must not hide the failure itself
         return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
-    name = re.sub(r"[^\w.+=-]+", "_", case.name)
-    path = files.write(_folder(config) / DIAGNOSES / f"{name}.txt", "\n".join(told.full) + "\n")
-    part = kinds.kind_of(case).part
     if told.data is not None:
         item.stash[FOUND] = told.data
+    part = kinds.kind_of(case).part
+    path = _folder(config) / DIAGNOSES / f"{files.named(case.name)}.txt"
+    try:
+        files.write(path, "\n".join(told.full) + "\n")
+    except OSError as error:
+        return [*told.brief, f"no file of every {part}: {path} cannot be written: {error}"]
     return [*told.brief, f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"]
 
 

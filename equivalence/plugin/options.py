@@ -17,9 +17,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--results",
+        type=record_plugin.given,
         default=RESULTS,
         metavar="FILE",
         help="one JSON line per compared tensor (default: %(default)s)",
+    )
+    group.addoption(
+        "--trend",
+        type=record_plugin.given,
+        metavar="FILE",
+        help="what each run keeps for `equivalence trend` (default: trend.sqlite beside the "
+        "results)",
     )
     group.addoption(
         "--diagnose",
@@ -34,6 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--example",
+        type=record_plugin.given,
         metavar="CALL",
         help="of an operator run just this example: 'softmax(normal(2, 3), dim=1)'",
     )
@@ -60,6 +69,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Progress(config), "equivalence-progress")
     if config.pluginmanager.hasplugin("xdist"):
         config.pluginmanager.import_plugin("equivalence.plugin.scheduler")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    # Workers of xdist collect what their controller asks them for, which itself collects nothing.
+    worker = hasattr(session.config, "workerinput")
+    explored = any("explore" in getattr(item, "fixturenames", ()) for item in session.items)
+    distributed = session.config.getoption("numprocesses", None)
+    if session.config.getoption("example") and not (explored or worker or distributed):
+        raise pytest.UsageError(
+            "--example is of an operator, and no operator is chosen: choose one by its name, with "
+            "`-k softmax`, or leave out --example"
+        )
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,7 +1,9 @@
 """`--record`, `--record-candidate` and `--candidate`: write records, and judge cases by them."""
 
+import argparse
 import contextlib
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from equivalence import files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import RecordError
 from equivalence.host import environment
@@ -20,11 +23,21 @@ PARTS = "recording"
 """Beginning of the name of a folder beside the results, for the parts that a run records; also a
 key of a worker's input."""
 
+_PARTS = re.compile(rf"{PARTS}-(\d+)")
+"""The name of such a folder; its group is the id of the process that made it."""
+
 LIBRARY = pytest.StashKey[truths.Library | None]()
 """The recorded truths of this run; None if references are run."""
 
 RUNS = pytest.StashKey[candidates.Writer | candidates.Reader | None]()
 """What records or replays candidates in this run; None if they just run."""
+
+
+def given(text: str) -> str:
+    """The value of an option that names something. Raises argparse's error for an empty one."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; name something, or leave the option out")
+    return text
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,11 +52,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--record-candidate",
+        type=given,
         metavar="FOLDER",
         help="keep what the candidates give, to be judged elsewhere by --candidate",
     )
     group.addoption(
         "--candidate",
+        type=given,
         metavar="FOLDER",
         help="judge the runs that --record-candidate kept; neither MindSpore nor the device is "
         "needed",
@@ -54,6 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
     mode, folder = config.getoption("record"), Path(config.rootpath, truths.FOLDER)
     worker = getattr(config, "workerinput", None)
     results = Path(config.rootpath, config.getoption("results")).parent
+    if worker is None:
+        files.clear(results, _PARTS)
     parts = Path(worker[PARTS]) if worker else results / f"{PARTS}-{os.getpid()}"
     truth = Recording(folder, TRUTH, parts / "truth", "samples")
     library = None if mode == truths.IGNORE else truths.Library(folder, mode, truth.parts)

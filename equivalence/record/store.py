@@ -91,13 +91,13 @@ def decode_file(path: Path, content: bytes, group: str, kind: Kind = TRUTH) -> R
         end = 8 + int.from_bytes(content[:8], "little")
         header = json.loads(json.loads(content[8:end])["__metadata__"]["records"])
         found, owner, samples = header["format"], header.get(kind.group), header["samples"]
-    except (safetensors.SafetensorError, KeyError, TypeError, ValueError):
+        records: Records = {key: ({}, dict(rest)) for key, rest in samples.items()}
+    except (safetensors.SafetensorError, AttributeError, KeyError, TypeError, ValueError):
         raise RecordError(f"{path} is no file of records: {kind.cure}") from None
     if found != kind.format:
         raise _other_format(path, found, kind)
     if owner != group:
         raise RecordError(f"{path} holds records of {owner!r}, not of {group!r}: {kind.cure}")
-    records: Records = {key: ({}, rest) for key, rest in samples.items()}
     for name, values in arrays.items():
         key = next((key for key in records if name.startswith(f"{key}/")), None)
         if key is None:
@@ -123,7 +123,7 @@ def manifest(folder: Path, kind: Kind = TRUTH) -> dict[str, dict[str, Any]]:
         found = content["format"]
         groups = content[f"{kind.group}s"] if found == kind.format else {}
         for entry in groups.values():
-            entry["file"], entry["sha256"], entry["bytes"], entry["samples"]
+            _demand_entry(entry, kind)
     except FileNotFoundError:
         return {}
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
@@ -131,6 +131,15 @@ def manifest(folder: Path, kind: Kind = TRUTH) -> dict[str, dict[str, Any]]:
     if found != kind.format:
         raise _other_format(path, found, kind)
     return groups
+
+
+def _demand_entry(entry: Any, kind: Kind) -> None:
+    """Raise an exception of Python's own unless an entry of a manifest has its form."""
+    fields = {"file": str, "sha256": str, "bytes": int, "samples": dict}
+    whole = all(isinstance(entry[name], form) for name, form in fields.items())
+    samples = [{name: sample[name] for name in kind.listed} for sample in entry["samples"].values()]
+    if not whole or not all(isinstance(sample["versions"], dict) for sample in samples):
+        raise ValueError("it has another form")
 
 
 def read(folder: Path, group: str, entry: Mapping[str, Any], kind: Kind = TRUTH) -> Records:

@@ -45,6 +45,9 @@ def results_of(path: Path, device: str) -> list[dict[str, Any]]:
     """The results of a run on a device. Raises CoverageError if there are none, or one is red."""
     try:
         results = [json.loads(line) for line in path.read_text().splitlines()]
+        for result in results:
+            if not (isinstance(result, dict) and result.keys() >= {"case", "seed"}):
+                raise ValueError("it has a line that is none of results")
     except OSError as error:
         raise CoverageError(f"{path} cannot be read: {error.strerror}; run the suite") from None
     except ValueError as error:
@@ -253,10 +256,23 @@ def read(path: Path) -> dict[str, Any]:
     """The accepted errors. Raises CoverageError if the file is missing or damaged."""
     try:
         measured = json.loads(path.read_text())
-        if not all(isinstance(measured[key], dict) for key in ("versions", "operators", "twins")):
-            raise ValueError("a part is no table")
+        _demand_figures(measured)
     except OSError as error:
         raise CoverageError(f"{path} cannot be read: {error.strerror}; make accept") from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise CoverageError(f"{path} is damaged: {error}; make accept") from None
     return measured
+
+
+def _demand_figures(measured: Any) -> None:
+    """Raise an exception of Python's own unless figures have the form of the file."""
+    twins = [kinds for cases in measured["twins"].values() for kinds in cases.values()]
+    found = [each for every in measured["operators"].values() for each in every.values()]
+    numbers = [measured["seed"], *(error for kinds in twins for error in kinds.values())]
+    for figures in found:
+        worst = 0.0 if figures["worst"] is None else figures["worst"]
+        numbers += [figures["examples"], figures["tensors"], worst]
+    if not isinstance(measured["versions"], dict):
+        raise ValueError("a part is no table")
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise ValueError("a figure is no number")

@@ -16,7 +16,7 @@ LINES, FILES = 400, 12
 """The most lines of a file, and the most files of a room beside its docstring."""
 
 LEVELS = (
-    ("errors", "words", "files", "seeds", "nesting", "torchvision_schemas"),
+    ("errors", "words", "files", "seeds", "nesting", "progress", "torchvision_schemas"),
     ("declare", "findings", "held", "targets"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),
@@ -29,6 +29,7 @@ LEVELS = (
     ("statements",),
     ("diagnosis",),
     ("operators", "report"),
+    ("trend",),
     ("page",),
     ("coverage", "own"),
     ("plugin", "__main__"),

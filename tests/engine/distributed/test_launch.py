@@ -100,6 +100,12 @@ def test_a_result_that_is_missing_is_told(run, tmp_path):
     assert "ended at step 1 of 2 without a result" in told
 
 
+def test_logs_that_cannot_be_kept_hide_no_failure(run, tmp_path):
+    (tmp_path / "kept").write_text("a file in the place of the folder")
+    with pytest.raises(SideError, match=r"rank 1 .*a batch of nothing .*its log could not be kept"):
+        run("raises")
+
+
 def test_a_launcher_that_fails_is_told_in_its_words(run, monkeypatch):
     wrong = Launcher("numpy", "NUMBER", lambda *_: ["tests.engine.no_such_launcher"])
     monkeypatch.setitem(launch.LAUNCHERS, "small", wrong)

@@ -48,6 +48,9 @@ CHANGES = {
     "working directory": lambda: os.chdir("/"),
     "torch generator": lambda: torch.manual_seed(7),
     "torch dtype": lambda: torch.set_default_dtype(torch.float64),
+    "torch device": lambda: torch.set_default_device("meta"),
+    "torch matmul precision": lambda: torch.set_float32_matmul_precision("medium"),
+    "recursion limit": lambda: sys.setrecursionlimit(5000),
     "torch threads": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
     "flush to zero": lambda: torch.set_flush_denormal(True),
     "torch gradients": lambda: torch.set_grad_enabled(False),
@@ -56,6 +59,20 @@ CHANGES = {
     "mindspore synchronisation": lambda: ms.set_context(
         pynative_synchronize=not ms.get_context("pynative_synchronize")
     ),
+    "mindspore parallel mode": lambda: ms.set_auto_parallel_context(parallel_mode="data_parallel"),
+    "mindspore jit_level": lambda: ms.set_context(jit_level="O0"),
+    "mindspore jit_syntax_level": lambda: ms.set_context(jit_syntax_level=0),
+    "mindspore max_call_depth": lambda: ms.set_context(max_call_depth=500),
+    "mindspore check_bprop": lambda: ms.set_context(check_bprop=True),
+    "mindspore debug_level": lambda: ms.set_context(debug_level=1),
+    "mindspore enable_graph_kernel": lambda: ms.set_context(enable_graph_kernel=True),
+    "mindspore graph_kernel_flags": lambda: ms.set_context(graph_kernel_flags="--opt_level=1"),
+    "mindspore exec_order": lambda: ms.set_context(exec_order="dfs"),
+    "mindspore infer_boost": lambda: ms.set_context(infer_boost="on"),
+    "mindspore runtime_num_threads": lambda: ms.set_context(
+        runtime_num_threads=ms.get_context("runtime_num_threads") + 1
+    ),
+    "mindspore save_graphs": lambda: ms.set_context(save_graphs=1),
     "mindspore determinism": lambda: ms.set_context(deterministic="ON"),
     "mindspore seed": lambda: ms.set_seed(7),
     "mindspore data seed": lambda: ms.dataset.config.set_seed(7),

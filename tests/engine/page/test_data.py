@@ -6,24 +6,8 @@ import pytest
 
 from equivalence.judge.precision import BUDGET
 from equivalence.page import data
+from tests.engine.parts.histories import history
 from tests.engine.parts.results import diagnosis, failure, tensor
-
-
-def status(*lines):
-    (case,) = data.cases([lines])
-    return case["status"]
-
-
-def test_a_case_is_what_its_lines_say():
-    assert status(tensor()) == data.EQUAL
-    assert status(tensor(excuses=["jump"])) == data.EXCUSED
-    assert status(tensor(excuses=["limit"])) == data.EQUAL, "a limit is of a call"
-    assert status(tensor(differs="why", declared=1.0, error=99.0)) == data.KNOWN
-    assert status(tensor(error=99.0)) == data.DIFFERENT
-    assert status(tensor(), failure()) == data.DIFFERENT, "a setting differs"
-    assert status(tensor(ill_posed="zeros")) == data.DIFFERENT
-    differs = {"differs": "why", "declared": 1.0, "error": 99.0, "unexpected": True}
-    assert status(tensor(**differs)) == data.DIFFERENT
 
 
 def test_the_largest_error_is_of_a_tensor_that_may_not_differ():
@@ -91,3 +75,17 @@ def test_every_error_has_a_bin(error):
     ((low, high, count),) = kind["bins"]
     assert (high, count) == (2 * low, 1)
     assert (low >= BUDGET) == (error > BUDGET)
+
+
+def test_cases_of_several_runs_have_a_trend_by_case_and_seed():
+    past = history(**{"relu-cpu": [0.5, 0.51234], "gelu-cpu": [1.0, 2.0], "once-cpu": [1.0]})
+    lines = [tensor(), tensor("once-cpu"), tensor("gelu-cpu", seed=7)]
+    trends = data.trends(lines, past)
+    assert trends == {"relu-cpu, seed 0": [[0, 0.5, "output.0"], [1, 0.512]]}
+    assert [case.get("trend") for case in data.cases([lines], trends)] == [*trends, None, None]
+
+
+def test_a_run_without_an_error_is_left_out_of_a_trend():
+    past = history(**{"relu-cpu": [0.5, None, math.inf]})
+    (points,) = data.trends([tensor()], past).values()
+    assert points == [[0, 0.5, "output.0"], [2, "inf"]]

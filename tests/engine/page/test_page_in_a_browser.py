@@ -6,6 +6,7 @@ import pytest
 
 from equivalence.page.write import framed, page
 from tests.engine.parts.browser import picture, show
+from tests.engine.parts.histories import history
 from tests.engine.parts.results import diagnosis, failure, tensor
 
 ROOT = Path(__file__).parents[3]
@@ -27,6 +28,11 @@ RUN = [
 NAMES = """
 const rows = () => [...document.querySelectorAll("button.case")].map((each) => each.textContent);
 """
+
+
+PAST = history(
+    **{"gelu-cpu": [1.0, 1.02, 8.0, 8.1], "conv-cpu": [4.0, 4.1], f"evil{EVIL}": [1.0, 9.0]}
+)
 
 
 @pytest.fixture
@@ -153,6 +159,37 @@ def test_the_keyboard_reaches_all_that_can_be_clicked(opened):
         return [focused, controls.length, controls.every(reached)];
     """)
     assert told == ["search", 15, True]
+
+
+def test_errors_over_the_runs_are_small_lines_and_a_plot_in_a_case(tmp_path):
+    run = [*RUN, tensor(f"evil{EVIL}", error=9.0)]
+    shown = show(
+        tmp_path,
+        page("a run", [run], (), PAST),
+        NAMES
+        + """
+        const cells = [...document.querySelectorAll("[data-trend]")];
+        const lines = cells.map((each) => each.querySelectorAll("svg path").length);
+        document.querySelector("[data-search=gelu-cpu]").click();
+        const found = rows();
+        document.querySelector("button.case").click();
+        const detail = document.querySelector("td.detail");
+        const heading = [...detail.querySelectorAll("h3")].map((each) => each.textContent);
+        const ticks = [...detail.querySelectorAll("svg text")].map((each) => each.textContent);
+        return [lines, found, heading, detail.querySelectorAll("svg circle").length,
+            ticks.filter((each) => each.startsWith("2026")), window.evil ?? null,
+            cells[0].firstChild.getAttribute("aria-label")];
+        """,
+    )
+    assert shown.complaints == []
+    lines, found, heading, dots, ticks, evil, told = shown.told
+    assert lines == [1, 1]
+    assert found == ["gelu-cpu"]
+    assert heading[0] == "Over 4 runs: gelu-cpu, seed 0"
+    assert dots == 4
+    assert ticks == ["2026-11-01 02:17", "2026-11-04 02:17"]
+    assert evil is None
+    assert told == "From 1.00 on 2026-11-01 02:17 to 9.00 on 2026-11-02 02:17"
 
 
 def test_names_are_text_wherever_they_stand(opened):

@@ -5,6 +5,7 @@ import random
 import re
 
 from equivalence.page.write import FOLDER, SCRIPTS, framed, page
+from tests.engine.parts.histories import history
 from tests.engine.parts.results import diagnosis, failure, tensor
 
 VENDORED = {
@@ -70,15 +71,27 @@ def test_a_run_of_17000_tensors_is_below_five_megabytes():
             side: {f"layer{i}": "Conv2d" for i in range(40)} for side in found["trees"]
         }
         lines.append(failure(name, text=f"{name}\n" * 10, diagnosis=found))
+    names = {line["case"] for line in lines}
+    past = history(**{name: [draw.uniform(1, 9) for _ in range(50)] for name in names})
     green = [
         line | {"equal": True, "error": line["error"] / 1e6} for line in lines if "error" in line
     ]
     assert len(green) == 17000
     assert len(page("green", [green])) < 1_500_000
-    assert len(page("red", [lines])) < 5_000_000
+    assert len(page("green", [green], (), past)) < 2_000_000
+    assert len(page("red", [lines], (), past)) < 5_000_000
 
 
 def test_a_frame_holds_the_page_and_shuts_it_off():
     frame = framed('<p title="x">&amp;</p>')
     assert frame.startswith('<iframe sandbox="allow-scripts" ')
     assert 'srcdoc="&lt;p title=&quot;x&quot;&gt;&amp;amp;&lt;/p&gt;"></iframe>' in frame
+
+
+def test_what_has_grown_is_a_table_and_other_seeds_are_none_of_it():
+    past = history(**{"relu-cpu": [0.5, 4.0], "other-cpu": [0.5, 4.0]})
+    made = page("a run", [[tensor()]], (), past)
+    assert "Errors that have grown (1)" in made
+    assert "<td>0.50 -&gt; 4.00 of 16 roundings (8 times), output.0, since 2026-11-02" in made
+    assert "have grown" not in page("a run", [[tensor()]])
+    assert "have grown" not in page("a run", [[tensor(seed=7)]], (), past)

@@ -1,6 +1,7 @@
 """What a CI reads of a run: its exit code, and a report in JUnit's format."""
 
 import json
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -123,7 +124,35 @@ def test_a_run_warns_of_what_has_grown_and_is_green_all_the_same(project, accept
     grown.stdout.fnmatch_lines([f"grown since it was accepted: * of {id_of('right')}: * roundings"])
 
 
+# Options that name nothing.
+
+
+@pytest.mark.parametrize("option", ["candidate", "record-candidate", "results", "trend", "example"])
+def test_an_empty_option_is_a_wrong_command(project, option):
+    result = run(project, "-m", "cpu", f"--{option}=")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*error: argument --{option}: it is empty; name something, *"])
+
+
+def test_an_example_without_an_operator_is_a_wrong_command(project):
+    result = run(project, "-k", "right and cpu", "--example", "softmax(normal(2, 3), dim=1)")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --example is of an operator, and no operator is chosen:*"])
+
+
 # Shards.
+
+
+@pytest.mark.parametrize("shard", ["2", "2/", "/4", "2/4/6", "0/4", "a/b", "1 2"])
+def test_a_shard_that_is_no_part_of_a_whole_is_one_sentence(shard):
+    done = subprocess.run(
+        ["make", "--dry-run", "nightly", f"SHARD={shard}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert f"SHARD={shard} is no part of a whole; write SHARD=2/4 for the second" in done.stderr
 
 
 @pytest.mark.parametrize("durations", [None, {"pynative": 3.0, "graph": 1.0}])

@@ -373,7 +373,11 @@ def test_results_are_complete_or_those_of_the_run_before(project):
     result.assert_outcomes(passed=3, deselected=19)
     assert "MIDWAY ['.jsonl', '.part']" in text_of(result)
     assert 'UNTIL NOW "from before"' in text_of(result)
-    assert sorted(path.name for path in reports.iterdir()) == ["index.html", "results.jsonl"]
+    assert sorted(path.name for path in reports.iterdir()) == [
+        "index.html",
+        "results.jsonl",
+        "trend.sqlite",
+    ]
     assert len(results(project)) == 8
 
 

@@ -106,6 +106,25 @@ DAMAGE = {
         lambda f: (f / "manifest.json").write_text('{"format": 2, "twins": {"small": {}}}'),
         "{folder}/manifest.json is damaged",
     ),
+    **{
+        f"manifest with {what}": (
+            lambda f, change=change: retold(f, lambda text: change(text["twins"]["small"])),
+            "{folder}/manifest.json is damaged",
+        )
+        for what, change in {
+            "a number for a file": lambda twin: twin.update(file=7),
+            "a text for a size": lambda twin: twin.update(bytes="7"),
+            "a list of samples": lambda twin: twin.update(samples=[]),
+            "samples of another form": lambda twin: twin.update(samples={"small-": 7}),
+            "versions of another form": lambda twin: [
+                sample.update(versions=["2.9.0"]) for sample in twin["samples"].values()
+            ],
+        }.items()
+    },
+    "manifest that is a list": (
+        lambda f: (f / "manifest.json").write_text("[]"),
+        "{folder}/manifest.json is damaged",
+    ),
     "manifest of another format": (
         lambda f: retold(f, lambda text: text.update(format=7)),
         "{folder}/manifest.json has format 7, and this version reads 2",

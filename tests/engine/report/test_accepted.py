@@ -113,9 +113,10 @@ def test_a_run_that_was_not_green_is_not_kept(results, record, message):
 
 def test_results_that_are_damaged_are_refused(tmp_path):
     path = tmp_path / "results.jsonl"
-    path.write_text('{"case": "c"')
-    with pytest.raises(CoverageError, match="is damaged"):
-        accepted.results_of(path, "cpu")
+    for text in ('{"case": "c"', "[]", "7", '{"case": "c"}'):
+        path.write_text(text)
+        with pytest.raises(CoverageError, match="is damaged"):
+            accepted.results_of(path, "cpu")
 
 
 def test_a_run_of_a_part_is_not_kept():
@@ -130,7 +131,32 @@ def test_a_run_of_a_part_is_not_kept():
             accepted.demand_all(found, counterparts, cases)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"versions": 1, "operators": {}, "twins": {}}'])
+WHOLE = {"versions": {}, "seed": 0, "operators": {}, "twins": {}}
+OTHERS = [
+    *("", "[]", "{}", "7", "null"),
+    *(
+        json.dumps(WHOLE | part)
+        for part in (
+            {"versions": 1},
+            {"seed": None},
+            {"twins": []},
+            {"twins": {"relu": ["relu-cpu"]}},
+            {"twins": {"relu": {"relu-cpu": 0.5}}},
+            {"twins": {"relu": {"relu-cpu": {"output": "0.5"}}}},
+            {"operators": {"torch.exp": {"ops.exp": 0.5}}},
+            {"operators": {"torch.exp": {"ops.exp": {"examples": 1}}}},
+            {"operators": {"torch.exp": {"ops.exp": {"examples": 1, "tensors": 2, "worst": []}}}},
+        )
+    ),
+]
+
+
+def test_figures_that_have_their_form_are_read(tmp_path):
+    (tmp_path / "measured.json").write_text(json.dumps(WHOLE))
+    assert accepted.read(tmp_path / "measured.json") == WHOLE
+
+
+@pytest.mark.parametrize("text", OTHERS)
 def test_figures_that_are_damaged_are_refused(tmp_path, text):
     (tmp_path / "measured.json").write_text(text)
     with pytest.raises(CoverageError, match="is damaged"):
@@ -174,6 +200,14 @@ def test_the_command_keeps_what_was_accepted_when_it_refuses(results, accepting,
         assert accepting(results(*records)) == 2
         assert capsys.readouterr().err.count("\n") == 1
     assert (path.parent / "measured-cpu.json").read_text() == before
+
+
+def test_the_command_replaces_what_is_damaged(results, accepting, capsys):
+    path = results(operator_line(), line("c-cpu"))
+    (path.parent / "measured-cpu.json").write_text('{"twins": [')
+    assert accepting(path) == 0
+    assert "what was accepted before is replaced: " in capsys.readouterr().out
+    assert accepted.read(path.parent / "measured-cpu.json")["seed"] == 0
 
 
 def test_the_command_keeps_another_file_for_another_device(results, accepting):

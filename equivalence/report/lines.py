@@ -1,0 +1,36 @@
+"""What lines of results say of a case: how far it is off, and what it is."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from equivalence.judge.excuses import LIMIT
+from equivalence.report.failures import is_red
+
+DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
+"""What a case may be; the worst comes first."""
+
+
+def status(lines: Sequence[Mapping[str, Any]]) -> str:
+    """What a case is, by all its lines."""
+    if any(map(is_red, lines)):
+        return DIFFERENT
+    if any(line.get("differs") for line in lines):
+        return KNOWN
+    # A limit is declared of a call, not of a case.
+    acted = {name for line in lines for name in line.get("excuses", ())} - {LIMIT.name}
+    return EXCUSED if acted else EQUAL
+
+
+def needed(line: Mapping[str, Any]) -> float:
+    """The larger error of a tensor by both norms; infinite where no number tells."""
+    errors = (line["error"], line["worst"])
+    if line["problem"] is not None or None in errors:
+        return math.inf
+    return max(errors)
+
+
+def largest(lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The line of the tensor with the largest error, of those that are not declared to differ."""
+    told = [line for line in lines if "tensor" in line and "declared" not in line]
+    return max(told, key=needed, default=None)

@@ -1,0 +1,59 @@
+"""A run is kept, and says what grew in it; what cannot be kept is a sentence."""
+
+import subprocess
+
+from equivalence.trend.history import NOTHING
+from equivalence.trend.keeping import commit, keep, now
+from tests.engine.parts.histories import run
+from tests.engine.parts.results import tensor
+
+
+def test_a_run_says_what_grew_in_it_and_the_next_one_is_silent(tmp_path):
+    path = tmp_path / "trend.sqlite"
+    for day, error in enumerate((0.5, 0.5, 4.0, 4.0), 1):
+        kept = keep(path, run(day), [tensor(error=error)])
+        assert len(kept.past.runs) == day
+        told = "grew in this run: relu-cpu: 0.50 -> 4.00 of 16 roundings (8 times), output.0, since"
+        assert [line.startswith(told) for line in kept.lines] == [True] * (day == 3)
+
+
+def test_of_many_the_first_are_named(tmp_path):
+    path = tmp_path / "trend.sqlite"
+    for day in (1, 2):
+        lines = keep(path, run(day), [tensor(str(n), error=2.0**day) for n in range(9)]).lines
+    assert len(lines) == 4
+    assert lines[-1] == "... and 6 more (`equivalence trend` has them)"
+
+
+def test_a_file_that_cannot_be_used_is_a_sentence(tmp_path):
+    path = tmp_path / "trend.sqlite"
+    path.write_text("rubbish " * 99)
+    past, lines = keep(path, run(1), [tensor()])
+    assert past == NOTHING
+    assert [line.startswith(f"no trend is kept: {path} is damaged") for line in lines] == [True]
+
+
+def test_the_time_of_a_run_can_be_sorted():
+    first = now()
+    assert first < now()
+    assert len(first) == len("2026-11-23 02:17:05.123456")
+
+
+def test_the_commit_is_told_where_there_is_one(tmp_path):
+    def git(*arguments):
+        named = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        subprocess.run(["git", *named, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    assert commit(tmp_path) is None
+    git("init")
+    assert commit(tmp_path) is None
+    file = tmp_path / "a"
+    file.write_text("a")
+    git("add", "a")
+    git("commit", "-m", "a")
+    git("tag", "v1")
+    clean = commit(tmp_path)
+    assert len(clean) == 12
+    file.write_text("b")
+    assert commit(tmp_path) == f"{clean}-dirty"
+    assert commit(tmp_path / "absent") is None
