@@ -194,11 +194,13 @@ class Session:
             raise SideError(text) from error
 
     def _diagnose(self, outcome: Outcome) -> Verdict:
+        from equivalence.bylayer import diagnose as by_layer
         from equivalence.diagnosis import diagnose, text
 
         self.tell(f"looking for the culprit of {outcome.case.name}")
         try:
-            found = diagnose.diagnose(outcome.case, self.seed)
+            way = by_layer if outcome.case.twin.by_layer else diagnose
+            found = way.diagnose(outcome.case, self.seed)
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]
             return Verdict(outcome, (line,))

@@ -26,8 +26,14 @@ BESIDE = (
 )
 """Modules of the engine that are in no room, and import no framework either."""
 
-TORCH = ("sides/torch_*.py", "sides/kinks.py", "truth/*.py", "distributed/rank_torch.py")
-MINDSPORE = ("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py")
+TORCH = (
+    *("sides/torch_*.py", "sides/kinks.py", "truth/*.py", "distributed/rank_torch.py"),
+    "bylayer/torch_parts.py",
+)
+MINDSPORE = (
+    *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),
+    "bylayer/mindspore_parts.py",
+)
 
 
 SUITES = [

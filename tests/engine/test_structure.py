@@ -28,7 +28,7 @@ LEVELS = (
     ("twins",),
     ("statements",),
     ("diagnosis",),
-    ("operators", "report"),
+    ("operators", "report", "bylayer"),
     ("page",),
     ("coverage", "own"),
     ("plugin", "__main__"),
