@@ -30,32 +30,30 @@ def check(case: LayeredCase, seed: int) -> Outcome:
     wrong: list[PartCase] = []
     for part in parts(whole):
         made = compare_size(part, seed)
-        judgement = made.judgement
-        own = [replace(each, name=part.at_size(each.name)) for each in judgement.verdicts]
-        verdicts += own
-        blind = tuple(map(part.at_size, judgement.blind))
-        ill_posed = judgement.ill_posed and part.at_size(judgement.ill_posed)
-        judged.append(replace(judgement, ill_posed=ill_posed, blind=blind))
+        own = made.judgement
+        verdicts += [replace(each, name=part.at_size(each.name)) for each in own.verdicts]
+        blind = tuple(map(part.at_size, own.blind))
+        ill_posed = own.ill_posed and part.at_size(own.ill_posed)
+        judged.append(replace(own, ill_posed=ill_posed, blind=blind))
         found.append(replace(made, reference=None, candidate=None, trace={}, raw={}))
-        if not judgement.equal:
+        if not own.equal:
             wrong.append(part)
         kept.forget()
     _wrong.clear()
     _wrong[_key(case, seed)] = wrong
-    first = judged[0]
-    whole_judgement = replace(
-        first,
+    judgement = replace(
+        judged[0] if judged else Judgement(()),
         verdicts=tuple(verdicts),
         ill_posed=next((each.ill_posed for each in judged if each.ill_posed), None),
         blind=tuple(name for each in judged for name in each.blind),
-        hollow=all(each.hollow for each in judged),
+        hollow=bool(judged) and all(each.hollow for each in judged),
     )
     candidate = whole.new_candidate(case.execution)
     configured = settings.of_networks(case, whole.reference, candidate, whole.partners)
     return Outcome(
         case,
         seed,
-        demand_values(whole_judgement),
+        demand_values(judgement),
         flips=tuple(flip for each in found for flip in each.flips),
         note=next((each.note for each in found if each.note), None),
         excused=tuple(dict.fromkeys(name for each in found for name in each.excused)),

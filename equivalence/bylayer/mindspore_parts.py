@@ -71,10 +71,8 @@ def stand_in(path: str, call: Call, plain: Mapping[str, Any]) -> nn.Cell:
     Its code is written for the call, since the compiler understands nested arguments only where
     they are read one by one.
     """
-    leaves = [
-        *nesting.leaves({"args": call.arguments.positional, "kwargs": call.arguments.keywords})
-    ]
-    places = [path for path, leaf in leaves if isinstance(leaf, nesting.Position)]
+    given = {"args": call.arguments.positional, "kwargs": dict(call.arguments.keywords)}
+    places = [keys for keys, leaf in nesting.leaves(given) if isinstance(leaf, nesting.Position)]
     lines = ["def construct(self, *args, **kwargs):", "    total = 0.0"]
     for number, (first, *keys) in enumerate(places):
         value = first + "".join(f"[{key!r}]" for key in keys)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from equivalence.bylayer import mindspore_parts, torch_parts
-from equivalence.bylayer.units import Call, Unit, mismatch
+from equivalence.bylayer.units import UNCALLED, Call, Unit, mismatch
 from equivalence.bylayer.whole import Whole
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.in_situ import InSitu
@@ -44,24 +44,26 @@ class PartCase(TwinCase):
 
 
 def parts(whole: Whole) -> Iterator[PartCase]:
-    """The part around the units, then every call of every unit that both sides call alike."""
-    theirs, ours = whole.calls
+    """The part around the units, then every call of every unit that both sides call alike.
+
+    Where one is not called alike, nothing can stand for it, and the part around is left out.
+    """
     twin = replace(whole.case.twin, settings={}, differs=None)
     given = {each.name: getattr(whole.case, each.name) for each in fields(TwinCase)}
     given["twin"] = twin
-    yield PartCase(**given, own=Around(whole))
+    odd = mismatches(whole)
+    if not odd:
+        yield PartCase(**given, own=Around(whole))
     for unit in whole.units:
-        if mismatch(unit.path, theirs[unit.path], ours[unit.path]) is None:
-            for number in range(len(theirs[unit.path])):
+        if unit.path not in odd:
+            for number in range(len(whole.calls[0][unit.path])):
                 yield PartCase(**given, own=Alone(whole, unit, number))
 
 
 def mismatches(whole: Whole) -> dict[str, str]:
     """Path of a unit -> why its calls are not the same on both sides."""
     theirs, ours = whole.calls
-    found = {
-        unit.path: mismatch(unit.path, theirs[unit.path], ours[unit.path]) for unit in whole.units
-    }
+    found = {unit.path: mismatch(theirs[unit.path], ours[unit.path]) for unit in whole.units}
     return {path: why for path, why in found.items() if why is not None}
 
 
@@ -184,7 +186,7 @@ class Around:
         network, stand_ins = self.whole.reference, {}
         for unit in self.whole.units:
             plain = torch_parts.plain(network.module.get_submodule(unit.path))
-            call = next(iter(self.whole.calls[0][unit.path]), None)
+            call = next(iter(self.whole.calls[0][unit.path]), UNCALLED)
             stand_ins[unit.path] = torch_parts.StandIn(unit.path, call, plain)
         return torch_parts.around(network, stand_ins)
 
@@ -193,8 +195,7 @@ class Around:
         network, stand_ins = self.whole.new_candidate(case.execution), {}
         for unit in self.whole.units:
             plain = mindspore_parts.plain(network.cell_at(unit.cell))
-            theirs, ours = (side[unit.path] for side in self.whole.calls)
-            call = next(iter(ours or theirs), None)
+            call = next(iter(self.whole.calls[1][unit.path]), UNCALLED)
             stand_ins[unit.cell] = mindspore_parts.stand_in(unit.cell, call, plain)
         return mindspore_parts.around(network, stand_ins)
 

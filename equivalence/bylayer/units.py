@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,11 @@ class Call:
     inputs: Sequence[np.ndarray]
     returned: Any = None
     outputs: Sequence[tuple[tuple[int, ...], str]] = ()
-    cotangents: dict[str, np.ndarray] | None = None
+    cotangents: dict[str, np.ndarray] = field(default_factory=dict)
 
+
+UNCALLED = Call(Arguments(()), ())
+"""Stands for the call of a unit that neither side calls."""
 
 PASSED = bool | int | float | str | None
 """What a unit may be called with beside arrays."""
@@ -98,7 +101,7 @@ def placed(tree: Any, tensor: type, unit: str, side: str) -> tuple[Any, list[Any
     return nesting.transform(tree, place), found
 
 
-def mismatch(unit: str, reference: Sequence[Call], candidate: Sequence[Call]) -> str | None:
+def mismatch(reference: Sequence[Call], candidate: Sequence[Call]) -> str | None:
     """Why the calls of a unit are not the same on both sides, in words; None where they are."""
     if len(reference) != len(candidate):
         return (

@@ -57,8 +57,8 @@ def weights(
 ) -> Mapping[str, np.ndarray]:
     """The reference's name -> values of each weight, in the case's dtype, from `Twin.weights`.
 
-    They are kept until another case asks; those of a case by layer stay in the file. Raises EquivalenceError where the file cannot be read or
-    does not fit the reference one to one.
+    They are kept until another case asks; those of a case by layer stay in the file. Raises
+    EquivalenceError where the file cannot be read or does not fit the reference one to one.
     """
     twin = case.twin
     key = (files.digest(twin.weights), twin.reference, twin.candidate, twin.steps, case.dtype)
