@@ -11,7 +11,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import initializer
 
 from equivalence import nesting
-from equivalence.bylayer.units import Call, placed
+from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_network import MindSporeNetwork
 
@@ -75,9 +75,10 @@ def stand_in(path: str, call: Call, plain: Mapping[str, Any]) -> nn.Cell:
     places = [keys for keys, leaf in nesting.leaves(given) if isinstance(leaf, nesting.Position)]
     lines = ["def construct(self, *args, **kwargs):", "    total = 0.0"]
     for number, (first, *keys) in enumerate(places):
+        bounded = BOUNDED[call.inputs[number].dtype.kind]
         value = first + "".join(f"[{key!r}]" for key in keys)
         lines.append(
-            f"    total = total + (ops.atan(ops.cast({value}, self.taken{number}.dtype)) "
+            f"    total = total + (ops.{bounded}(ops.cast({value}, self.taken{number}.dtype)) "
             f"* self.taken{number}).sum()"
         )
     shapes: dict[str, tuple[int, ...]] = {

@@ -195,7 +195,8 @@ class Around:
         network, stand_ins = self.whole.new_candidate(case.execution), {}
         for unit in self.whole.units:
             plain = mindspore_parts.plain(network.cell_at(unit.cell))
-            call = next(iter(self.whole.calls[1][unit.path]), UNCALLED)
+            theirs, ours = (next(iter(s[unit.path]), UNCALLED) for s in self.whole.calls)
+            call = replace(ours, inputs=theirs.inputs)
             stand_ins[unit.cell] = mindspore_parts.stand_in(unit.cell, call, plain)
         return mindspore_parts.around(network, stand_ins)
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from equivalence import nesting
-from equivalence.bylayer.units import Call, placed
+from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.torch_network import TorchNetwork
 
@@ -159,9 +159,10 @@ class StandIn(nn.Module):
     def forward(self, *args, **kwargs):
         _, tensors = placed((args, kwargs), torch.Tensor, self.path, "reference")
         weights, total = self._parameters, 0.0
+        kinds = [values.dtype.kind for values in self.call.inputs]
         for number, tensor in enumerate(tensors):
-            factor = weights[f"taken{number}"]
-            total = total + (torch.atan(tensor.to(factor.dtype)) * factor).sum()
+            factor, bounded = weights[f"taken{number}"], getattr(torch, BOUNDED[kinds[number]])
+            total = total + (bounded(tensor.to(factor.dtype)) * factor).sum()
         outputs = [
             weights[f"given{number}"] + weights[f"moved{number}"] * total
             if "float" in dtype

@@ -68,6 +68,10 @@ class Call:
     cotangents: dict[str, np.ndarray] = field(default_factory=dict)
 
 
+BOUNDED = {"f": "atan", "i": "sin", "u": "sin", "b": "sin"}
+"""Kind of an array -> the function by which a stand-in keeps it small: a mask may hold infinities,
+and labels must stay apart, however large they are."""
+
 UNCALLED = Call(Arguments(()), ())
 """Stands for the call of a unit that neither side calls."""
 

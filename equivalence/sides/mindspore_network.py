@@ -283,6 +283,11 @@ class MindSporeNetwork:
                     _pynative_executor.clear_res()
             self._set_phase(phase)
 
+    @property
+    def filled(self) -> list[str]:
+        """The paths of the parameters that have values."""
+        return [path for path, each in self.parameters.items() if not each.has_init]
+
     def loaded(self, sample: Sample, partners: Partners, phase: str) -> nn.Cell:
         """The cell, ready to be called in PyNative mode: with the sample's weights, in a phase."""
         self._load(sample, partners)

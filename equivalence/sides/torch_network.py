@@ -302,6 +302,11 @@ class TorchNetwork:
             else:
                 yield
 
+    @property
+    def filled(self) -> list[str]:
+        """The names of the parameters that have values."""
+        return [name for name, each in self.module.named_parameters() if not each.is_meta]
+
     def loaded(self, sample: Sample, phase: str, dtype: str) -> nn.Module:
         """The module, ready to be called: with the sample's weights, in a phase and a dtype."""
         self._load(sample, phase, dtype)
