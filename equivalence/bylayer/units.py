@@ -88,20 +88,23 @@ def placed(tree: Any, tensor: type, unit: str, side: str) -> tuple[Any, list[Any
     dicts.
     """
     found: list[Any] = []
-    odd = nesting.unusual(tree)
+
+    def wrong(what: str) -> DeclarationError:
+        return DeclarationError(
+            f"{unit} of the {side} gets or gives {what}; by layer, a block gets and gives tensors, "
+            "numbers, texts and None, in plain tuples, lists and dicts"
+        )
 
     def place(leaf: Any) -> Any:
         if isinstance(leaf, tensor):
             found.append(leaf)
             return Position(len(found) - 1)
-        if odd or not isinstance(leaf, PASSED):
-            raise DeclarationError(
-                f"{unit} of the {side} gets or gives {f'a {odd}' if odd else described(leaf)}; by "
-                "layer, a block gets and gives tensors, numbers, texts and None, in plain tuples, "
-                "lists and dicts"
-            )
+        if not isinstance(leaf, PASSED):
+            raise wrong(described(leaf))
         return leaf
 
+    if (odd := nesting.unusual(tree)) is not None:
+        raise wrong(f"a {odd}")
     return nesting.transform(tree, place), found
 
 

@@ -5,10 +5,12 @@ import json
 import pytest
 import torch
 
-from equivalence import compare, integers, normal
+from equivalence import Twin, compare, integers, normal
+from equivalence.__main__ import main
 from equivalence.checkpoints import files
 from equivalence.checkpoints.formats import PYTORCH, Weight
 from equivalence.errors import DeclarationError, WeightError
+from equivalence.own.session import Session
 from tests.engine.parts import mindspore_blocks, torch_blocks
 
 TOKENS = integers(2, 5, high=11)
@@ -170,3 +172,54 @@ def test_no_parameter_of_the_reference_has_values_in_memory():
     assert all(each.is_meta for each in network.module.parameters())
     assert network.module.head.weight is network.module.embed.weight
     assert not torch.nn.Linear(2, 2).weight.is_meta
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"by_layer": 1}, "by_layer is 1; write True"),
+        ({"sizes": [{"T": 3}, {"T": 4}]}, "by_layer and sizes cannot be together"),
+        ({"steps": 1, "phases": ["train"]}, "by_layer and steps cannot be together"),
+    ],
+)
+def test_a_declaration_by_layer_is_checked(fields, told):
+    with pytest.raises(DeclarationError, match=told):
+        Twin("net", "a:B", "c:D", [normal(2, "T")], **{"by_layer": True, **fields})
+
+
+def test_a_network_that_holds_its_weights_in_memory_is_told_in_one_sentence():
+    live = torch_blocks.Net()
+    held = Session(_twin(live), "cpu").structure().held
+    (told,) = held
+    assert told.startswith("by layer, and yet the reference is built with 14 weights in memory")
+    assert Session(_twin(None), "cpu").structure().held == ()
+
+
+def _twin(live):
+    ours = "tests.engine.parts.mindspore_blocks:Net"
+    theirs = "tests.engine.parts.torch_blocks:Net"
+    if live is not None:
+        LIVE[:] = [live]
+        theirs = f"{__name__}:built"
+    return Twin("net", theirs, ours, [TOKENS], by_layer=True)
+
+
+LIVE = []
+
+
+def built():
+    """A network that is there already."""
+    return LIVE[0]
+
+
+def test_the_command_compares_by_layer_and_tells_how_to_repeat_it(capsys):
+    sides = [f"tests.engine.parts.{name}_blocks:Net" for name in ("torch", "mindspore")]
+    quick = ["--phase", "eval", "--execution", "pynative", "--by-layer"]
+    assert main(["compare", *sides, "--input", "integers(2, 5, high=11)", *quick]) == 0
+    assert "equal; all 46 tensors" in capsys.readouterr().out
+    args = ["--arguments", "depth=2", "--input", "integers(2, 5, high=11)", *quick]
+    wrong = sides[1].replace("Net", "Stopped")
+    assert main(["compare", sides[0], wrong, *args]) == 1
+    out = capsys.readouterr().out
+    assert "--by-layer --phase eval" in out
+    assert "Net-depth2-eval-float32-pynative-cpu" in out

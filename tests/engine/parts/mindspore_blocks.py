@@ -62,3 +62,10 @@ class Net(nn.Cell):
             x, y = self.layers[i](x, mask, shift=self.shift)
             kept.append(y * self.layers[i].scale)
         return self.head(x), ops.stack(kept)
+
+
+class Stopped(Net):
+    """A network in which no gradient goes back between two blocks."""
+
+    def __init__(self, depth=3):
+        super().__init__(depth, stopped=1)
