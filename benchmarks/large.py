@@ -3,13 +3,12 @@
 Writes random weights shard by shard, one layer in each, and compares both sides with them:
 
     python benchmarks/large.py --width 2048 --depth 16 24      # 1 and 1.5 billion parameters
-    python benchmarks/large.py --width 256 --depth 8 --wrong 5  # with a mistake in layers.5
+    python benchmarks/large.py --width 256 --depth 8 --wrong    # with a mistake in layers.4
 
 The folder of the weights is removed at the end.
 """
 
 import argparse
-import functools
 import json
 import resource
 import sys
@@ -26,8 +25,8 @@ environment.prepare()
 
 import numpy as np  # noqa: E402
 
-from benchmarks import mindspore_decoder, torch_decoder  # noqa: E402
-from equivalence import compare, integers  # noqa: E402
+from benchmarks import torch_decoder  # noqa: E402
+from equivalence.__main__ import main as equivalence  # noqa: E402
 from equivalence.checkpoints import files  # noqa: E402
 from equivalence.checkpoints.formats import PYTORCH, Weight  # noqa: E402
 
@@ -67,25 +66,21 @@ def main() -> None:
     parser.add_argument("--depth", type=int, nargs="+", default=[4, 8])
     parser.add_argument("--vocabulary", type=int, default=8192)
     parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--wrong", type=int)
+    parser.add_argument("--wrong", action="store_true")
     asked = parser.parse_args()
     for depth in asked.depth:
         with tempfile.TemporaryDirectory() as folder:
             count = write(Path(folder), asked.vocabulary, asked.width, depth)
             sizes = {"vocabulary": asked.vocabulary, "width": asked.width, "depth": depth}
             sizes["heads"] = max(asked.width // 64, 1)
+            ours = "Wrong" if asked.wrong else "Decoder"
+            sides = ["benchmarks.torch_decoder:Decoder", f"benchmarks.mindspore_decoder:{ours}"]
+            given = ["--input", f"integers(1, {asked.tokens}, high={asked.vocabulary})"]
+            given += ["--arguments", *(f"{key}={value}" for key, value in sizes.items())]
+            given += ["--weights", folder, "--phase", "eval", "--execution", "pynative"]
             begun = time.monotonic()
-            result = compare(
-                functools.partial(torch_decoder.Decoder, **sizes),
-                functools.partial(mindspore_decoder.Decoder, **sizes, wrong=asked.wrong),
-                integers(1, asked.tokens, high=asked.vocabulary),
-                phase="eval",
-                execution="pynative",
-                weights=folder,
-                by_layer=True,
-            )
+            equivalence(["compare", *sides, *given, "--by-layer"])
             took = time.monotonic() - begun
-        print(result)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
             f"depth {depth}: {count / 1e6:.1f} M parameters, {count * 4 / 2**30:.2f} GiB in "

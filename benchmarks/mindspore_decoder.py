@@ -73,16 +73,14 @@ class Block(nn.Cell):
 
 
 class Decoder(nn.Cell):
-    """Tokens -> logits.
+    """Tokens -> logits."""
 
-    wrong: the number of the layer with a mistake; None: all are right.
-    """
+    wrong = False
 
-    def __init__(
-        self, vocabulary: int, width: int, heads: int, depth: int, wrong: int | None = None
-    ):
+    def __init__(self, vocabulary: int, width: int, heads: int, depth: int):
         super().__init__()
         self.embed = nn.Embedding(vocabulary, width)
+        wrong = depth // 2 if self.wrong else None
         mlps = [WrongMLP if number == wrong else MLP for number in range(depth)]
         self.layers = nn.CellList([Block(width, heads, mlp) for mlp in mlps])
         self.norm, self.head = RMSNorm(width), nn.Dense(width, vocabulary, has_bias=False)
@@ -97,3 +95,9 @@ class Decoder(nn.Cell):
         for layer in self.layers:
             x = layer(x, ops.cos(angles), ops.sin(angles), mask)
         return self.head(self.norm(x))
+
+
+class Wrong(Decoder):
+    """A decoder with a mistake in the layer in the middle."""
+
+    wrong = True

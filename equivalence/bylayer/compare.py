@@ -1,5 +1,8 @@
 """Checks a network layer by layer: every part is compared by the engine, for one verdict."""
 
+import contextlib
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from equivalence.bylayer.parts import PartCase, mismatches, parts
@@ -12,9 +15,23 @@ from equivalence.runs import kept
 from equivalence.runs.comparison import Comparison
 from equivalence.twins import settings
 from equivalence.twins.compare import compare_size
+from equivalence.words import left
 
 _wrong: dict[tuple, list[PartCase]] = {}
 """The parts that differ, of the last case that was checked; a diagnosis looks at them."""
+
+
+_tell: list[Callable[[str], None]] = []
+
+
+@contextlib.contextmanager
+def telling(tell: Callable[[str], None]) -> Iterator[None]:
+    """A context in which `tell` hears which part is compared; a large network takes hours."""
+    _tell.append(tell)
+    try:
+        yield
+    finally:
+        _tell.pop()
 
 
 def check(case: LayeredCase, seed: int) -> Outcome:
@@ -28,7 +45,11 @@ def check(case: LayeredCase, seed: int) -> Outcome:
     judged: list[Judgement] = []
     found: list[Comparison] = []
     wrong: list[PartCase] = []
-    for part in parts(whole):
+    begun, count = time.monotonic(), len(whole.units) + 1
+    for number, part in enumerate(parts(whole)):
+        for tell in _tell:
+            rest = left(time.monotonic() - begun, number, count)
+            tell(f"{part.own.name} ({number + 1} of {count}){rest}")
         made = compare_size(part, seed)
         own = made.judgement
         verdicts += [replace(each, name=part.at_size(each.name)) for each in own.verdicts]
