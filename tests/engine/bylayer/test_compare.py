@@ -216,7 +216,10 @@ def test_the_command_compares_by_layer_and_tells_how_to_repeat_it(capsys):
     sides = [f"tests.engine.parts.{name}_blocks:Net" for name in ("torch", "mindspore")]
     quick = ["--phase", "eval", "--execution", "pynative", "--by-layer"]
     assert main(["compare", *sides, "--input", "integers(2, 5, high=11)", *quick]) == 0
-    assert "equal; all 46 tensors" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "equal; all 46 tensors" in out
+    assert "... around (1 of 4)" in err
+    assert "... layers.2 (4 of 4)" in err
     args = ["--arguments", "depth=2", "--input", "integers(2, 5, high=11)", *quick]
     wrong = sides[1].replace("Net", "Stopped")
     assert main(["compare", sides[0], wrong, *args]) == 1
