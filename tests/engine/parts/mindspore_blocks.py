@@ -69,3 +69,10 @@ class Stopped(Net):
 
     def __init__(self, depth=3):
         super().__init__(depth, stopped=1)
+
+
+class Wrong(Net):
+    """A network with another epsilon in one block."""
+
+    def __init__(self):
+        super().__init__(blocks={1: {"epsilon": 1e-2}})
