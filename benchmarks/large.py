@@ -78,13 +78,14 @@ def main() -> None:
             given = ["--input", f"integers(1, {asked.tokens}, high={asked.vocabulary})"]
             given += ["--arguments", *(f"{key}={value}" for key, value in sizes.items())]
             given += ["--weights", folder, "--phase", "eval", "--execution", "pynative"]
-            begun = time.monotonic()
+            begun, used = time.monotonic(), time.process_time()
             equivalence(["compare", *sides, *given, "--by-layer"])
-            took = time.monotonic() - begun
+            took, used = time.monotonic() - begun, time.process_time() - used
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
             f"depth {depth}: {count / 1e6:.1f} M parameters, {count * 4 / 2**30:.2f} GiB in "
-            f"float32; {took:.0f} s, {took / depth:.1f} s a layer; peak memory {peak:.2f} GiB",
+            f"float32; {took:.0f} s, {used / depth:.1f} s of a processor for each layer; "
+            f"peak memory {peak:.2f} GiB",
             flush=True,
         )
 
