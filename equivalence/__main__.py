@@ -120,6 +120,9 @@ def _add_compare(commands: Any) -> None:
         )
     command.add_argument("--device", default="cpu", metavar="DEVICE", help="(default: cpu)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+    command.add_argument(
+        "--by-layer", action="store_true", help="one layer at a time, for networks beyond memory"
+    )
     command.add_argument("--settings", action="store_true", help="stop after settings and weights")
     command.add_argument(
         "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
@@ -134,8 +137,8 @@ def _add_compare(commands: Any) -> None:
         run="equivalence.own.command:command",
         given=(
             *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename"),
-            *("constant", "random", "phase", "execution", "dtype", "device", "seed", "settings"),
-            *("write", "json_file", "html"),
+            *("constant", "random", "phase", "execution", "dtype", "device", "seed"),
+            *("by_layer", "settings", "write", "json_file", "html"),
         ),
         destination="the result",
     )

@@ -14,7 +14,7 @@ from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.initial import InitialCase
 from equivalence.declare.operator import OperatorCase
 from equivalence.declare.pipeline import PipelineCase
-from equivalence.declare.twin import TwinCase
+from equivalence.declare.twin import LayeredCase, TwinCase
 from equivalence.judge.outcome import Outcome
 from equivalence.targets import resolve
 
@@ -90,6 +90,12 @@ KINDS = (
         TwinCase,
         check="equivalence.twins.check:check",
         diagnose="equivalence.diagnosis.diagnose:tell",
+        part="layer",
+    ),
+    Kind(
+        LayeredCase,
+        check="equivalence.bylayer.compare:check",
+        diagnose="equivalence.bylayer.diagnose:tell",
         part="layer",
     ),
     Kind(

@@ -7,7 +7,7 @@ twin, operator, pipeline, initial, data_parallel: the five kinds of declarations
 declaration: the checks of their fields that all kinds share.
 difference: known differences and errors, which declarations expect.
 draws, distributions: how the inputs of a twin are drawn, or read from files.
-batches: inputs of a twin that a data pipeline gives.
+batches: the inputs of a twin, also those that a data pipeline gives.
 renames: what the renames of weights say.
 spaces: the space of shapes and arguments that an operator's examples are drawn from.
 """

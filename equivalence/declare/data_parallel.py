@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from equivalence.declare.batches import demand_fits, demand_inputs, draws_of
 from equivalence.declare.declaration import (
     Configured,
     Declaration,
@@ -14,7 +15,6 @@ from equivalence.declare.declaration import (
     stem,
 )
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import demand_fits, demand_inputs, draws_of
 
 RUNS = {
     "torchrun": ("reference", "torchrun"),

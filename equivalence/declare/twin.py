@@ -1,20 +1,17 @@
 """Declarations of twins, and their cases. Imports no framework."""
 
 import itertools
-import keyword
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from equivalence import nesting
-from equivalence.declare.batches import Batches
+from equivalence.declare.batches import Batches, demand_fits, demand_inputs, draws_of
 from equivalence.declare.declaration import (
     Configured,
     Demand,
     demanding,
     fields_checked,
-    is_number,
     shown,
     stem,
 )
@@ -79,6 +76,8 @@ class Twin:
     is compared at each; it does not know these dimensions. Each size has its own sample and truth.
     weights: the file of a checkpoint, of either framework, whose weights both sides get; None draws
     them. A relative path starts at the folder in which the declaration is read.
+    by_layer: whether the network is compared layer by layer, with the weights of one layer in
+    memory at a time. A layer is a block that repeats; all around them is one more.
 
     With `steps`, both callables build a training step: a module or cell that makes one update when
     it is called with a batch, and returns the loss before the update. Its attribute `network` is
@@ -115,6 +114,7 @@ class Twin:
     constants: Sequence[str] = ()
     sizes: Sequence[Mapping[str, Any]] = ()
     weights: str | os.PathLike | None = None
+    by_layer: bool = False
 
     def __post_init__(self) -> None:
         demand = demanding("twin", self, ("reference", "candidate"))
@@ -142,6 +142,7 @@ class Twin:
             demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
         self._demand_sizes(demand)
         self._demand_weights(demand)
+        self._demand_layers(demand)
         demand_fits(demand, self.configs, self.sizes)
 
     def _demand_random_layers(self, demand: Demand) -> None:
@@ -166,6 +167,15 @@ class Twin:
         demand(right, f"weights is {shown(file)}; write the path of a checkpoint")
         object.__setattr__(self, "weights", os.path.abspath(os.path.expanduser(file)))
 
+    def _demand_layers(self, demand: Demand) -> None:
+        demand(isinstance(self.by_layer, bool), f"by_layer is {shown(self.by_layer)}; write True")
+        if self.by_layer:
+            kept = {"steps": self.steps, "sizes": self.sizes, "raises": self.raises}
+            other = next((name for name, value in kept.items() if value), None)
+            demand(other is None, f"by_layer and {other} cannot be together; leave out one")
+            drawn = not isinstance(self.inputs, Batches)
+            demand(drawn, "by_layer takes no Batches; give draws or files")
+
     @property
     def draws(self) -> list[Draw]:
         """The draws of all inputs, in order; none where a pipeline gives them."""
@@ -187,76 +197,6 @@ class Twin:
         for config in self.configs:
             twice = sorted(named & set(config))
             demand(not twice, f"{twice} is in sizes and in {dict(config)}")
-
-
-def draws_of(inputs: Any) -> list[Draw]:
-    """The draws in inputs of any structure, in order; none where a pipeline gives them."""
-    if isinstance(inputs, Batches):
-        return []
-    return [leaf for _, leaf in nesting.leaves(inputs) if isinstance(leaf, Draw)]
-
-
-def demand_inputs(demand: Demand) -> None:
-    """Demand that the inputs have a draw, or are the `Batches` of a pipeline."""
-    inputs = demand.declared.inputs
-    if isinstance(inputs, Batches):
-        return
-    demand(not isinstance(inputs, Draw), "inputs is one draw; write a list")
-    if isinstance(inputs, Mapping):
-        demand.mapping("inputs", inputs)
-        odd = [key for key in inputs if keyword.iskeyword(key)]
-        demand(not odd, f"inputs has the keyword {shown(odd and odd[0])}, a word of Python's own")
-        object.__setattr__(demand.declared, "inputs", dict(inputs))
-    else:
-        demand.listed("inputs")
-    inputs = demand.declared.inputs
-    demand(bool(inputs), "has no inputs")
-    _demand_nested(demand, inputs)
-    demand(bool(draws_of(inputs)), "inputs has no draw; write normal(2, 3) or file('x.npy')")
-
-
-def _demand_nested(demand: Demand, tree: Any) -> None:
-    """Demand that a nesting of inputs has draws, constants and plain containers alone."""
-    if isinstance(tree, dict | tuple | list):
-        kind = type(tree).__name__
-        plain = type(tree) in (dict, tuple, list)
-        demand(plain, f"inputs has a {kind}; write a plain tuple, list or dict")
-        odd = [key for key in tree if not isinstance(key, str)] if isinstance(tree, dict) else []
-        demand(not odd, f"inputs has a dict with the key {shown(odd and odd[0])}; write a text")
-        for child in tree.values() if isinstance(tree, dict) else tree:
-            _demand_nested(demand, child)
-        return
-    array = hasattr(tree, "shape") and not isinstance(tree, Draw)
-    cure = "save it by numpy.save, and write file('x.npy')"
-    demand(not array, f"inputs has an array, a {type(tree).__name__}; {cure}")
-    right = tree is None or isinstance(tree, Draw | bool | str) or is_number(tree)
-    cure = "write normal(2, 3); None, True, numbers and texts are passed as they are"
-    demand(right, f"inputs has {shown(tree)}, which is no draw; {cure}")
-
-
-def demand_fits(
-    demand: Demand, configs: Sequence[Mapping[str, Any]], sizes: Sequence[Mapping[str, Any]] = ()
-) -> None:
-    """Demand that the inputs have a shape under each configuration and size.
-
-    A name in capitals that no input uses is an error, too.
-    """
-    inputs = draws_of(demand.declared.inputs)
-    names = {name for draw in inputs for name in draw.names}
-    for config in configs:
-        for dimensions in [{**config, **size} for size in sizes or ({},)]:
-            missing = sorted(names - set(dimensions))
-            demand(not missing, f"an input shape names {missing}, not in {dict(config)}")
-            for draw in inputs:
-                draw.demand_fit(demand, dimensions)
-            some = not inputs or any(draw.resolve(dimensions) is not None for draw in inputs)
-            demand(some, f"inputs are all left out under {shown(dict(config))}; keep one")
-        unused = sorted(key for key in config if key.isupper() and key not in names)
-        demand(
-            not unused,
-            f"configs name {unused}, which is in capitals and no input has; such a "
-            "name only sizes inputs",
-        )
 
 
 def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
@@ -322,6 +262,10 @@ class TwinCase(Configured):
     """Whether this is one operator alone. No rounding comes before it, so that both sides get the
     same values: at ties and kinks, too, they must give the same gradients."""
 
+    own: ClassVar[Any] = None
+    """What builds both sides and draws the sample, for a part of a network that is compared layer
+    by layer, see `bylayer/parts.py`; None: the twin says it."""
+
     @property
     def sample_name(self) -> str:
         """The name of the sample; all executions and devices share it and its truth."""
@@ -378,6 +322,11 @@ class TwinCase(Configured):
         return bool(self.twin.steps) or self.twin.candidate.endswith(TRAINED)
 
 
+@dataclass(frozen=True)
+class LayeredCase(TwinCase):
+    """A comparison of a network layer by layer; the room `bylayer` makes it."""
+
+
 def sample_of(name: str) -> str:
     """The name of the sample, read from the name of a case."""
     return name.rsplit("-", 2)[0]
@@ -393,6 +342,7 @@ def cases(twin: Twin, device: str) -> Iterator[TwinCase]:
     >>> [case.name for case in cases(relu, "cpu")][:2]
     ['relu-train-float32-pynative-cpu', 'relu-train-float32-graph-cpu']
     """
+    kind = LayeredCase if twin.by_layer else TwinCase
     for config in twin.configs:
         for phase, dtype, execution in itertools.product(twin.phases, twin.dtypes, twin.executions):
-            yield TwinCase(twin, config, phase, dtype, execution, device)
+            yield kind(twin, config, phase, dtype, execution, device)

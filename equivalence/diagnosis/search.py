@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -274,32 +274,11 @@ class Search:
         return Local(sample, expected, trace, judgement)
 
     def local_names(self, path: str, partners: Mapping[str, str]) -> Partners:
-        """The partners of the weights in a cell, with names relative to the layer.
-
-        A weight of another layer is called ELSEWHERE plus its full name. One that several layers
-        share has a name in each.
-        """
-        prefix, cell = f"{path}." if path else "", self.pairs[path]
-        inside = f"{cell}." if cell else ""
-        theirs, ours = self._shared
-
-        def local(target: str) -> str:
-            names = (target, *theirs.get(target, ()))
-            within = next((name for name in names if name.startswith(prefix)), None)
-            return ELSEWHERE + target if within is None else within.removeprefix(prefix)
-
-        everywhere = {
-            other: self.partners[name]
-            for name, others in ours.items()
-            if path and name in self.partners
-            for other in others
-        }
+        """The partners of the weights in a layer's cell, by their names in the layer."""
         partners = Partners(
-            {**everywhere, **self.partners, **partners},
-            self.partners.constants,
-            self.partners.groups,
+            {**self.partners, **partners}, self.partners.constants, self.partners.groups
         )
-        return partners.part(inside, local)
+        return local_names(path, self.pairs[path], partners, self._shared)
 
     def _inherited(self) -> dict[tuple[str, bool], float]:
         """(layer, backward) -> its largest error in a whole PyNative run, in roundings."""
@@ -321,6 +300,40 @@ class Search:
             outputs = self.whole.expected.pulled_back
             network.run(self.whole.sample, self.partners, self.case.phase, outputs)
         return errors
+
+
+def local_names(
+    path: str,
+    cell: str,
+    partners: Partners,
+    shared: Sequence[Mapping[str, Sequence[str]]],
+) -> Partners:
+    """The partners of the weights in a cell, with names relative to its layer.
+
+    path: the layer's path in the reference.
+    cell: the cell's path in the candidate.
+    partners: those of the whole network.
+    shared: name of a weight -> its other names, of the reference and of the candidate.
+
+    A weight of another layer is called ELSEWHERE plus its full name. One that several layers share
+    has a name in each.
+    """
+    prefix, inside = (f"{each}." if each else "" for each in (path, cell))
+    theirs, ours = shared
+
+    def local(target: str) -> str:
+        names = (target, *theirs.get(target, ()))
+        within = next((name for name in names if name.startswith(prefix)), None)
+        return ELSEWHERE + target if within is None else within.removeprefix(prefix)
+
+    everywhere = {
+        other: partners[name]
+        for name, others in ours.items()
+        if path and name in partners
+        for other in others
+    }
+    whole = Partners({**everywhere, **partners}, partners.constants, partners.groups)
+    return whole.part(inside, local)
 
 
 def _like_reference(verdict: TensorVerdict) -> bool:

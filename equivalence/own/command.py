@@ -59,6 +59,7 @@ def command(
     dtype: Sequence[str],
     device: str,
     seed: int,
+    by_layer: bool,
     settings: bool,
     write: Path | None,
     json_file: Path | None,
@@ -76,6 +77,8 @@ def command(
     fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
     fields |= _pairing(pair, fields["rename"])
+    if by_layer:
+        fields["by_layer"] = True
     if random:
         fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
     if weights is not None:
@@ -284,5 +287,6 @@ def _repeat(
     words = ["equivalence", "compare", reference, candidate]
     for option, values in options.items():
         words += [option, *values] if values else []
+    words += ["--by-layer"] if "by_layer" in fields else []
     text = shlex.join(words).replace("{", "{{").replace("}", "}}")
     return f"{text} --phase {{phase}} --execution {{execution}} --dtype {{dtype}} --seed {seed}"

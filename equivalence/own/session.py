@@ -32,7 +32,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
-from equivalence.words import left
+from equivalence.words import counted, left
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -52,6 +52,7 @@ class Structure:
     problem: why the weights do not pair up; None where they do.
     draws: the layers of either side that draw random numbers while training.
     proposal: the sentence that says which inputs the reference needs.
+    held: by layer, a sentence for each side that holds weights in memory when it is built.
     """
 
     settings: Settings
@@ -61,6 +62,7 @@ class Structure:
     problem: WeightError | None = None
     draws: tuple[str, ...] = ()
     proposal: str = ""
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,13 @@ class Session:
             theirs, ours = reference.slots(), candidate.slots()
             pairs, problem = self._pair(case, theirs, ours, candidate.unheld)
             compared = settings.of_networks(case, reference, candidate, pairs)
+            sides_built = (("reference", reference), ("candidate", candidate))
+            held = [_held(role, side.filled) for role, side in sides_built if self.twin.by_layer]
         draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
         if draws and self.twin.random_layers is None:
             self.twin = replace(self.twin, random_layers=DROPOUT)
-        return Structure(compared, pairs, theirs, ours, problem, draws, proposal)
+        told = tuple(filter(None, held))
+        return Structure(compared, pairs, theirs, ours, problem, draws, proposal, told)
 
     def _pair(
         self,
@@ -185,7 +190,12 @@ class Session:
 
     def _check(self, case: TwinCase) -> Outcome:
         try:
-            return kinds.check(case, self.seed)
+            if not case.twin.by_layer:
+                return kinds.check(case, self.seed)
+            from equivalence.bylayer import compare
+
+            with compare.telling(self.tell):
+                return kinds.check(case, self.seed)
         except SideError as error:
             if ": the reference raised " not in str(error):
                 raise
@@ -194,11 +204,13 @@ class Session:
             raise SideError(text) from error
 
     def _diagnose(self, outcome: Outcome) -> Verdict:
+        from equivalence.bylayer import diagnose as by_layer
         from equivalence.diagnosis import diagnose, text
 
         self.tell(f"looking for the culprit of {outcome.case.name}")
         try:
-            found = diagnose.diagnose(outcome.case, self.seed)
+            way = by_layer if outcome.case.twin.by_layer else diagnose
+            found = way.diagnose(outcome.case, self.seed)
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]
             return Verdict(outcome, (line,))
@@ -215,6 +227,17 @@ def shown_inputs(inputs: Any) -> str:
     if isinstance(inputs, Mapping):
         return ", ".join(f"{name}={value}" for name, value in inputs.items())
     return ", ".join(map(str, inputs)) if isinstance(inputs, Sequence) else str(inputs)
+
+
+def _held(role: str, names: Sequence[str]) -> str:
+    """Says that a side that is compared by layer is built with weights in memory; else ""."""
+    if not names:
+        return ""
+    return (
+        f"by layer, and yet the {role} is built with {counted(len(names), 'weight')} in memory, "
+        f"such as {names[0]}: give a class or a function whose constructor computes nothing with "
+        "its weights"
+    )
 
 
 def _blamed(outcome: Outcome) -> bool:

@@ -60,7 +60,8 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             if outcome.passed and outcome.proposed:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *outcome.proposed]
-            if request.config.getoption("hidden_settings") and isinstance(case, TwinCase):
+            whole = isinstance(case, TwinCase) and not case.twin.by_layer
+            if request.config.getoption("hidden_settings") and whole:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]
 

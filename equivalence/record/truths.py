@@ -33,8 +33,9 @@ USED, STALE, WRITTEN = "used", "stale", "written"
 
 
 def recordable(case: TwinCase) -> bool:
-    """Whether a case can be recorded: it is a twin's, and its inputs are drawn."""
-    return not case.alone and not isinstance(case.twin.inputs, Batches)
+    """Whether a case can be recorded: it is a whole twin's, and its inputs are drawn."""
+    drawn = not isinstance(case.twin.inputs, Batches)
+    return drawn and not case.alone and not case.twin.by_layer
 
 
 class Library:

@@ -22,6 +22,8 @@ def partners(
 
     With `pair="order"` they have what was proposed, too, in words.
     """
+    if case.own is not None:
+        return case.own.partners(case)
     try:
         return _partners(case, reference, candidate)
     except WeightError as error:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def draw(case: TwinCase, seed: int) -> Sample:
     """The sample of a case: its inputs, weights and cotangents."""
+    if case.own is not None:
+        return case.own.sample(case, seed)
     given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
     if isinstance(case.twin.inputs, Batches):
         return batches.draw(case.twin.inputs, case.sample_name, seed, case.dtype, given)
@@ -34,6 +36,8 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
             f"{case.name}: its reference needs torch, which is not installed, and no record of it "
             "is used; run pytest with --record=write where torch is"
         )
+    if case.own is not None:
+        return case.own.reference(case)
     from equivalence.sides.torch_network import TorchNetwork
     from equivalence.sides.torch_training import TorchTraining
 
@@ -41,7 +45,7 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
     if case.twin.steps:
         network = TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
     else:
-        network = TorchNetwork(case.twin.reference, case.arguments, place)
+        network = TorchNetwork(case.twin.reference, case.arguments, place, case.twin.by_layer)
         network.rounds_constants = not case.alone  # what it makes of nothing is its result
     network.draws.pinned = case.twin.pinned
     return network
@@ -49,6 +53,8 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
 
 def build_candidate(case: TwinCase) -> "MindSporeNetwork":
     """The candidate of a case."""
+    if case.own is not None:
+        return case.own.candidate(case)
     from equivalence.sides.mindspore_network import MindSporeNetwork
     from equivalence.sides.mindspore_training import MindSporeTraining
 

@@ -4,7 +4,7 @@ A PyTorch file has the reference's names. Those of a MindSpore file are paired a
 weights. Nothing is left over and nothing is cast in silence: a file that does not fit is an error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,32 +25,52 @@ if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
     from equivalence.sides.torch_network import TorchNetwork
 
-Given = dict[str, np.ndarray]
 
-_last: list[tuple[tuple, Given]] = []
+class Given(Mapping[str, np.ndarray]):
+    """Name -> values, which are read when they are asked for, and not kept.
+
+    names: the names. read: gives the values of a name.
+    """
+
+    def __init__(self, names: Iterable[str], read: Callable[[str], np.ndarray]):
+        self._names, self._read = dict.fromkeys(names), read
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+_last: list[tuple[tuple, Mapping[str, np.ndarray]]] = []
 
 
 def weights(
     case: TwinCase,
     build_reference: "Callable[[TwinCase], TorchNetwork]",
     build_candidate: "Callable[[TwinCase], MindSporeNetwork]",
-) -> Given:
+) -> Mapping[str, np.ndarray]:
     """The reference's name -> values of each weight, in the case's dtype, from `Twin.weights`.
 
-    They are kept until another case asks. Raises EquivalenceError where the file cannot be read or
-    does not fit the reference one to one.
+    They are kept until another case asks; those of a case by layer stay in the file. Raises
+    EquivalenceError where the file cannot be read or does not fit the reference one to one.
     """
     twin = case.twin
     key = (files.digest(twin.weights), twin.reference, twin.candidate, twin.steps, case.dtype)
     key += (repr(case.arguments),)
     if not (_last and _last[0][0] == key):
         _last[:] = [(key, _read(case, Path(twin.weights), build_reference, build_candidate))]
-    return dict(_last[0][1])
+    return _last[0][1] if twin.by_layer else dict(_last[0][1])
 
 
 def _read(
     case: TwinCase, path: Path, build_reference: Callable, build_candidate: Callable
-) -> Given:
+) -> Mapping[str, np.ndarray]:
     framework = files.framework_of(path)
     if not environment.installed("torch"):
         return _by_record(case, path, framework)
@@ -64,10 +84,11 @@ def _read(
     names = reference.names()
     drawn = [n for n, slot in reference.slots().items() if not slot.is_constant and not _counts(n)]
     own = {names.get(name, name): weight for name, weight in read.weights.items()}
-    return {name: _rounded(path, name, own[name], case) for name in drawn}
+    given = Given(drawn, lambda name: _rounded(path, name, own[name], case))
+    return given if case.twin.by_layer else dict(given)
 
 
-def _by_record(case: TwinCase, path: Path, framework: str) -> Given:
+def _by_record(case: TwinCase, path: Path, framework: str) -> Mapping[str, np.ndarray]:
     """The weights on a host without torch, where a record vouches that they fit."""
     if framework == MINDSPORE or path.suffix != ".safetensors":
         raise TorchMissingError(

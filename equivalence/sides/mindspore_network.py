@@ -20,6 +20,7 @@ from equivalence.errors import DeclarationError, WeightError, without_torch
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.nesting import Arguments
 from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
@@ -51,6 +52,8 @@ class MindSporeNetwork:
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
+    arguments: Arguments | None = None
+    """How the cell is called with the arrays of a sample; None: as the sample says."""
 
     def __init__(
         self,
@@ -273,12 +276,24 @@ class MindSporeNetwork:
             self.cell.set_train(phase != "train")
             with self._arithmetic(), self.draws.running():
                 arrays = [ms.Tensor(values) for values in sample.inputs()]
-                arguments, keywords = sample.arguments.filled(arrays)
+                arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
                 try:
                     self.cell(*arguments, **keywords)
                 except Exception:  # the cases of that phase tell of it
                     _pynative_executor.clear_res()
             self._set_phase(phase)
+
+    @property
+    def filled(self) -> list[str]:
+        """The paths of the parameters that have values."""
+        return [path for path, each in self.parameters.items() if not each.has_init]
+
+    def loaded(self, sample: Sample, partners: Partners, phase: str) -> nn.Cell:
+        """The cell, ready to be called in PyNative mode: with the sample's weights, in a phase."""
+        self._load(sample, partners)
+        self._step = self.cell
+        self._set_phase(phase)
+        return self.cell
 
     def _load(self, sample: Sample, partners: Partners) -> None:
         # A cell without weights has no float32 values that could be cast.
@@ -318,7 +333,7 @@ class MindSporeNetwork:
             cotangents = [sample.cotangent(name, shape) for name, shape in outputs.items()]
             arguments = [*inputs, *(ms.Tensor(values) for values in cotangents)]
         if self._step is None:
-            self._step = called(self.cell, sample.arguments)
+            self._step = called(self.cell, self.arguments or sample.arguments)
             if backward:
                 weights, names = tuple(trained.values()), tuple(outputs)
                 compiled = self.execution == "graph"
@@ -331,7 +346,7 @@ class MindSporeNetwork:
             result, names, gradients = self._step(*arguments), [], ()
         except Exception:
             if backward and self.execution == "graph":
-                demand_plain(called(self.cell, sample.arguments), inputs)
+                demand_plain(called(self.cell, self.arguments or sample.arguments), inputs)
             raise
         if self.declared is not None and len(self._step.compile_cache) > 1:
             raise RuntimeError(

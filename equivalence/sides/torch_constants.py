@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -54,6 +54,12 @@ class Constants:
         if path:
             part._prefix = f"{self._prefix}{path}."
             part._own, part._wide = _below(self._own, f"{path}."), _below(self._wide, f"{path}.")
+        return part
+
+    def outside(self, paths: Sequence[str]) -> "Constants":
+        """The constants of the module but for those below some paths."""
+        part, inside = copy.copy(self), tuple(f"{path}." for path in paths)
+        part._own = {n: v for n, v in self._own.items() if not n.startswith(inside)}
         return part
 
     def slots(self, module: nn.Module) -> dict[str, Slot]:

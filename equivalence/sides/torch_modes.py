@@ -2,11 +2,13 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import amp, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
 
 from equivalence.sample import short
 from equivalence.sides.kinks import Uncompiled
@@ -91,6 +93,30 @@ class SkipInitialisation(TorchFunctionMode):
             if isinstance(filled, nn.Parameter):
                 return filled
         return func(*args, **kwargs)
+
+
+def without_values(make: Callable[[], Any]) -> Any:
+    """What a function makes, with its parameters on the device "meta", where they take no memory.
+
+    Buffers have their values. A constructor that computes with its parameters gets them all.
+    """
+    register, empty = nn.Module.register_parameter, WeakIdKeyDictionary()
+
+    def register_empty(module: nn.Module, name: str, given: nn.Parameter | None) -> None:
+        if type(given) is nn.Parameter and given.device.type != "meta":
+            if given not in empty:  # one parameter may be registered twice
+                empty[given] = nn.Parameter(given.detach().to("meta"), given.requires_grad)
+            given = empty[given]
+        register(module, name, given)
+
+    nn.Module.register_parameter = register_empty
+    try:
+        return make()
+    except (RuntimeError, NotImplementedError):  # PyTorch's for a tensor without values
+        nn.Module.register_parameter = register
+        return make()
+    finally:
+        nn.Module.register_parameter = register
 
 
 class Widened(TorchFunctionMode):

@@ -1,6 +1,7 @@
 """PyTorch networks: build them, load weights, run them forward and backward; also trainings."""
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,6 +27,7 @@ from equivalence.sides.torch_modes import (
     Widened,
     computing_on,
     on,
+    without_values,
 )
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.torch_settings import settings
@@ -55,6 +57,7 @@ class Function(nn.Module):
 class TorchNetwork:
     """A PyTorch module that can run many times, in any dtype, from any sample.
 
+    empty: whether it is built without the values of its parameters; only parts of it can run then.
     place: the place of the candidate. For a candidate on a GPU the module runs on CUDA, if torch
     has CUDA, with TF32 on or off as at the place; otherwise it runs on the CPU.
     device: the torch device of the module.
@@ -75,14 +78,18 @@ class TorchNetwork:
 
     place, device = CPU, torch.device("cpu")
 
-    def __init__(self, target: str, arguments: Mapping[str, Any], place: Place = CPU):
+    def __init__(
+        self, target: str, arguments: Mapping[str, Any], place: Place = CPU, empty: bool = False
+    ):
         self.place, self.device = place, beside(place)
         self.draws = TorchDraws()
+        make = functools.partial(build, target, arguments)
+        make = functools.partial(without_values, make) if empty else make
         with on(self.device), SkipInitialisation():
-            network = build(target, arguments)
+            network = make()
         demand_network(target, network, "PyTorch")
         self.module = network if isinstance(network, nn.Module) else Function(network)
-        self.constants = Constants(lambda: build(target, arguments), self.module)
+        self.constants = Constants(make, self.module)
 
     def part(self, path: str) -> "TorchNetwork":
         """The module at a path as a network of its own, with the same tensors."""
@@ -294,6 +301,16 @@ class TorchNetwork:
                 self.rounds_constants = rounding.met
             else:
                 yield
+
+    @property
+    def filled(self) -> list[str]:
+        """The names of the parameters that have values."""
+        return [name for name, each in self.module.named_parameters() if not each.is_meta]
+
+    def loaded(self, sample: Sample, phase: str, dtype: str) -> nn.Module:
+        """The module, ready to be called: with the sample's weights, in a phase and a dtype."""
+        self._load(sample, phase, dtype)
+        return self.module
 
     def _load(self, sample: Sample, phase: str, dtype: str) -> None:
         self.module.to(self.device, getattr(torch, dtype)).train(phase == "train")

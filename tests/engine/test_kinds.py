@@ -11,7 +11,7 @@ from equivalence.declare.initial import Initial, InitialCase
 from equivalence.declare.operator import Operator, OperatorCase, operator_case, to
 from equivalence.declare.pipeline import Pipeline, PipelineCase
 from equivalence.declare.spaces import unary
-from equivalence.declare.twin import Twin, TwinCase
+from equivalence.declare.twin import LayeredCase, Twin, TwinCase
 from equivalence.targets import resolve
 
 SIDES = {"reference": "torch.nn:ReLU", "candidate": "mindspore.nn:ReLU"}
@@ -20,6 +20,10 @@ SAMPLES = {"inputs": [normal(4)], "batch_size": 2, "steps": 2}
 
 CASES = [
     TwinCase(Twin("a", inputs=[normal(2)], **SIDES), {}, "train", "float32", "pynative", "cpu"),
+    LayeredCase(
+        *(Twin("a", inputs=[normal(2)], by_layer=True, **SIDES), {}, "train", "float32"),
+        *("pynative", "cpu"),
+    ),
     operator_case(ABS, ABS.counterparts[0], ABS.example("abs(normal(2))"), "pynative", "cpu"),
     PipelineCase(Pipeline("a", files="m:f", **SIDES), {}),
     InitialCase(Initial("a", **SIDES), {}),
@@ -30,7 +34,8 @@ CASES = [
 def test_every_kind_is_tried_here():
     classes = [kind.case for kind in kinds.KINDS]
     assert [type(case) for case in CASES] == classes
-    assert set(classes) == {TwinCase, OperatorCase, PipelineCase, InitialCase, DataParallelCase}
+    others = {OperatorCase, PipelineCase, InitialCase, DataParallelCase}
+    assert set(classes) == {TwinCase, LayeredCase, *others}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: type(case).__name__)
@@ -54,7 +59,7 @@ def test_a_case_is_checked_and_diagnosed_by_its_row(monkeypatch):
     others = [kind for kind in kinds.KINDS if kind.case is not PipelineCase]
     row = kinds.Kind(PipelineCase, part="stage", **here)
     monkeypatch.setattr(kinds, "KINDS", (*others, row))
-    case = CASES[2]
+    case = CASES[3]
     assert kinds.check(case, 7) == ("checked", case, 7)
     assert kinds.diagnose(case, 7) == ("diagnosed", case, 7, False)
 

@@ -22,12 +22,18 @@ EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = (
     *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files", "findings"),
-    *("held", "__main__"),
+    *("held", "progress", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""
 
-TORCH = ("sides/torch_*.py", "sides/kinks.py", "truth/*.py", "distributed/rank_torch.py")
-MINDSPORE = ("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py")
+TORCH = (
+    *("sides/torch_*.py", "sides/kinks.py", "truth/*.py", "distributed/rank_torch.py"),
+    "bylayer/torch_parts.py",
+)
+MINDSPORE = (
+    *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),
+    "bylayer/mindspore_parts.py",
+)
 
 
 SUITES = [

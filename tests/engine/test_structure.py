@@ -28,7 +28,7 @@ LEVELS = (
     ("twins",),
     ("statements",),
     ("diagnosis",),
-    ("operators", "report"),
+    ("operators", "report", "bylayer"),
     ("trend",),
     ("page",),
     ("coverage", "own"),

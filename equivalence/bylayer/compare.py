@@ -1,0 +1,95 @@
+"""Checks a network layer by layer: every part is compared by the engine, for one verdict."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from equivalence.bylayer.parts import PartCase, mismatches, parts
+from equivalence.bylayer.whole import Whole
+from equivalence.declare.twin import LayeredCase
+from equivalence.judge.outcome import Outcome
+from equivalence.judge.precision import BUDGET
+from equivalence.judge.verdict import Judgement, TensorVerdict, demand_values
+from equivalence.runs import kept
+from equivalence.runs.comparison import Comparison
+from equivalence.twins import settings
+from equivalence.twins.compare import compare_size
+from equivalence.words import left
+
+_wrong: dict[tuple, list[PartCase]] = {}
+"""The parts that differ, of the last case that was checked; a diagnosis looks at them."""
+
+
+_tell: list[Callable[[str], None]] = []
+
+
+@contextlib.contextmanager
+def telling(tell: Callable[[str], None]) -> Iterator[None]:
+    """A context in which `tell` hears which part is compared; a large network takes hours."""
+    _tell.append(tell)
+    try:
+        yield
+    finally:
+        _tell.pop()
+
+
+def check(case: LayeredCase, seed: int) -> Outcome:
+    """Compare all parts of both sides. Raises EquivalenceError as the check of a twin does."""
+    kept.forget()
+    whole = Whole(case, seed)
+    verdicts = [
+        TensorVerdict(f"calls of {path}", BUDGET, problem=why)
+        for path, why in mismatches(whole).items()
+    ]
+    judged: list[Judgement] = []
+    found: list[Comparison] = []
+    wrong: list[PartCase] = []
+    begun, count = time.monotonic(), len(whole.units) + 1
+    for number, part in enumerate(parts(whole)):
+        for tell in _tell:
+            rest = left(time.monotonic() - begun, number, count)
+            tell(f"{part.own.name} ({number + 1} of {count}){rest}")
+        made = compare_size(part, seed)
+        own = made.judgement
+        verdicts += [replace(each, name=part.at_size(each.name)) for each in own.verdicts]
+        blind = tuple(map(part.at_size, own.blind))
+        ill_posed = own.ill_posed and part.at_size(own.ill_posed)
+        judged.append(replace(own, ill_posed=ill_posed, blind=blind))
+        found.append(replace(made, reference=None, candidate=None, trace={}, raw={}))
+        if not own.equal:
+            wrong.append(part)
+        kept.forget()
+    _wrong.clear()
+    _wrong[_key(case, seed)] = wrong
+    judgement = replace(
+        judged[0] if judged else Judgement(()),
+        verdicts=tuple(verdicts),
+        ill_posed=next((each.ill_posed for each in judged if each.ill_posed), None),
+        blind=tuple(name for each in judged for name in each.blind),
+        hollow=bool(judged) and all(each.hollow for each in judged),
+    )
+    candidate = whole.new_candidate(case.execution)
+    configured = settings.of_networks(case, whole.reference, candidate, whole.partners)
+    return Outcome(
+        case,
+        seed,
+        demand_values(judgement),
+        flips=tuple(flip for each in found for flip in each.flips),
+        note=next((each.note for each in found if each.note), None),
+        excused=tuple(dict.fromkeys(name for each in found for name in each.excused)),
+        kernels=tuple(kernel for each in found for kernel in each.kernels),
+        settings=configured,
+        proposed=whole.partners.proposed,
+    )
+
+
+def wrong(case: LayeredCase, seed: int) -> list[PartCase]:
+    """The parts of a case that differ; it is checked where it is not the last that was."""
+    if _key(case, seed) not in _wrong:
+        check(case, seed)
+    return _wrong[_key(case, seed)]
+
+
+def _key(case: LayeredCase, seed: int) -> tuple:
+    return case.name, case.twin.reference, case.twin.candidate, repr(case.twin.inputs), seed
