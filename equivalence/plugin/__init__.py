@@ -7,6 +7,7 @@ devices: `--mode` and `--rehearse`.
 options: all other options, and the markers.
 fixtures: `compare` and `explore`.
 results: the lines of results, their page, and the summary.
+changed, green: `--changed`, and the green tests that every run keeps.
 progress: how far a long run is, and how long the rest takes.
 scheduler: deals cases out to the workers of pytest-xdist.
 
@@ -19,5 +20,6 @@ pytest_plugins = [
     "equivalence.plugin.records",
     "equivalence.plugin.devices",
     "equivalence.plugin.options",
+    "equivalence.plugin.changed",
     "equivalence.plugin.fixtures",
 ]

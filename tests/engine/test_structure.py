@@ -30,7 +30,7 @@ LEVELS = (
     ("diagnosis",),
     ("operators", "report"),
     ("page",),
-    ("coverage", "own"),
+    ("coverage", "own", "changed"),
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""

@@ -1,0 +1,123 @@
+"""A case as text, the same text only for the same case; and the modules that a case names."""
+
+import dataclasses
+import os
+import re
+import sys
+from collections.abc import Mapping
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from equivalence.changed.conditions import of_file
+from equivalence.declare.draws import Draw
+from equivalence.errors import EquivalenceError
+
+_BRACKETS = {
+    tuple: ("(", ")"),
+    list: ("[", "]"),
+    dict: ("{", "}"),
+    set: ("<", ">"),
+    MappingProxyType: ("proxy{", "}"),
+}
+_TARGET = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*):[A-Za-z_][\w.]*")
+
+
+class UnknownError(Exception):
+    """What a test depends on cannot be known; the message says why, to follow "because"."""
+
+
+class Identity:
+    """Spells values. A part that many cases share is spelled once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, str]] = {}
+
+    def spell(self, value: Any) -> str:
+        """A value as text. In place of the path of a file stands its content.
+
+        Raises UnknownError where two different values could have the same text.
+
+        >>> Identity().spell({"reference": "nets:Net", "sizes": (2, 3.0)})
+        "{'reference': 'nets:Net', 'sizes': (2, 3.0)}"
+        """
+        known = self._known.get(id(value))
+        if known is None or known[0] is not value:
+            known = self._known[id(value)] = value, self._spell(value)
+        return known[1]
+
+    def _spell(self, value: Any) -> str:
+        if value is None or isinstance(value, bool | int | float | complex | bytes):
+            return repr(value)
+        if isinstance(value, str | os.PathLike):
+            return _text(os.fspath(value))
+        if isinstance(value, Draw):
+            try:
+                return f"draw {value.identity}"
+            except EquivalenceError as error:  # its file cannot be read: the test will say it
+                raise UnknownError(str(error)) from None
+        if isinstance(value, type | FunctionType):
+            return _named(value)
+        if isinstance(value, np.ndarray | np.generic) and value.dtype != object:
+            return f"{value.dtype.descr} {value.shape} {value.tobytes().hex()}"
+        kind = "" if type(value) in _BRACKETS else _named(type(value))
+        left, right = _BRACKETS.get(type(value), ("(", ")"))
+        if isinstance(value, tuple | list):
+            body = [*map(self.spell, value)]
+        elif isinstance(value, set | frozenset):
+            body = sorted(map(self.spell, value))
+        elif isinstance(value, Mapping):
+            body = [f"{self.spell(key)}: {self.spell(each)}" for key, each in value.items()]
+        elif dataclasses.is_dataclass(value):
+            names = (each.name for each in dataclasses.fields(value))
+            body = [f"{name}={self.spell(getattr(value, name))}" for name in names]
+        else:
+            raise UnknownError(f"it has a value of the type {type(value).__name__}")
+        return f"{kind}{left}{', '.join(body)}{right}"
+
+
+def modules(value: Any) -> set[str]:
+    """The modules that a value names, as far down as it goes: those of targets and of classes.
+
+    >>> sorted(modules([{"reference": "torch.nn:ReLU"}, "my_package.nets:Net.inner"]))
+    ['my_package.nets', 'torch.nn']
+    """
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            if target := _TARGET.fullmatch(each):
+                found.add(target[1])
+        elif id(each) not in seen and not isinstance(each, bool | int | float | None):
+            seen.add(id(each))
+            kind = each if isinstance(each, type | FunctionType) else type(each)
+            found |= {kind.__module__} - {"builtins"}
+            if isinstance(each, Mapping):
+                waiting += [*each.keys(), *each.values()]
+            elif isinstance(each, tuple | list | set | frozenset):
+                waiting += each
+            elif not isinstance(each, type):
+                waiting += getattr(each, "__dict__", {}).values()
+    return found
+
+
+def _text(text: str) -> str:
+    """A text; in place of the path of a file its content."""
+    if os.sep in text and os.path.isfile(text):
+        return f"file {os.path.basename(text)!r} of {of_file(text)}"
+    if os.sep in text and os.path.isdir(text):
+        raise UnknownError(f"it names the folder {text}")
+    return repr(text)
+
+
+def _named(value: type | FunctionType) -> str:
+    """A class or function by its name. Raises UnknownError where a module has no such name."""
+    found = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is not value:
+        raise UnknownError(f"it has {value.__qualname__}, which no module names")
+    return f"{value.__module__}:{value.__qualname__}"
