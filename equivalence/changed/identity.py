@@ -70,15 +70,14 @@ class Identity:
         elif isinstance(value, Mapping):
             body = [f"{self.spell(key)}: {self.spell(each)}" for key, each in value.items()]
         elif dataclasses.is_dataclass(value):
-            names = (each.name for each in dataclasses.fields(value))
-            body = [f"{name}={self.spell(getattr(value, name))}" for name in names]
+            body = [f"{name}={self.spell(each)}" for name, each in _fields(value).items()]
         else:
             raise UnknownError(f"it has a value of the type {type(value).__name__}")
         return f"{kind}{left}{', '.join(body)}{right}"
 
 
 def modules(value: Any) -> set[str]:
-    """The modules that a value names, as far down as it goes: those of targets and of classes.
+    """The modules that a value names, as far down as it goes: of targets, classes and functions.
 
     >>> sorted(modules([{"reference": "torch.nn:ReLU"}, "my_package.nets:Net.inner"]))
     ['my_package.nets', 'torch.nn']
@@ -100,8 +99,20 @@ def modules(value: Any) -> set[str]:
             elif isinstance(each, tuple | list | set | frozenset):
                 waiting += each
             elif not isinstance(each, type):
-                waiting += getattr(each, "__dict__", {}).values()
+                plain = dataclasses.is_dataclass(each)
+                waiting += (_fields(each) if plain else getattr(each, "__dict__", {})).values()
     return found
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass; of a case not the configurations of its declaration's others."""
+    fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if {"twin", "config"} <= fields.keys() and dataclasses.is_dataclass(fields["twin"]):
+        declared = _fields(fields["twin"])
+        fields["twin"] = type(fields["twin"])
+        declared.pop("configs", None)
+        fields |= {f"twin.{name}": each for name, each in declared.items()}
+    return fields
 
 
 def _text(text: str) -> str:

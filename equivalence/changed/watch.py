@@ -97,12 +97,12 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         return
     if event != "open" and event not in _LISTED:
         return
-    path = arguments[0]
-    if not isinstance(path, str) or (event == "open" and not _reads(arguments[1])):
+    path = "." if arguments[0] is None else arguments[0]
+    if isinstance(path, int) or (event == "open" and not _reads(arguments[1])):
         return
     if (by := _own(sys._getframe(1))) is not None:
         what = "file" if event == "open" else "folder"
-        _reached.setdefault(by, set()).add(f"{what} {os.path.abspath(path)}")
+        _reached.setdefault(by, set()).add(f"{what} {os.path.abspath(os.fsdecode(path))}")
 
 
 def _reads(mode: str | None) -> bool:

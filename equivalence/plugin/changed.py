@@ -143,7 +143,7 @@ class Process:
         asked = watch.asked() | modules(params)
         roots = set(self._around(item)[int(complete) :])
         for case in watch.compared():
-            asked |= modules([case.twin, case.config])
+            asked |= modules(case)
             if isinstance(case, TwinCase) and truths.recordable(case):
                 roots.add(f"{RECORD}{case.twin.name}")
             if isinstance(case, DataParallelCase):

@@ -126,7 +126,8 @@ class Leader:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         doubts = {n: each["unknown"] for n, (_, each) in self.depends.items() if "unknown" in each}
         complete = session.exitstatus != pytest.ExitCode.INTERNAL_ERROR
-        if self.depends and self.keeps and self.path is not None and complete:
+        found = self.depends or any(output["files"] for output in self.outputs.values())
+        if found and self.keeps and self.path is not None and complete:
             doubts |= self._keep()
         if not self.used:
             return

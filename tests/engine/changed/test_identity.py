@@ -64,6 +64,12 @@ def test_every_field_of_a_declaration_counts(change):
     assert spell(before) != spell(after)
 
 
+def test_the_configurations_of_other_cases_do_not_count():
+    two = replace(TWIN, configs=[*TWIN.configs, {"width": 4, "act": "relu"}])
+    assert spell(next(cases(two, "cpu"))) == spell(next(cases(TWIN, "cpu")))
+    assert spell(two) != spell(TWIN)
+
+
 def test_what_python_takes_for_equal_differs():
     values = [1, 1.0, True, "1", (1,), [1], {1}, frozenset({1}), None, b"1", {"a": 1}, Own(1)]
     values += [np.float32(1), np.ones(1), np.ones((1, 1)), MappingProxyType({"a": 1}), -0.0, 0.0]

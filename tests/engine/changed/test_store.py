@@ -1,6 +1,5 @@
 """The file of green tests: what is read is what was written; what holds no more is left out."""
 
-import json
 import time
 
 import pytest
@@ -137,6 +136,4 @@ def test_selections_are_kept_side_by_side_up_to_a_number(root):
         found.files["test_it.py"].selected[str(number)] = ("a",)
         del found.files["test_it.py"].selected[SELECTION]
         each, _ = each.joined(found, root, later(), set())
-    selected = each.files["test_it.py"].selected
-    assert [*selected] == [*map(str, range(store.KEPT))]
-    assert json.dumps(selected)
+    assert [*each.files["test_it.py"].selected] == [*map(str, range(store.KEPT))]

@@ -22,6 +22,9 @@ def read(path):
 def names(folder):
     return sorted(each.name for each in Path(folder).iterdir())
 
+def matching(folder):
+    return sorted(Path(folder).glob("*.py"))
+
 def write(path):
     Path(path).write_text("written")
 
@@ -72,8 +75,9 @@ def test_a_file_that_a_package_reads_counts_for_its_caller(helper, reached, tmp_
     assert f"file {tmp_path}/x.npy" in reached()
 
 
-def test_a_folder_that_is_listed_counts(helper, reached, tmp_path):
-    helper.names(tmp_path)
+@pytest.mark.parametrize("how", ["names", "matching"])
+def test_a_folder_that_is_listed_counts(helper, reached, tmp_path, how):
+    getattr(helper, how)(tmp_path)
     assert reached() == {f"folder {tmp_path}"}
 
 
