@@ -255,7 +255,8 @@ def own_folders(root: Path) -> list[str]:
 def lasting(reached: Reached, begun: float, sources: Sources) -> dict[str, list[str]]:
     """What sources reached, by the names that `sources` gives, without what a run itself made.
 
-    Files for the time being lie in the folder for such files, and are younger than the run.
+    Files for the time being lie in the folder for such files, and are younger than the run. A
+    folder lies there for the time being, too.
     """
     temporary = os.path.realpath(tempfile.gettempdir()) + os.sep
 
@@ -264,9 +265,10 @@ def lasting(reached: Reached, begun: float, sources: Sources) -> dict[str, list[
             return True
         if conditions.is_known(path) or path.startswith(("/proc/", "/sys/", "/dev/")):
             return False
-        if not os.path.realpath(path).startswith(temporary):
+        path = os.path.realpath(path)
+        if (path + os.sep).startswith(sources.root + os.sep) or not path.startswith(temporary):
             return True
-        return os.path.exists(path) and os.stat(path).st_ctime < begun
+        return os.path.isfile(path) and os.stat(path).st_ctime < begun
 
     found: dict[str, list[str]] = {}
     for file, every in reached.items():

@@ -181,11 +181,15 @@ def test_own_folders_are_those_that_hold_no_packages(project, monkeypatch):
     assert "site" not in own_folders(project)
 
 
-def test_what_a_run_made_for_the_time_being_is_no_source(project):
-    write(project, {"x.npy": "1"})
-    made = (project / "x.npy").stat().st_ctime
+def test_what_a_run_made_for_the_time_being_is_no_source(project, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    write(elsewhere, {"x.npy": "1"})
+    made = (elsewhere / "x.npy").stat().st_ctime
     file = str(project / "late.py")
-    reached = {file: {f"file {project}/x.npy", "file /proc/stat", "module torch", f"file {file}x"}}
+    every = {f"file {elsewhere}/x.npy", f"folder {elsewhere}", f"folder {project}/pkg"}
+    every |= {"file /proc/stat", "module torch", f"file {elsewhere}/none"}
     found = Sources(project, ["."], {})
-    assert lasting(reached, made + 1, found) == {"late.py": ["file x.npy", "module torch"]}
-    assert lasting(reached, made, found) == {"late.py": ["module torch"]}
+    lasts = ["folder pkg", "module torch"]
+    assert lasting({file: every}, made, found) == {"late.py": lasts}
+    known = [f"file {elsewhere}/x.npy", *lasts]
+    assert lasting({file: every}, made + 1, found) == {"late.py": known}
