@@ -98,10 +98,12 @@ class Process:
     def leave_out(self, items: list[pytest.Item]) -> None:
         """Note which tests each file has, and leave out those that need not be run again."""
         selection = selection_of(self.config)
+        apart = {item.path for item in items if not takes_part(item)}
         for item in items if selection else ():
-            file = name_of(self.config, item.path)
-            entry = self.collected.setdefault(file, (self._around(item), selection, []))
-            entry[2].append(item.nodeid)
+            if item.path not in apart:
+                file = name_of(self.config, item.path)
+                entry = self.collected.setdefault(file, (self._around(item), selection, []))
+                entry[2].append(item.nodeid)
         known = [item for item in items if self._is_known(item)]
         if known:
             self.reused += len(known)

@@ -1,16 +1,21 @@
 """Cases as text: different ones never have the same, and what cannot be told apart is refused."""
 
+import functools
+import math
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 import pytest
 
+from equivalence.changed import identity as room
 from equivalence.changed.identity import Identity, UnknownError, modules
 from equivalence.declare.batches import Batches
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import file, normal
+from equivalence.declare.operator import Operator, to
 from equivalence.declare.pipeline import Pipeline
+from equivalence.declare.spaces import along
 from equivalence.declare.twin import Twin, cases
 
 TWIN = Twin(
@@ -92,10 +97,41 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         spell(file(str(tmp_path / "x.npy")))
 
 
-@pytest.mark.parametrize("value", [lambda x: x, object(), np.array([object()]), iter(())])
+@pytest.mark.parametrize("value", [object(), np.array([object()]), iter(())])
 def test_what_cannot_be_told_apart_is_refused(value):
     with pytest.raises(UnknownError):
         spell({"act": value})
+
+
+def test_what_holds_itself_is_refused():
+    loop = []
+    loop.append(loop)
+    with pytest.raises(UnknownError, match="holds itself"):
+        spell(loop)
+
+
+def adding(number):
+    return lambda x, *, y=2: x + y + number
+
+
+def test_a_function_counts_by_its_code_and_what_it_holds():
+    functions = [adding(1), adding(2), lambda x: x + 1, lambda x: x + 2, lambda x=1: x, lambda x: x]
+    functions += [functools.partial(adding, 1), functools.partial(adding, 2), adding, math.prod]
+    assert len({*map(spell, functions)}) == len(functions)
+    assert spell(adding(1)) == spell(adding(1))
+    with pytest.raises(UnknownError):
+        spell(adding(object()))
+
+
+def test_an_operator_counts_with_the_limits_of_its_calls(monkeypatch):
+    def operator(high=4, limit="empty"):
+        call = to("ops.softmax", dim="axis", without={limit: "why"}, through="calls:softmax")
+        return Operator("torch.softmax", along(keepdim=high), call)
+
+    found = {spell(operator()), spell(operator(high=3)), spell(operator(limit="scalar"))}
+    monkeypatch.setattr(room, "LIMITS", {**room.LIMITS, "empty": bool})
+    assert len({*found, spell(operator())}) == 4
+    assert {"calls", "equivalence.declare.spaces"} <= modules(operator())
 
 
 def test_a_folder_is_refused(tmp_path):
@@ -104,8 +140,8 @@ def test_a_folder_is_refused(tmp_path):
 
 
 def test_functions_and_classes_count_by_their_names():
-    assert spell(cases) == "equivalence.declare.twin:cases"
-    assert spell(Own) != spell(Twin)
+    assert spell(Own) == f"{Own.__module__}:Own"
+    assert spell(cases).startswith("equivalence.declare.twin:cases[")
 
 
 def test_modules_are_those_of_targets_classes_and_functions():
