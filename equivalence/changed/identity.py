@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.changed.conditions import of_file
 from equivalence.declare.draws import Draw
 from equivalence.declare.operator import LIMITS, Counterpart, Operator
 from equivalence.errors import EquivalenceError
+from equivalence.host.conditions import of_file
 
 _BRACKETS = {
     tuple: ("(", ")"),

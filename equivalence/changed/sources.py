@@ -14,19 +14,16 @@ from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from equivalence.changed import conditions
-from equivalence.changed.conditions import of_file, of_text
 from equivalence.changed.identity import UnknownError
-from equivalence.changed.watch import EARLY, Reached
 from equivalence.errors import RecordError
+from equivalence.host import conditions
+from equivalence.host.conditions import of_file, of_text
+from equivalence.host.watch import EARLY, Reached
 from equivalence.record import store, truths
 from equivalence.record.fingerprint import imported
 
 RECORD = "record "
 """Begins a root that is the recorded truth of a twin, not a source."""
-
-PROCESSES = "processes"
-"""A root that says that the sources run in processes of their own, where nothing is watched."""
 
 _BEYOND = (
     *("_ctypes", "cffi", "ctypes", "http", "imp", "pkgutil", "requests", "runpy", "socket"),
@@ -122,8 +119,8 @@ class Sources:
 
     def _walk(self, roots: Iterable[str]) -> dict[str, str]:
         parts: dict[str, str] = {}
-        roots, seen = set(roots), set()
-        waiting = list(roots - {PROCESSES})
+        seen: set[str] = set()
+        waiting = list(roots)
         while waiting:
             each = waiting.pop()
             if each.startswith(RECORD):
@@ -135,7 +132,7 @@ class Sources:
                 continue
             seen.add(path)
             name, source = self.name(path), self._source(path, module)
-            self._demand_known(name, source, PROCESSES in roots)
+            self._demand_known(name, source)
             parts[name] = source.digest
             waiting += source.imports
             for kind, _, what in (found.partition(" ") for found in self.reached.get(name, ())):
@@ -172,11 +169,9 @@ class Sources:
             self._times[part] = max(times, default=0.0)
         return self._times[part]
 
-    def _demand_known(self, name: str, source: Source, elsewhere: bool) -> None:
+    def _demand_known(self, name: str, source: Source) -> None:
         if source.doubt:
             raise UnknownError(f"{name} {source.doubt}")
-        if source.watched and elsewhere:
-            raise UnknownError(f"{name} calls {source.watched} in a process of its own")
         if source.watched and os.path.join(self.root, name) in EARLY:
             raise UnknownError(f"{name} calls {source.watched} before that is watched")
 

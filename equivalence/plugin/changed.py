@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from equivalence.changed import conditions, watch
 from equivalence.changed.identity import Identity, UnknownError, modules
-from equivalence.changed.sources import PROCESSES, RECORD, Sources, lasting, own_folders
-from equivalence.declare.data_parallel import DataParallelCase
+from equivalence.changed.sources import RECORD, Sources, lasting, own_folders
 from equivalence.declare.declaration import LEVELS
 from equivalence.declare.twin import TwinCase
+from equivalence.host import conditions, watch
 from equivalence.host.devices import DEVICES
 from equivalence.plugin import records as record_plugin
 from equivalence.plugin.green import GIVEN, Leader, selection_of
@@ -148,8 +147,6 @@ class Process:
             asked |= modules(case)
             if isinstance(case, TwinCase) and truths.recordable(case):
                 roots.add(f"{RECORD}{case.twin.name}")
-            if isinstance(case, DataParallelCase):
-                roots.add(PROCESSES)
         if not complete:  # a fixture may have asked for what later tests use, too
             asked = self.asked.setdefault(item.path, set()) | asked
             self.asked[item.path] = asked

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from equivalence.changed import conditions, store, watch
+from equivalence.changed import store
 from equivalence.changed.sources import own_folders
 from equivalence.changed.store import Collected, Green, Known
 from equivalence.errors import CoverageError
+from equivalence.host import conditions, watch
 from equivalence.record import truths
 from equivalence.report import accepted
 

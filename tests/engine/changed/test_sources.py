@@ -7,7 +7,7 @@ import pytest
 
 from equivalence.changed import sources as room
 from equivalence.changed.identity import UnknownError
-from equivalence.changed.sources import PROCESSES, RECORD, Sources, lasting, own_folders
+from equivalence.changed.sources import RECORD, Sources, lasting, own_folders
 
 FILES = {
     "pkg/__init__.py": "from pkg import constants\n",
@@ -132,14 +132,6 @@ def test_a_module_without_a_source_is_not_known(project):
     (project / "late.so").rename(project / f"late{suffix}")
     with pytest.raises(UnknownError, match="is no source of Python"):
         parts(project, "pkg.nets")
-
-
-def test_in_a_process_of_its_own_nothing_that_is_to_be_watched_is_known(project):
-    write(project, {"late.py": "x = open('data')\n"})
-    assert parts(project, "late")
-    with pytest.raises(UnknownError, match="calls open in a process of its own"):
-        parts(project, "late", PROCESSES)
-    assert parts(project, "pkg.tables", PROCESSES)
 
 
 def test_before_it_was_watched_nothing_that_is_to_be_watched_is_known(project, monkeypatch):

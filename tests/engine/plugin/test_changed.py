@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from equivalence import kinds
-from equivalence.changed import conditions, store
+from equivalence.changed import store
 from equivalence.errors import SideError
-from equivalence.host import isolation
+from equivalence.host import conditions, isolation
 from equivalence.judge.outcome import Outcome
 from equivalence.plugin.green import FILE
 from equivalence.targets import resolve

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from equivalence.changed import conditions
+from equivalence.host import conditions
 
 
 @pytest.fixture

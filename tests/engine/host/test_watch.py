@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from equivalence.changed import watch
+from equivalence.host import watch
 from equivalence.targets import resolve
 
 HELPER = """

@@ -14,13 +14,16 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from equivalence.changed import conditions
+from equivalence.host import conditions
 
 Reached = dict[str, set[str]]
 """File of a source -> what it reached: "module NAME", "file PATH" or "folder PATH"."""
 
 CHECK = "equivalence.check"
 """The audit event of a case that is about to be compared; its argument is the case."""
+
+OF_A_RANK = "equivalence.reached"
+"""The audit event of what another process has reached; its argument is `Reached`."""
 
 _reached: Reached = {}
 _asked: set[str] = set()
@@ -94,7 +97,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     """Note what is read, listed, or compared. This sees each event of the process."""
     if event == CHECK:
         _compared.append(arguments[0])
-        return
+    if event == OF_A_RANK:
+        for file, every in arguments[0].items():
+            _reached.setdefault(file, set()).update(every)
     if event != "open" and event not in _LISTED:
         return
     path = "." if arguments[0] is None else arguments[0]
