@@ -121,7 +121,8 @@ class Known:
         """The tests of a file that options select, if all of them are known to be green."""
         collected = self.files.get(file)
         selected = collected and collected.selected.get(selection)
-        return selected if selected and all(each in self.tests for each in selected) else None
+        known = selected is not None and all(each in self.tests for each in selected)
+        return selected if known else None
 
 
 def _renewed(every: Mapping[str, Any], sources: Sources) -> dict[str, Any]:

@@ -63,6 +63,8 @@ class Unchanged(pytest.File):
     """A file of tests of which none need be run again. It is not imported."""
 
     def collect(self) -> Iterable[pytest.Item]:
+        process = self.config.stash[PROCESS]
+        process.reused += process.files[name_of(self.config, self.path)]
         return ()
 
 
@@ -94,15 +96,19 @@ class Process:
         files = self.collected
         return {"reused": self.reused, "folders": folders, "reached": reached, "files": files}
 
-    def leave_out(self, items: list[pytest.Item]) -> None:
-        """Note which tests each file has, and leave out those that need not be run again."""
+    def leave_out(self, items: list[pytest.Item], files: Iterable[Path]) -> None:
+        """Note which tests of files are selected, and leave out those that need not be run again.
+
+        items: the tests that are selected.
+        files: the files that were collected.
+        """
         selection = selection_of(self.config)
         apart = {item.path for item in items if not takes_part(item)}
-        for item in items if selection else ():
-            if item.path not in apart:
-                file = name_of(self.config, item.path)
-                entry = self.collected.setdefault(file, (self._around(item), selection, []))
-                entry[2].append(item.nodeid)
+        for path in files if selection else ():
+            if path not in apart:
+                selected = [item.nodeid for item in items if item.path == path]
+                around = self._around(path)
+                self.collected[name_of(self.config, path)] = (around, selection, selected)
         known = [item for item in items if self._is_known(item)]
         if known:
             self.reused += len(known)
@@ -142,7 +148,7 @@ class Process:
         declared, complete = self.declared(item)
         params = item.callspec.params if hasattr(item, "callspec") else {}
         asked = watch.asked() | modules(params)
-        roots = set(self._around(item)[int(complete) :])
+        roots = set(self._around(item.path)[int(complete) :])
         for case in watch.compared():
             asked |= modules(case)
             if isinstance(case, TwinCase) and truths.recordable(case):
@@ -153,16 +159,16 @@ class Process:
         roots |= {each for each in asked if not is_known_module(each)}
         return {"declared": declared, "roots": sorted(roots)}
 
-    def _around(self, item: pytest.Item) -> list[str]:
-        """The file of a test, then what is loaded for it: each conftest.py, and plugins."""
-        if item.path not in self.around:
-            root, folders = self.config.rootpath, item.path.parents
-            inner = [folder for folder in folders if folder == root or root in folder.parents]
+    def _around(self, path: Path) -> list[str]:
+        """A file of tests, then what is loaded for it: each conftest.py, and plugins."""
+        if path not in self.around:
+            root = self.config.rootpath
+            inner = [each for each in path.parents if each == root or root in each.parents]
             found = [folder / "conftest.py" for folder in inner]
-            files = [item.path, *(each for each in found if each.exists())]
+            files = [path, *(each for each in found if each.exists())]
             plugins = [each for each in self.config.option.plugins if not each.startswith("no:")]
-            self.around[item.path] = [*(name_of(self.config, each) for each in files), *plugins]
-        return self.around[item.path]
+            self.around[path] = [*(name_of(self.config, each) for each in files), *plugins]
+        return self.around[path]
 
 
 def name_of(config: pytest.Config, path: Path) -> str:
@@ -199,19 +205,18 @@ def is_plain(item: pytest.Function) -> bool:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector):
     found = yield
     process = parent.config.stash.get(PROCESS, None)
-    count = process and process.files.get(name_of(parent.config, file_path))
-    if not found or not count:
+    if not (found and process and name_of(parent.config, file_path) in process.files):
         return found
-    process.reused += count
     return [Unchanged.from_parent(parent, path=file_path)]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]):
     """After all else that selects: a part of a run is the same part with `--changed`."""
+    files = dict.fromkeys(item.path for item in items)
     result = yield
     if (process := config.stash.get(PROCESS, None)) is not None:
-        process.leave_out(items)
+        process.leave_out(items, files)
     return result
 
 

@@ -98,7 +98,7 @@ class Leader:
         self.tests = {name: each.declared for name, each in valid.tests.items()}
         selection = selection_of(self.config)
         for file in valid.files if selection else ():
-            if tests := valid.green(file, selection):
+            if (tests := valid.green(file, selection)) is not None:
                 self.files[file] = len(tests)
 
     @pytest.hookimpl(optionalhook=True)

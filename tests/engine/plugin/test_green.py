@@ -115,6 +115,16 @@ def test_a_run_of_other_tests_writes_nothing(project):
     assert store.read(folder / green.FILE) == {}
 
 
+@pytest.mark.usefixtures("_cheap")
+def test_files_of_which_nothing_is_selected_are_not_imported_either(project):
+    path = Path(project.path, "test_two.py")
+    path.write_text(path.read_text() + "\nwith open('seen', 'a') as file: file.write('x')\n")
+    run = ("-k", "test_one", "test_one.py", "test_two.py", "--changed")
+    assert counts(project.runpytest_inprocess(*run)) == (4, 0)
+    assert counts(project.runpytest_inprocess(*run)) == (0, 4)
+    assert Path(project.path, "seen").read_text() == "x"
+
+
 def test_a_number_of_tests_is_told():
     assert green.number(1, "test") == "1 test is"
     assert green.number(2, "test") == "2 tests are"
