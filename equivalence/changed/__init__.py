@@ -2,6 +2,7 @@
 
 identity: a case as text, and the modules that it names.
 sources: the project's own sources that a test depends on.
+reading: what is read off one of them.
 store: the green tests of earlier runs.
 
 What verdicts depend on besides is in `host/conditions.py`; what sources reach and do not name is

@@ -4,70 +4,24 @@ A source depends on the modules that it imports, wherever the `import` stands, a
 seen to reach besides (`watch`). Installed packages are none of this: `conditions` has them.
 """
 
-import ast
 import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from equivalence.changed.identity import UnknownError
+from equivalence.changed.reading import Source, module_of, read, with_parents
 from equivalence.errors import RecordError
 from equivalence.host import conditions
 from equivalence.host.conditions import of_file, of_text
 from equivalence.host.watch import EARLY, Reached
 from equivalence.record import store, truths
-from equivalence.record.fingerprint import imported
 
 RECORD = "record "
 """Begins a root that is the recorded truth of a twin, not a source."""
-
-_BEYOND = (
-    *("_ctypes", "cffi", "ctypes", "http", "imp", "pkgutil", "requests", "runpy", "socket"),
-    *("subprocess", "urllib", "zipimport"),
-)
-"""Modules by which a source reaches what is no module of Python and no file that is read."""
-
-_CALLS = ("__import__", "compile", "eval", "exec")
-"""Functions that run what is in no file."""
-
-_ATTRIBUTES = {
-    "sys": ("modules",),
-    "os": ("system", "popen", "posix_spawn", "fork"),
-    "torch.utils": ("cpp_extension",),
-    "torch": ("hub",),
-}
-"""Module -> its attributes by which a source reaches what cannot be known."""
-
-_WATCHED = (
-    *("fromfile", "genfromtxt", "glob", "import_module", "iglob", "imread", "iterdir", "listdir"),
-    *("load", "load_checkpoint", "loadtxt", "memmap", "open", "read_bytes", "read_text", "rglob"),
-    *("scandir", "walk"),
-)
-"""Functions that reach what `watch` notes."""
-
-_LONG = 255
-
-
-@dataclass(frozen=True)
-class Source:
-    """What is read off one file.
-
-    digest: a SHA-256 of its text.
-    imports: the modules that it imports; some of the names may be attributes instead.
-    paths: texts that may be the path of a file or a folder.
-    doubt: why it cannot be known what it depends on; "" where it can.
-    watched: what it calls that must be watched; "" for nothing.
-    """
-
-    digest: str
-    imports: tuple[str, ...]
-    paths: tuple[str, ...]
-    doubt: str
-    watched: str
 
 
 class Sources:
@@ -81,7 +35,8 @@ class Sources:
     def __init__(self, root: Path, folders: Sequence[str], reached: Mapping[str, Iterable[str]]):
         self.root, self.reached = os.path.realpath(root), reached
         self.folders = [os.path.join(self.root, each) for each in folders]
-        self._read: dict[str, Source] = {}
+        self._steps: dict[str, tuple[dict[str, str], list[str]] | UnknownError] = {}
+        self._modules: dict[str, str] = {}
         self._found: dict[str, str | None] = {}
         self._parts: dict[tuple[str, ...], dict[str, str] | UnknownError] = {}
         self._times: dict[str, float] = {}
@@ -120,33 +75,50 @@ class Sources:
     def _walk(self, roots: Iterable[str]) -> dict[str, str]:
         parts: dict[str, str] = {}
         seen: set[str] = set()
-        waiting = list(roots)
+        waiting = []
+        for root in roots:
+            if root.startswith(RECORD):
+                parts[root] = self._truth(root.removeprefix(RECORD))
+            else:
+                path = root if root.endswith(".py") else self._file(root)
+                waiting += [os.path.join(self.root, path)] if path else []
         while waiting:
-            each = waiting.pop()
-            if each.startswith(RECORD):
-                parts[each] = self._truth(each.removeprefix(RECORD))
-                continue
-            module, path = (None, each) if each.endswith(".py") else (each, self._file(each))
-            path = path and os.path.join(self.root, path)
-            if path is None or path in seen:
-                continue
-            seen.add(path)
-            name, source = self.name(path), self._source(path, module)
-            self._demand_known(name, source)
-            parts[name] = source.digest
-            waiting += source.imports
-            for kind, _, what in (found.partition(" ") for found in self.reached.get(name, ())):
-                if kind == "module":
-                    waiting += _with_parents(what)
-                else:
-                    parts[f"{kind} {what}"] = self._content(kind, what)
-            for text in source.paths:
-                path = os.path.join(self.root, text)
-                if os.path.isfile(path):
-                    parts[f"file {text}"] = of_file(path)
-                elif os.path.isdir(path):
-                    raise UnknownError(f"{name} names the folder {text}")
+            path = waiting.pop()
+            if path not in seen:
+                seen.add(path)
+                own, further = self._step(path)
+                parts |= own
+                waiting += further
         return parts
+
+    def _step(self, path: str) -> tuple[dict[str, str], list[str]]:
+        """What one source depends on: the parts, and the files of further sources."""
+        if path not in self._steps:
+            try:
+                self._steps[path] = self._look_at(path)
+            except UnknownError as error:
+                self._steps[path] = error
+        found = self._steps[path]
+        if isinstance(found, UnknownError):
+            raise found
+        return found
+
+    def _look_at(self, path: str) -> tuple[dict[str, str], list[str]]:
+        name, source = self.name(path), read(path, self._modules.get(path) or module_of(path))
+        self._demand_known(name, source)
+        parts, modules = {name: source.digest}, [*source.imports]
+        for kind, _, what in (found.partition(" ") for found in self.reached.get(name, ())):
+            if kind == "module":
+                modules += with_parents(what)
+            else:
+                parts[f"{kind} {what}"] = self._content(kind, what)
+        for text in source.paths:
+            place = os.path.join(self.root, text)
+            if os.path.isfile(place):
+                parts[f"file {text}"] = of_file(place)
+            elif os.path.isdir(place):
+                raise UnknownError(f"{name} names the folder {text}")
+        return parts, [file for file in map(self._file, modules) if file]
 
     def are_older(self, roots: Iterable[str], time: float) -> bool:
         """Whether nothing that roots depend on was written since a time, in seconds.
@@ -193,11 +165,6 @@ class Sources:
                 raise UnknownError(str(error)) from None
         return of_text(repr(self._truths.get(twin)))
 
-    def _source(self, path: str, module: str | None) -> Source:
-        if path not in self._read:
-            self._read[path] = read(path, module or module_of(path))
-        return self._read[path]
-
     def _file(self, module: str) -> str | None:
         """The source of a module of the project; None for one of a package, and for an attribute.
 
@@ -227,7 +194,9 @@ class Sources:
             return None
         if not spec.origin.endswith(".py"):
             raise UnknownError(f"{self.name(spec.origin)} is no source of Python")
-        return os.path.realpath(spec.origin)
+        path = os.path.realpath(spec.origin)
+        self._modules[path] = module
+        return path
 
 
 def _listed(folder: str) -> list[str]:
@@ -273,103 +242,6 @@ def lasting(reached: Reached, begun: float, sources: Sources) -> dict[str, list[
                 what = what if kind == "module" else sources.name(what)
                 found.setdefault(sources.name(file), []).append(f"{kind} {what}")
     return found
-
-
-def module_of(path: str) -> str:
-    """The name of the module of a file, by the packages that it lies in."""
-    folder, name = os.path.split(path)
-    parts = [name.removesuffix(".py")]
-    while os.path.exists(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
-        parts.insert(0, name)
-    return ".".join(parts).removesuffix(".__init__")
-
-
-def read(path: str, module: str) -> Source:
-    """Read a source. Raises UnknownError where it is no Python."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        tree = ast.parse(text)
-    except (OSError, ValueError, SyntaxError) as error:
-        raise UnknownError(f"{path} cannot be read: {error}") from None
-    package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
-    names = {package, *imported(tree, package), *_attributes(tree, package), *_plugins(tree)} - {""}
-    calls = {each.func for each in ast.walk(tree) if isinstance(each, ast.Call)}
-    called = {getattr(each, "attr", getattr(each, "id", "")) for each in calls}
-    return Source(
-        of_text(text),
-        tuple(sorted({name for each in names for name in _with_parents(each)})),
-        tuple(sorted(_paths(tree))),
-        _doubt(tree, names),
-        min(called & {*_WATCHED}, default=""),
-    )
-
-
-def _with_parents(module: str) -> Iterator[str]:
-    parts = module.split(".")
-    return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
-
-
-def _attributes(tree: ast.AST, package: str) -> Iterator[str]:
-    """What a source may take of modules as their attributes: `import nets`, then `nets.conv`."""
-    bound = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                bound[each.asname or each.name.partition(".")[0]] = (
-                    each.name if each.asname else each.name.partition(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom):
-            base = next(imported(ast.Module([node], []), package))
-            for each in node.names:
-                bound[each.asname or each.name] = f"{base}.{each.name}"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            chain, inner = [node.attr], node.value
-            while isinstance(inner, ast.Attribute):
-                chain.append(inner.attr)
-                inner = inner.value
-            if isinstance(inner, ast.Name) and inner.id in bound:
-                yield ".".join([bound[inner.id], *reversed(chain)])
-
-
-def _plugins(tree: ast.Module) -> Iterator[str]:
-    """The modules that a source names for pytest."""
-    for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if any(isinstance(each, ast.Name) and each.id == "pytest_plugins" for each in targets):
-            texts = (each for each in ast.walk(node.value) if isinstance(each, ast.Constant))
-            yield from (each.value for each in texts if isinstance(each.value, str))
-
-
-def _paths(tree: ast.AST) -> Iterator[str]:
-    """The texts that may be paths."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = node.value
-            plain = len(text) <= _LONG and "\n" not in text and "\0" not in text
-            if plain and os.sep in text.strip(os.sep + " ."):
-                yield text
-
-
-def _doubt(tree: ast.AST, names: Iterable[str]) -> str:
-    """Why it cannot be known what a source depends on; "" where it can."""
-    for name in sorted(names):
-        head = name.partition(".")[0]
-        if head in _BEYOND:
-            return f"uses {head}"
-        if head == "importlib" and name not in ("importlib", "importlib.import_module"):
-            return f"uses {name}"
-        owner, _, attribute = name.rpartition(".")
-        if attribute in _ATTRIBUTES.get(owner, ()):
-            return f"uses {name}"
-    for node in ast.walk(tree):
-        called = node.func if isinstance(node, ast.Call) else None
-        if isinstance(called, ast.Name) and called.id in _CALLS:
-            return f"calls {called.id}"
-        if isinstance(node, ast.ImportFrom) and node.module == "importlib" and not node.level:
-            return "imports from importlib"
-    return ""
 
 
 def _by_other_finders(name: str):
