@@ -134,8 +134,9 @@ class Leader:
             return
         reused = max(each["reused"] for each in self.outputs.values())
         if reused:
+            were, are = ("test was", "is") if reused == 1 else ("tests were", "are")
             self.told.append(
-                f"{number(reused, 'test')} green before with the same sources, and not run again"
+                f"{reused} {were} green before with the same sources, and {are} not run again"
             )
             if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
                 session.exitstatus = pytest.ExitCode.OK
