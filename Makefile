@@ -25,9 +25,12 @@ shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /
 	--durations-path reports/durations-$(1).json --store-durations --clean-durations
 report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
+# No verdict depends on these but by the options that they become.
+unexport DEVICE JOBS MODE SEEDS SEED CANDIDATE SHARD ARGS
+
 .DEFAULT_GOAL := help
-.PHONY: help install lint engine gate record record-candidate nightly test defects findings releases audit accept study \
-	bench constraints clean
+.PHONY: help install lint engine gate changed record record-candidate nightly test defects findings releases audit accept \
+	study bench constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -66,6 +69,9 @@ engine: install ## the tests of the engine, and a tenth of the defects
 gate: install ## compare every gate twin on DEVICE (what a merge waits for)
 	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" $(mode) --seed $(SEED) $(PARALLEL) \
 		$(call report,gate) $(ARGS)
+
+changed: install ## the gate, without what was green before with the same sources
+	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" $(mode) --seed $(SEED) $(PARALLEL) --changed $(ARGS)
 
 record: install ## store the truth of every gate twin in fixtures/truth, for hosts without torch
 	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) --record=write \

@@ -5,6 +5,7 @@ and one row in this table. The table names functions as "module:attribute" and d
 because they load the frameworks.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -147,6 +148,7 @@ def check(case: Case, seed: int) -> Outcome:
     >>> check(next(cases(twin, "cpu")), seed=0).passed
     True
     """
+    sys.audit("equivalence.check", case)
     outcome = resolve(kind_of(case).check)(case, seed)
     if case.twin.differs and outcome.judgement is not None:
         names = [verdict.name for verdict in outcome.judgement.verdicts]

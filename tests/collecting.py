@@ -6,7 +6,6 @@ would never be compared, and the run would be green. So each way to lose one is 
 
 import ast
 import importlib
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -51,14 +50,14 @@ def collect(
     declared = {module: _declared(module, kind) for module in modules}
     every = tuple(each for found in declared.values() for each in found)
     _demand_own_names(package, kind, every)
-    for module in [sys.modules[package], *modules]:
+    for module in [importlib.import_module(package), *modules]:
         _demand_kept(module, kind, every)
     return every
 
 
 def _files(package: str, longest_first: Sequence[str], apart: Sequence[str]) -> list[str]:
     """The names of a package's files in order. Raises DeclarationError for one that is left out."""
-    folder = Path(sys.modules[package].__file__).parent
+    folder = Path(importlib.import_module(package).__file__).parent
     found = set()
     for path in sorted(folder.rglob("*.py")):
         inner, *deeper = path.relative_to(folder).with_suffix("").parts

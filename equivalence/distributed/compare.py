@@ -11,7 +11,9 @@ counts the elements in which a rank's weights differ from the first rank's in an
 (`apart:NAME@rank1`).
 """
 
+import json
 import math
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -201,7 +203,9 @@ def _read(case: str, rank: launch.Rank) -> Trace:
     """The trace in a rank's result; SideError where the file is damaged."""
     try:
         with rank.file("npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return dict(stored)
+            trace = dict(stored)
+        sys.audit("equivalence.reached", json.loads(rank.file("reached").read_text()))
+        return trace
     except Exception as error:
         raise SideError(f"{case}: the result of rank {rank.number} is damaged: {error}") from error
 

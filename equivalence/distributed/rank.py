@@ -23,6 +23,7 @@ import numpy as np
 from equivalence import errors, files
 from equivalence.distributed.launch import ASKED, LAUNCHERS, Rank, say
 from equivalence.errors import DeclarationError
+from equivalence.host import watch
 from equivalence.judge.tensors import Trace
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
@@ -118,6 +119,7 @@ def main(folder: Path) -> None:
         return
     rank = Rank(folder, int(os.environ[LAUNCHERS[job.launcher].rank]))
     with keep_own_files(rank):
+        watch.start()
         say("import")
         framework = _framework(job)
         say("communication")
@@ -127,6 +129,8 @@ def main(folder: Path) -> None:
         trace = framework.train(job, sample)
         trace[SAMPLES] = np.concatenate(sample.indices).astype(np.int64)
         say("end")
+        reached = {file: sorted(every) for file, every in watch.reached().items()}
+        files.write(rank.file("reached"), json.dumps(reached))
         part = rank.file("part")
         with part.open("wb") as file:
             np.savez(file, **trace)

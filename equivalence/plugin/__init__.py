@@ -8,6 +8,7 @@ options: all other options, and the markers.
 fixtures: `compare` and `explore`.
 watch: names the case in which a process dies or hangs.
 results: the lines of results, their page, and the summary.
+changed, green: `--changed`, and the green tests that every run keeps.
 progress: how far a long run is, and how long the rest takes.
 scheduler: deals cases out to the workers of pytest-xdist.
 
@@ -21,5 +22,6 @@ pytest_plugins = [
     "equivalence.plugin.devices",
     "equivalence.plugin.options",
     "equivalence.plugin.watch",
+    "equivalence.plugin.changed",
     "equivalence.plugin.fixtures",
 ]

@@ -141,7 +141,8 @@ def sources(target: str) -> str:
         text = path.read_text()
         sums[name] = hashlib.sha256(text.encode()).hexdigest()
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        waiting += [found for found in _imported(text, package) if found.partition(".")[0] == top]
+        found = imported(ast.parse(text), package)
+        waiting += [each for each in found if each.partition(".")[0] == top]
         waiting += [package] if package else []
     return hashlib.sha256(json.dumps(sums, sort_keys=True).encode()).hexdigest()
 
@@ -157,9 +158,12 @@ def _file(module: str) -> Path | None:
     return Path(found.origin) if found.origin and found.origin.endswith(".py") else None
 
 
-def _imported(text: str, package: str) -> Iterator[str]:
-    """The modules that a source imports; some of the names may be attributes instead."""
-    for node in ast.walk(ast.parse(text)):
+def imported(source: ast.AST, package: str) -> Iterator[str]:
+    """The modules that a source imports; some of the names may be attributes instead.
+
+    package: the package that the source is in, for its relative imports.
+    """
+    for node in ast.walk(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -180,11 +180,46 @@ def compare(results: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list[
     if any(result["seed"] != accepted["seed"] for result in results):
         return []
     now = collect(results)
-    before = {case: kinds for found in accepted["twins"].values() for case, kinds in found.items()}
-    grown, fresh = [], 0
+    before = _cases(accepted)
+    fresh = sum(case not in before for found in now["twins"].values() for case in found)
+    grown = _grown(now, accepted)
+    grown.sort(key=lambda each: each[1] / max(each[0], FLOOR / GROWTH), reverse=True)
+    lines = [_grown_line(*each, results) for each in grown[:MAX_GROWN]]
+    if len(grown) > MAX_GROWN:
+        lines.append(f"... and {len(grown) - MAX_GROWN} more errors that grew")
+    if fresh:
+        lines.append(f"{fresh} cases are not among the accepted results (`make accept` adds them)")
+    return lines
+
+
+def grown(results: Iterable[dict[str, Any]], folder: Path = FOLDER) -> set[str]:
+    """The cases of a run whose errors grew; of an operator's counterpart all examples."""
+    by_device: dict[str, list[dict[str, Any]]] = {}
+    for result in comparisons(results):
+        by_device.setdefault(result["device"], []).append(result)
+    cases = set()
+    for device, found in by_device.items():
+        path = path_of(device, folder)
+        accepted = read(path) if path.exists() else None
+        if accepted and all(result["seed"] == accepted["seed"] for result in found):
+            pairs = {(case, kind) for _, _, case, kind in _grown(collect(found), accepted)}
+            cases |= {r["case"] for r in found if any(_belongs(r, *pair) for pair in pairs)}
+    return cases
+
+
+def _cases(accepted: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Case -> kind of tensor -> accepted error."""
+    return {case: kinds for found in accepted["twins"].values() for case, kinds in found.items()}
+
+
+def _grown(
+    now: Mapping[str, Any], accepted: Mapping[str, Any]
+) -> list[tuple[float, float, str, str]]:
+    """The errors that grew: before, now, case and kind; or torch API and counterpart."""
+    before = _cases(accepted)
+    grown = []
     for found in now["twins"].values():
         for case, kinds in found.items():
-            fresh += case not in before
             for kind, error in kinds.items():
                 was = before.get(case, {}).get(kind)
                 if was is not None and _grew(was, error):
@@ -195,13 +230,7 @@ def compare(results: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list[
             alike = was and was["examples"] == figures["examples"] and was["worst"] is not None
             if alike and figures["worst"] is not None and _grew(was["worst"], figures["worst"]):
                 grown.append((was["worst"], figures["worst"], torch, counterpart))
-    grown.sort(key=lambda each: each[1] / max(each[0], FLOOR / GROWTH), reverse=True)
-    lines = [_grown_line(*each, results) for each in grown[:MAX_GROWN]]
-    if len(grown) > MAX_GROWN:
-        lines.append(f"... and {len(grown) - MAX_GROWN} more errors that grew")
-    if fresh:
-        lines.append(f"{fresh} cases are not among the accepted results (`make accept` adds them)")
-    return lines
+    return grown
 
 
 def _grew(was: float, now: float) -> bool:
@@ -209,18 +238,20 @@ def _grew(was: float, now: float) -> bool:
     return now > FLOOR and now >= GROWTH * was
 
 
+def _belongs(result: Mapping[str, Any], case: str, kind: str) -> bool:
+    """Whether a result is of a case and a kind of tensors; or of a torch API and a counterpart."""
+    if "torch" in result:
+        return (result["torch"], result["counterpart"]) == (case, kind)
+    return result["case"] == case and "tensor" in result and kind_of(result["tensor"]) == kind
+
+
 def _grown_line(was: float, now: float, case: str, kind: str, results: list[dict[str, Any]]) -> str:
     """The line on an error that grew, with its tensor.
 
     case, kind: a case and a kind of tensors; or a torch API and a counterpart.
     """
-
-    def belongs(result: dict[str, Any]) -> bool:
-        if "torch" in result:
-            return (result["torch"], result["counterpart"]) == (case, kind)
-        return result["case"] == case and "tensor" in result and kind_of(result["tensor"]) == kind
-
-    worst = max(filter(belongs, results), key=lambda result: _needed(result) or 0.0)
+    own = (result for result in results if _belongs(result, case, kind))
+    worst = max(own, key=lambda result: _needed(result) or 0.0)
     return (
         f"grown since it was accepted: {worst['tensor']} of {worst['case']}: "
         f"{was:.3g} -> {now:.3g} roundings"

@@ -31,7 +31,7 @@ LEVELS = (
     ("operators", "report", "bylayer"),
     ("trend",),
     ("page",),
-    ("coverage", "own"),
+    ("coverage", "own", "changed"),
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""

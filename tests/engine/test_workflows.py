@@ -91,6 +91,19 @@ def test_every_target_and_variable_that_a_job_gives_make_is_in_the_makefile(job)
     assert given <= variable_names() | {"PIP_EXTRA_INDEX_URL", "BROWSER_TESTS"}
 
 
+@pytest.mark.parametrize("job", JOBS)
+def test_no_job_leaves_out_what_was_green_before(job):
+    assert not [line for line in commands(job) if re.search(r"--changed|make changed", line)]
+
+
+def test_only_one_target_leaves_out_what_was_green_before():
+    rules = re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE)
+    assert [target for target, recipe in rules if "--changed" in recipe] == ["changed"]
+    assert not re.search(
+        r"--changed", "".join(re.findall(r"^\w+ [?:]?= .*", MAKEFILE, re.MULTILINE))
+    )
+
+
 def test_the_jobs_of_a_merge_are_those_of_make_test():
     (wanted,) = re.findall(r"^test: ([a-z ]+?) *##", MAKEFILE, re.MULTILINE)
     for job in (read(ROOT / ".github/workflows/merge.yml")["jobs"]["test"], read(GITLAB)["test"]):

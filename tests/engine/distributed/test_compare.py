@@ -14,6 +14,7 @@ from equivalence.distributed.diagnose import brief, full
 from equivalence.distributed.launch import Rank
 from equivalence.distributed.rank import Job, RankSample, of_rank
 from equivalence.errors import DeclarationError, EquivalenceError, SideError
+from equivalence.host import watch
 from equivalence.host.isolation import isolated
 from tests.engine.parts.training_on_ranks import whole_batch_gradients
 
@@ -305,6 +306,15 @@ def test_a_damaged_result_is_told(tmp_path):
     rank.file("npz").write_bytes(rank.file("npz").read_bytes()[:500])
     with pytest.raises(SideError, match="a case: the result of rank 1 is damaged: "):
         distributed._read("a case", rank)
+
+
+def test_what_the_sources_of_a_rank_reach_is_known(tmp_path):
+    watch.start()
+    rank = Rank(tmp_path, 0)
+    np.savez(rank.file("npz"), loss=np.zeros(3))
+    rank.file("reached").write_text('{"/project/nets.py": ["module tables"]}')
+    assert [*distributed._read("a case", rank)] == ["loss"]
+    assert watch.reached()["/project/nets.py"] == {"module tables"}
 
 
 def test_no_pickle_is_run(tmp_path):
