@@ -247,17 +247,25 @@ def _add_coverage(commands: Any) -> None:
     command = commands.add_parser(
         "coverage",
         help="what a PyTorch network uses, and what of that is verified here",
-        description="List the APIs of PyTorch that a Python file or a module uses, what they are "
-        "in MindSpore, what differs, and how large the error was. Exit code 1: not all are "
-        "verified.",
+        description="List the calls of PyTorch in a Python file, in a folder or in a module, with "
+        "what they use of their package: which differ silently in MindSpore, which raise, which "
+        "nobody has compared, and which are verified. Exit code 1: not all are verified.",
     )
     command.add_argument(
-        "target", metavar="TARGET", help="a Python file, or MODULE:ATTRIBUTE that builds a module"
+        "target",
+        metavar="TARGET",
+        help="a Python file, a folder, or MODULE:ATTRIBUTE that builds a module",
+    )
+    command.add_argument(
+        "--fix-hints", action="store_true", help="print what to write in MindSpore, line by line"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of it, too"
     )
     _add_arguments(command)
     command.set_defaults(
         run="equivalence.coverage.command:command",
-        given=("target", "arguments"),
+        given=("target", "arguments", "fix_hints", "json_file"),
         destination="the table",
     )
 

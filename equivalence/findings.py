@@ -1,7 +1,8 @@
 """True discrepancies between the frameworks, each in a script of its own. Do they still stand?
 
 A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. The first line of its
-docstring says what is wrong, and its constant `API` where. It prints a line `expected ...` and, as
+docstring says what is wrong, its constant `API` where, `SEVERITY` how bad it is, `WHEN` what it
+needs, and `TORCH` which calls of PyTorch it is about. It prints a line `expected ...` and, as
 its last line, `got ...`. It ends with exit code 1 while the discrepancy stands, and with 0 once it
 is gone. A script of the kind `crash` is ended by a signal while the discrepancy stands.
 """
@@ -38,6 +39,9 @@ KINDS = {  # the names of the folders, in the order in which findings are listed
     "crash": "the process is ended by a signal",
 }
 
+CONSTANTS = ("API", "KIND", "SEVERITY", "WHEN", "TORCH")
+"""What a script says of itself, as constants."""
+
 THERE, CRASHES, GONE, FAILED = "there", "crashes", "gone", "failed"
 """States of a finding: it stands (THERE, CRASHES), it is GONE, or its script FAILED."""
 STANDING = (THERE, CRASHES)
@@ -52,6 +56,14 @@ IS_GONE, IS_THERE = 0, 1
 ALL_STAND, STALE = 0, 1
 """Exit codes of the command."""
 
+SEVERITIES = {  # the most dangerous first
+    "silent": "a wrong number, and nothing tells",
+    "crashes": "the process ends",
+    "raises": "an error",
+    "default": "it is right where the argument is given",
+    "inaccurate": "digits are lost",
+}
+
 CRASH_SIGNALS = {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}
 """Signals of a crash. A process that runs out of memory, or that somebody ends, gets others."""
 
@@ -63,12 +75,20 @@ class Finding(NamedTuple):
     kind: the name of its folder, a key of KINDS.
     api: what it is about.
     title: the first line of its docstring.
+    severity: a key of SEVERITIES.
+    when: what it needs, in words, such as "NaN" or "float16"; empty: nothing.
+    torch: the calls of PyTorch that it is about, such as "torch.roll" or "torch.topk(k=0)". Where
+    an argument is a tuple, it is about any of these values; where it is `...`, about any value
+    that is not the default.
     """
 
     path: Path
     kind: str
     api: str
     title: str
+    severity: str
+    when: str
+    torch: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -104,18 +124,24 @@ def read(path: Path) -> Finding:
     if not title.endswith("."):
         raise FindingError(f"{path} has no docstring whose first line is a sentence")
     constants = {
-        target.id: node.value.value
+        target.id: ast.literal_eval(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.Tuple)
         for target in node.targets
-        if isinstance(target, ast.Name)
+        if isinstance(target, ast.Name) and target.id in CONSTANTS
     }
     if "KIND" in constants:
         raise FindingError(f"{path} has a KIND, which its folder tells; take the line out")
     api = constants.get("API")
     if not (isinstance(api, str) and api):
         raise FindingError(f"{path} has no API, the name of what it is about")
-    return Finding(path, kind, api, title)
+    severity = constants.get("SEVERITY")
+    if severity not in SEVERITIES:
+        raise FindingError(f"{path} has no SEVERITY: one of {', '.join(SEVERITIES)}")
+    torch = constants.get("TORCH")
+    if not (isinstance(torch, tuple) and all(isinstance(each, str) for each in torch)):
+        raise FindingError(f"{path} has no TORCH, a tuple of calls such as ('torch.topk(k=0)',)")
+    return Finding(path, kind, api, title, severity, constants.get("WHEN", ""), torch)
 
 
 def read_all(folder: Path) -> list[Finding]:

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.fold"
+SEVERITY = "raises"
+TORCH = ("torch.nn.functional.fold",)
 
 x = np.ones((1, 4, 4), np.float32)
 expected = F.fold(torch.tensor(x), (3, 3), 2).numpy().shape

@@ -11,6 +11,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.LayerNorm"
+SEVERITY = "raises"
+TORCH = ()
 
 x = np.ones((4, 2, 3), np.float32)
 layer = nn.LayerNorm((2, 3), begin_norm_axis=-2, begin_params_axis=-2)

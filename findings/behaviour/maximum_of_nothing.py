@@ -10,6 +10,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.maximum"
+SEVERITY = "raises"
+WHEN = "empty"
+TORCH = (
+    "torch.maximum",
+    "torch.minimum",
+)
 
 x = np.zeros((0, 4), np.float32)
 expected = torch.maximum(torch.tensor(x), torch.ones(4)).numpy().shape

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.unsorted_segment_max"
+SEVERITY = "raises"
+TORCH = ()
 
 x, ids = np.float32([1, 2, 3]), np.int64([0, 1, 0])
 count = ms.Tensor(2, ms.int32)

@@ -7,6 +7,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.COOTensor"
+SEVERITY = "raises"
+WHEN = "graph"
+TORCH = ()
 
 
 class Dense(nn.Cell):

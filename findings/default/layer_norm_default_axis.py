@@ -11,6 +11,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.LayerNorm"
+SEVERITY = "raises"
+TORCH = ("torch.nn.LayerNorm",)
 
 x = np.ones((4, 2, 3), np.float32)
 expected = torch.nn.LayerNorm((2, 3))(torch.tensor(x)).shape

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.einsum"
+SEVERITY = "raises"
+TORCH = ("torch.einsum",)
 
 x = np.float32([[1, 2], [3, 4]])
 expected = torch.einsum("ij,jk->ik", torch.tensor(x), torch.tensor(x)).numpy().tolist()

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.optim.AdamW"
+SEVERITY = "raises"
+TORCH = ("torch.optim.AdamW",)
 
 gradient = np.float32([0.5])
 t = torch.ones(1, requires_grad=True)

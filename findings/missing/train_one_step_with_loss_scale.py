@@ -11,6 +11,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.TrainOneStepWithLossScaleCell"
+SEVERITY = "raises"
+TORCH = ()
 
 x = np.float32([[1, 2]])
 layer = torch.nn.Linear(2, 1, bias=False)

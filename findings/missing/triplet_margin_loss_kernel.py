@@ -7,6 +7,11 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.triplet_margin_loss"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.triplet_margin_loss",
+    "torch.nn.TripletMarginLoss",
+)
 
 x = np.float32([[-1.5, 0.25, 2]])
 expected = torch.nn.functional.triplet_margin_loss(
