@@ -7,9 +7,8 @@ from typing import Any
 
 from equivalence import torchvision_schemas
 from equivalence.coverage import usage
-from equivalence.coverage.hints import hint
 from equivalence.coverage.known import load
-from equivalence.coverage.text import Judged, data, hints, table
+from equivalence.coverage.text import Judged, data, hint, hints, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError

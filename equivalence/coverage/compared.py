@@ -1,5 +1,6 @@
 """Which arguments of a function are compared: those of the examples that its operators draw."""
 
+import contextlib
 import functools
 import math
 from collections.abc import Iterator, Mapping
@@ -7,21 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.coverage import defaults
-from equivalence.coverage.calls import Call, Told
+from equivalence.coverage.reader import Call, Told
 from equivalence.coverage.torch_names import TENSOR, is_class
 from equivalence.declare.operator import Counterpart, Example, Operator
 from equivalence.errors import SignatureError
 from equivalence.operators.explore import Exploration, draw_examples
 from equivalence.targets import resolve
 
-DRAWN = 100
+DRAWN = 60
 """How many examples of an operator are looked at."""
 
 PLACES = {  # of results, not of what they are
     *("device", "requires_grad", "layout", "memory_format", "non_blocking", "pin_memory"),
-    *("generator", "foreach", "fused", "copy"),
+    *("generator", "foreach", "fused", "copy", "inplace"),
 }
 """Arguments that change no number."""
+
+SEVERAL = ("size", "dims", "shape", "repeats", "tensors")
+"""Arguments that may be given one by one, as in `x.view(2, 3)`."""
 
 Bound = dict[str, Any]
 """Argument -> its value, or a `Told`."""
@@ -30,16 +34,14 @@ Bound = dict[str, Any]
 @functools.cache
 def signatures(api: str) -> tuple[Mapping[str, Any], ...]:
     """The signatures of a function, of a method as the function has it, or of a class."""
-    names = [api]
+    names, last = [api], api.rpartition(".")[2]
     if api.startswith(f"{TENSOR}."):
-        name = api.rpartition(".")[2].strip("_") if "__" in api else api.rpartition(".")[2]
-        names += [f"torch.{name}"]
+        names += [f"torch.{last.strip('_') if '__' in last else last}"]
+    found: list[Mapping[str, Any]] = []
     for name in names:
-        try:
-            return tuple(defaults.of_torch(name))
-        except SignatureError:
-            continue
-    return ()
+        with contextlib.suppress(SignatureError):
+            found += defaults.of_torch(name)
+    return tuple(found)
 
 
 def bindings(call: Call) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
@@ -50,17 +52,47 @@ def bindings(call: Call) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
         return
     for signature in signatures(call.api):
         names = [name for name in signature if not name.startswith("*")]
-        bound: Bound = {}
-        for key, value in given.items():
-            if isinstance(key, str):
-                bound[key] = value
-            elif key < len(names):
-                bound[names[key]] = value
-            elif names:  # x.view(2, 3) is x.view((2, 3))
-                last = bound[names[-1]]
-                bound[names[-1]] = (*(last if isinstance(last, tuple) else (last,)), value)
+        bound: Bound = {key: value for key, value in given.items() if isinstance(key, str)}
+        places = [value for key, value in given.items() if isinstance(key, int)]
+        if (several := _several(signature, len(places), bound)) is not None:
+            places[several:] = [tuple(places[several:])]
+        if len(places) > len(names):
+            continue
+        bound |= dict(zip(names, places, strict=False))
         if not set(bound) - set(names) - {"*", "**"} - PLACES:
             yield {name: value for name, value in bound.items() if name not in PLACES}, signature
+
+
+def shown(value: Any) -> str:
+    """A value as code has it, `...` where it is known when it runs."""
+    if isinstance(value, Told):
+        return "..."
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))})"
+    return repr(value)
+
+
+def _several(signature: Mapping[str, Any], count: int, bound: Bound) -> int | None:
+    """The position from which on positional arguments are one, as x.view(2, 3) is x.view((2, 3)).
+
+    count: how many there are. bound: the others.
+    """
+    names = list(signature)
+    first = next((n for n, name in enumerate(names) if name in SEVERAL), count)
+    rest = [name for name in names[first + 1 :] if name not in bound]
+    more = any(signature[name] is defaults.REQUIRED for name in rest)
+    return first if count > first + 1 and not more else None
+
+
+def gathered(call: Call) -> int | None:
+    """The position from which on the arguments of a call are one tuple; None: nowhere."""
+    given = call.given or {}
+    keywords = {key: value for key, value in given.items() if isinstance(key, str)}
+    for signature in signatures(call.api):
+        first = _several(signature, len(given) - len(keywords), keywords)
+        if first is not None:
+            return first
+    return None
 
 
 class Compared:
@@ -87,12 +119,27 @@ class Compared:
         for bound, signature in bindings(call):
             found = [e for e in self.examples if self._fits(call, e, bound, signature)]
             numbers = [name for name, value in bound.items() if _number(value)]
-            told = all(any(self._has(e, name, bound[name]) for e in found) for name in numbers)
+            told = all(any(self._has(e, n, bound[n]) for e in self.examples) for n in numbers)
             best = max(best, found if told else [], key=len)
         return best
 
+    def named(self, call: Call) -> dict[str, set[str]]:
+        """The names that are compared for arguments that a call does not write out.
+
+        Argument, such as `mode` -> the values that examples have; no other value is compared.
+        """
+        found: dict[str, set[str]] = {}
+        for bound, _ in bindings(call):
+            for name in (name for name, value in bound.items() if value is Told.UNKNOWN):
+                drawn = (example.arguments.get(name) for example in self.examples)
+                if names := {each for each in drawn if isinstance(each, str)}:
+                    found.setdefault(name, set()).update(names)
+        return found
+
     def strange(self, call: Call) -> list[str]:
         """The arguments of a call that no example has, spelled."""
+        if "index" in (call.given or {}):
+            return ["such an index"]
         least: list[str] | None = None
         for bound, signature in bindings(call):
             odd = []
@@ -104,8 +151,7 @@ class Compared:
                     if self._fits(call, e, alone, signature, name) and self._has(e, name, value)
                 ]
                 if not has:
-                    shown = "..." if isinstance(value, Told) else repr(value)
-                    odd.append(f"{name}={shown}")
+                    odd.append(f"{name}={shown(value)}")
             if least is None or len(odd) < len(least):
                 least = odd
         return least or []
@@ -142,7 +188,7 @@ class Compared:
             return True
         for name, value in example.arguments.items():
             if name not in bound and "*" not in bound and "**" not in bound:
-                default = signature.get(name, defaults.REQUIRED)
+                default = signature.get(name)
                 if default is defaults.REQUIRED and is_class(call.api):
                     continue  # as torch.nn.Softmax(), whose dim is told otherwise
                 if not (_same(default, value) or (_number(default) and fits(default, value))):
@@ -164,32 +210,38 @@ def _index(example: Example) -> tuple[str, ...]:
 
 
 def fits(value: Any, drawn: Any) -> bool:
-    """Whether a value is such as one that is drawn: numbers of the same kind and the same sign."""
+    """Whether a value is such as one that is drawn: for numbers, one of the same kind."""
     if isinstance(value, Told):
         return True
     if isinstance(value, list | tuple):
         if isinstance(drawn, list | tuple):
-            return len(value) == len(drawn) and all(map(fits, value, drawn))
+            # Each number need be among those drawn, not in its place.
+            alike = (any(fits(each, other) for other in drawn) for each in value)
+            return len(value) == len(drawn) and all(alike)
         return bool(value) and all(fits(each, drawn) for each in value)
     if isinstance(drawn, list | tuple):  # 3 for (3, 3)
         return _number(value) and bool(drawn) and all(fits(value, each) for each in drawn)
     if not (_number(value) and _number(drawn)):
         return _same(value, drawn)
-    if isinstance(value, float) and not isinstance(drawn, float) and not value.is_integer():
-        return False
     if not math.isfinite(value):
         return value == drawn
-    return (value > 0) == (drawn > 0) and (value < 0) == (drawn < 0)
+    if isinstance(drawn, float):
+        return True
+    # No axis, no size and no padding is a case of its own.
+    return float(value).is_integer() and (value == 0) == (drawn == 0)
 
 
 def _number(value: Any) -> bool:
     """Whether a value is a number, or several."""
     if isinstance(value, list | tuple):
-        return bool(value) and all(_number(each) or isinstance(each, Told) for each in value)
+        told = [each for each in value if not isinstance(each, Told)]
+        return bool(told) and all(map(_number, told))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.removeprefix("torch.") == other
     return type(one) is type(other) and one == other
 
 

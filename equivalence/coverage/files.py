@@ -73,7 +73,7 @@ class File:
     def near(self, package: str) -> bool:
         """Whether a package is that of the file, or lies beside a file that is in none."""
         own = self.path.relative_to(self.root).parts
-        return len(own) == 1 or package == own[0]
+        return package == own[0] or (len(own) == 1 and package not in ROOTS)
 
     def absolute(self, dotted: str) -> str:
         """A relative name in full, as seen from the root; any other name unchanged."""

@@ -1,4 +1,4 @@
-"""What was verified: the operators, layers and other declarations of the clone, and the findings."""
+"""What was verified: operators, layers and other declarations of the clone; and the findings."""
 
 import importlib
 import sys

@@ -7,9 +7,10 @@ that name. Where nobody knows whether a value is a tensor, the call is not `sure
 import ast
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-from equivalence.coverage.calls import Call, Told, arguments, literal
 from equivalence.coverage.torch_names import ROOTS, TENSOR, is_class, public
 from equivalence.coverage.values import Kind, Scope, attributes_of, element
 
@@ -40,6 +41,78 @@ COMPARED = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "e
 UNARY = {ast.USub: "neg", ast.Invert: "bitwise_not"}
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 PERHAPS = (Kind.TENSOR, Kind.UNKNOWN)
+
+
+class Told(Enum):
+    """What a line tells of an argument that it does not write out."""
+
+    TENSOR = "a tensor"
+    UNKNOWN = "known when it runs"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, or one mention of a function that something else calls.
+
+    api: PyTorch's name of it; an operator such as `+` has that of its function.
+    place: "net.py:12", or the name of a submodule.
+    given: position or name of an argument -> its value, or a `Told`; None: a mention.
+    text: the code, on one line.
+    sure: whether it is a tensor that it is called on, or may be something else.
+    node: the code, for a hint; None for a built module.
+    """
+
+    api: str
+    place: str
+    given: Mapping[int | str, Any] | None = None
+    text: str = ""
+    sure: bool = True
+    node: ast.AST | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether the name is none of PyTorch's public ones."""
+        return any(part.startswith("_") and not part.endswith("__") for part in self.api.split("."))
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it is a method that changes its tensor."""
+        name = self.api.rpartition(".")[2]
+        return self.api.startswith("torch.Tensor.") and name.endswith("_") and name[0] != "_"
+
+    def spelled(self) -> str:
+        """The call with those of its arguments that are written out."""
+        if self.given is None:
+            return self.api
+        words = [
+            each if isinstance(key, int) else f"{key}={each}"
+            for key, value in self.given.items()
+            for each in ["..." if isinstance(value, Told) else repr(value)]
+        ]
+        return f"{self.api}({', '.join(words)})"
+
+
+def arguments(
+    node: ast.Call, value: Callable[[ast.expr], Any], first: int = 0
+) -> dict[int | str, Any]:
+    """The arguments of a call. value: what an expression stands for. first: the first position."""
+    given: dict[int | str, Any] = {}
+    for number, each in enumerate(node.args, first):
+        if isinstance(each, ast.Starred):
+            given["*"] = Told.UNKNOWN
+            break
+        given[number] = value(each)
+    for each in node.keywords:
+        given[each.arg or "**"] = value(each.value) if each.arg else Told.UNKNOWN
+    return given
+
+
+def literal(node: ast.expr) -> Any:
+    """The value of a literal; `Told.UNKNOWN` for any other expression."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError):
+        return Told.UNKNOWN
 
 
 class Reader(ast.NodeVisitor):
@@ -125,6 +198,8 @@ class Reader(ast.NodeVisitor):
         if method.attr in scope.alone and kind is not Kind.MODULE:
             self._add(f"{TENSOR}.{method.attr}", node, given)
         elif method.attr in scope.shared and kind in PERHAPS:
+            if kind is Kind.UNKNOWN and hasattr(dict, method.attr):
+                return
             self._add(f"{TENSOR}.{method.attr}", node, given, kind is Kind.TENSOR)
 
     # Operators.
@@ -133,7 +208,7 @@ class Reader(ast.NodeVisitor):
         kind = self.scope.kind(node)
         if kind in PERHAPS or isinstance(node.op, ast.MatMult):
             left, right = self._value(node.left), self._value(node.right)
-            if left is not Told.TENSOR and type(node.op) in COMMUTATIVE:
+            if not isinstance(left, Told) and type(node.op) in COMMUTATIVE:
                 left, right = right, left
             given = {0: left, 1: right}
             sure = kind is Kind.TENSOR or isinstance(node.op, ast.MatMult)
@@ -193,11 +268,10 @@ class Reader(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         for target in node.targets:
-            pairs = [(target, node.value)]
-            both = (ast.Tuple, ast.List)
-            if isinstance(target, both) and isinstance(node.value, both):
-                if len(target.elts) == len(node.value.elts):
-                    pairs = list(zip(target.elts, node.value.elts, strict=True))
+            pairs, both = [(target, node.value)], (ast.Tuple, ast.List)
+            several = isinstance(target, both) and isinstance(node.value, both)
+            if several and len(target.elts) == len(node.value.elts):
+                pairs = list(zip(target.elts, node.value.elts, strict=True))
             for one, value in [(one, self.scope.kind(value)) for one, value in pairs]:
                 self._assign(one, value)
 
@@ -247,7 +321,7 @@ class Reader(ast.NodeVisitor):
         self.read(*node.body, *node.orelse)
         self.branches -= 1
 
-    visit_While = visit_If
+    visit_While = visit_If  # noqa: N815
 
     def visit_For(self, node: ast.For) -> None:
         self.visit(node.iter)
@@ -282,7 +356,8 @@ class Reader(ast.NodeVisitor):
         self.read(*parts)
         self.scope = outer
 
-    visit_ListComp = visit_SetComp = visit_GeneratorExp = visit_DictComp = _comprehension
+    visit_ListComp = visit_SetComp = _comprehension  # noqa: N815
+    visit_GeneratorExp = visit_DictComp = _comprehension  # noqa: N815
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.Lambda) -> None:
         decorators = getattr(node, "decorator_list", ())
@@ -293,7 +368,7 @@ class Reader(ast.NodeVisitor):
         self.read(*(node.body if isinstance(node.body, list) else [node.body]))
         self.scope, self.branches = outer, branches
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         outer = self.scope
@@ -304,4 +379,4 @@ class Reader(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         """Imports use nothing."""
 
-    visit_ImportFrom = visit_Import
+    visit_ImportFrom = visit_Import  # noqa: N815

@@ -39,6 +39,8 @@ STRUCTURE = {
     "torch.optim": ("Optimizer",),
     "torch.optim.lr_scheduler": ("LRScheduler",),
     "torch.utils.data": ("Dataset",),
+    "torchvision": ("_is_tracing",),
+    "torchvision.extension": ("_assert_has_ops",),
     TENSOR: (
         "contiguous",
         "cpu",
@@ -62,6 +64,7 @@ STRUCTURE = {
 }
 """Module or class -> its names that compute nothing, so that there is nothing to verify."""
 STRUCTURE_BELOW = (
+    "torch._C._get_tracing_state",
     "torch._C._log_api_usage_once",
     "torch.backends.",
     "torch.fx.",

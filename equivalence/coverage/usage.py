@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equivalence.coverage.calls import Call
 from equivalence.coverage.files import File, Project
-from equivalence.coverage.reader import Reader
+from equivalence.coverage.reader import Call, Reader
 from equivalence.coverage.torch_names import ROOTS, public_class
 from equivalence.coverage.values import Kind, Scope
 from equivalence.errors import CoverageError
@@ -47,11 +46,12 @@ class Follower:
         self._read: set[tuple[Path, str]] = set()
         self._waiting: list[tuple[File, str]] = []
 
-    def read_file(self, path: Path) -> None:
-        """Read all of a file."""
-        file = self.project.file(path)
-        self._read |= {(file.path, name) for name in ("", *file.definitions)}
-        self.read(file, Scope.of(file.tree, file.names), file.tree)
+    def read_files(self, *paths: Path) -> None:
+        """Read all of some files."""
+        files = [self.project.file(path) for path in paths]
+        self._read |= {(file.path, name) for file in files for name in file.definitions}
+        for file in files:
+            self.read(file, Scope.of(file.tree, file.names), file.tree)
 
     def read(self, file: File, scope: Scope, *nodes: ast.AST) -> None:
         """Read nodes of a file, and all that they lead to."""
@@ -61,32 +61,40 @@ class Follower:
         def place(line: int) -> str:
             return str(line) if near else f"{file.path.name}:{line}"
 
-        def other(dotted: str) -> None:
-            self._follow(file, dotted, place)
+        def found(call: Call) -> None:
+            # A file of torchvision may name its own package in full.
+            of_its_own = call.api.startswith("torchvision.") and file.near("torchvision")
+            if of_its_own and not self.known(call.api) and self._follow(file, call.api):
+                return
+            self.usage.calls.append(call)
 
-        Reader(scope, place, self.usage.calls.append, other).read(*nodes)
+        def other(dotted: str) -> None:
+            if not self._follow(file, dotted) and not dotted.startswith(":"):
+                self.usage.others.add(dotted if dotted[0] == "." else dotted.split(".")[0])
+
+        Reader(scope, place, found, other).read(*nodes)
         while self._waiting:
             next_file, name = self._waiting.pop()
             inner = Scope.of(next_file.tree, next_file.names)
             self.read(next_file, inner, next_file.definitions[name])
 
-    def _follow(self, file: File, dotted: str, place: Callable[[int], str]) -> None:
+    def _follow(self, file: File, dotted: str) -> bool:
+        """Have what defines a name read, too; False where that is not at hand."""
         full = file.absolute(dotted)
         if dotted.startswith(".") and full.split(".")[0] in ROOTS and self.known(full):
             self.usage.calls.append(Call(full, file.path.name))
-            return
+            return True
         try:
             found = self.project.find(file, dotted)
         except CoverageError:
             found = None
         if found is None:
-            if not dotted.startswith(":"):
-                self.usage.others.add(dotted if dotted[0] == "." else dotted.split(".")[0])
-            return
+            return False
         there, name = found
         if name and (there.path, name) not in self._read:
             self._read.add((there.path, name))
             self._waiting.append((there, name))
+        return True
 
 
 def of_path(path: Path, known: Callable[[str], bool] = lambda _: False) -> Usage:
@@ -96,14 +104,13 @@ def of_path(path: Path, known: Callable[[str], bool] = lambda _: False) -> Usage
     """
     if not path.is_dir():
         follower = Follower(known, path)
-        follower.read_file(path)
+        follower.read_files(path)
         return follower.usage
     follower = Follower(known)
     files = sorted(path.rglob("*.py"))
     if not files:
         raise CoverageError(f"{path} has no Python files")
-    for each in files:
-        follower.read_file(each)
+    follower.read_files(*files)
     return follower.usage
 
 
@@ -204,11 +211,11 @@ def _methods(node: ast.AST, kind: type) -> Iterator[Callable]:
 
 def list_uses(uses: Iterable[str], most: int = 5) -> str:
     """Uses in order, without repetition; beyond `most`, the rest is counted."""
-    different = sorted(set(uses), key=_natural_key)
+    different = sorted(set(uses), key=natural_key)
     return listed(different, most if len(different) > most + 1 else len(different))
 
 
-def _natural_key(use: str) -> list[str | int]:
+def natural_key(use: str) -> list[str | int]:
     """A key that sorts numbers by size."""
     words = re.split(r"(\d+)", use)
     return [int(word) if number % 2 else word for number, word in enumerate(words)]

@@ -252,9 +252,9 @@ def _used_as_tensors(function: ast.AST, scope: Scope) -> Iterator[str]:
                 used = [node.func.value]
             elif api and api.startswith("torch.") and not is_class(api):
                 used = node.args[:1]
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-            if any(isinstance(each, ast.Slice) for each in node.slice.elts):
-                used = [node.value]
+        elif isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else ()
+            used = [node.value] if any(isinstance(each, ast.Slice) for each in parts) else ()
         for each in used:
             while isinstance(each, ast.Subscript):
                 each = each.value
@@ -272,31 +272,30 @@ def attributes_of(body: ast.ClassDef, scope: Scope) -> dict[str, Kind]:
         kinds.setdefault(method.name, Kind.UNKNOWN)
         inner = scope.inner(method)
         for node in ast.walk(method):
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                for target in targets:
-                    if _of_self(target):
-                        kind = inner.kind(node.value)
-                        if kind is Kind.UNKNOWN and isinstance(node.value, ast.Call):
-                            kind = Kind.MODULE  # what a network builds and keeps, it calls
-                        if _is_parameter(node.value, scope):
-                            kind = Kind.TENSOR
-                        before = kinds.get(target.attr, kind)
-                        kinds[target.attr] = kind if kind is before else Kind.UNKNOWN
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in ("register_buffer", "register_parameter") and node.args:
-                    name = node.args[0]
-                    if isinstance(name, ast.Constant):
-                        kinds[name.value] = Kind.TENSOR
+            for name, kind in _kept(node, inner):
+                kinds[name] = kind if kinds.get(name, kind) is kind else Kind.UNKNOWN
     return kinds
+
+
+def _kept(node: ast.AST, scope: Scope) -> Iterator[tuple[str, Kind]]:
+    """The attributes of `self` that a statement or a call sets."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        kind = scope.kind(node.value)
+        if isinstance(node.value, ast.Call):
+            name = (scope.dotted(node.value.func) or "").rpartition(".")[2]
+            if name in ("Parameter", "Buffer"):
+                kind = Kind.TENSOR
+            elif kind is Kind.UNKNOWN:
+                kind = Kind.MODULE  # what a network builds and keeps, it calls
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if _of_self(target):
+                yield target.attr, kind
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        registers = node.func.attr in ("register_buffer", "register_parameter")
+        if registers and isinstance(node.args[0], ast.Constant):
+            yield node.args[0].value, Kind.TENSOR
 
 
 def _of_self(node: ast.expr) -> bool:
     itself = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     return itself and node.value.id == "self"
-
-
-def _is_parameter(node: ast.expr, scope: Scope) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    return (scope.dotted(node.func) or "").rpartition(".")[2] in ("Parameter", "Buffer")

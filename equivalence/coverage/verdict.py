@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from equivalence.coverage.calls import Call, Told, literal
 from equivalence.coverage.compared import Compared, beyond, bindings
 from equivalence.coverage.known import Declarations, Layer
+from equivalence.coverage.reader import Call, Told, literal
+from equivalence.coverage.torch_names import is_class
 from equivalence.declare.difference import Raised
 from equivalence.declare.operator import LIMITS, Counterpart, Operator
 from equivalence.declare.twin import Twin
@@ -69,6 +70,7 @@ class Verdict:
     worst: the largest error of the first, in roundings; None: not measured.
     remarks: what else to know: what differs in other dtypes, modes or calls.
     counterpart: that of the first.
+    named: the arguments that are compared by name, not as inputs.
     """
 
     danger: Danger
@@ -78,6 +80,11 @@ class Verdict:
     worst: float | None = None
     remarks: list[str] = field(default_factory=list)
     counterpart: Counterpart | None = None
+    named: frozenset[str] = frozenset()
+
+
+INPLACE = "MindSpore leaves the input as it is: wrong where that is used again"
+"""What differs where `inplace=True`."""
 
 
 class Judge:
@@ -104,16 +111,29 @@ class Judge:
         ]
         operators, strange = self.known.operators(call.api), []
         options: dict[str, Verdict] = {}
-        for operator in operators:
-            self._of_operator(call, operator, options, strange)
+        fitting = [each for each in operators if self._of_operator(call, each, options, strange)]
+        for api, option in options.items():
+            _demand_all(option, api, fitting)
         for layer in self.known.layers(call.api):
             self._of_layer(call, layer, options, strange)
         for api, option in options.items():
             for finding, certain in found:
                 if finding.api.removeprefix("mindspore.") == api:
-                    _add_finding(option, finding, certain, option.counterpart)
-        if options:
-            ranked = sorted(options.values(), key=lambda each: each.danger, reverse=True)
+                    _add_finding(option, finding, certain)
+        if _changes_its_input(call):
+            for option in options.values():
+                _worsen(option, Danger.SOMETIMES, INPLACE)
+        named: dict[str, set[str]] = {}
+        for operator in fitting:
+            for name, values in self._compared(operator).named(call).items():
+                named.setdefault(name, set()).update(values)
+        strange += [f"{name}=... but {', '.join(map(repr, sorted(named[name])))}" for name in named]
+        if options and not named:
+            of_class = is_class(call.api)
+            ranked = sorted(
+                options.values(),
+                key=lambda each: (-each.danger, each.apis[0].startswith("nn.") != of_class),
+            )
             best = ranked[0]
             best.apis = [each.apis[0] for each in ranked if each.danger == best.danger]
             return best
@@ -124,14 +144,17 @@ class Judge:
     ) -> Verdict:
         """The verdict where nothing that is compared is such a call."""
         verdict = Verdict(Danger.PRIVATE if call.private else Danger.UNKNOWN)
+        why = "nothing that is compared is such a call"
         if operators or self.known.layers(call.api):
-            shown = ", ".join(dict.fromkeys(strange)) or "these arguments together"
-            verdict.reasons.append(f"no comparison has {shown}")
+            why = ", ".join(dict.fromkeys(strange)) or "these arguments together"
+            why = f"no comparison has {why}"
+        verdict.reasons.append(why)
         dangers = []
-        for finding, _ in found:
+        for finding, certain in found:
             of_mint = finding.api.startswith("mindspore.mint.") and finding.severity == "raises"
             danger = OF_SEVERITY[finding.severity]
-            if danger is Danger.SILENT and finding.when:
+            conditions = any(_pattern(text)[1] for text in finding.torch)
+            if danger is Danger.SILENT and (finding.when or (conditions and not certain)):
                 danger = Danger.SOMETIMES
             if of_mint or danger is Danger.VERIFIED or finding.when in NARROWS:
                 verdict.remarks.append(_told(finding))
@@ -140,6 +163,7 @@ class Judge:
         if dangers:
             verdict.danger = min(danger for danger, _ in dangers)
             verdict.reasons = [_told(each) for _, each in sorted(dangers, key=lambda one: one[0])]
+            verdict.remarks += [why] if operators else []
             verdict.findings = [each.name for _, each in dangers]
         return verdict
 
@@ -162,14 +186,16 @@ class Judge:
 
     def _of_operator(
         self, call: Call, operator: Operator, options: dict[str, Verdict], strange: list[str]
-    ) -> None:
+    ) -> bool:
+        """Add what an operator says of a call; False where it has no example of its arguments."""
         compared = self._compared(operator)
         fitting = compared.fitting(call)
         if not fitting:
             strange += compared.strange(call) if not strange else []
-            return
+            return False
         for counterpart in operator.counterparts:
             option = options.setdefault(counterpart.api, _fresh(counterpart))
+            option.named |= {name for example in fitting for name in example.arguments}
             figures = self.known.figures["operators"].get(operator.torch, {})
             worst = figures.get(counterpart.api, {}).get("worst")
             option.worst = max((w for w in (option.worst, worst) if w is not None), default=None)
@@ -182,6 +208,7 @@ class Judge:
                     _worsen(option, Danger.SOMETIMES, difference.cause)
             if counterpart.integers:
                 _note(option.remarks, f"integers are {counterpart.integers}")
+        return True
 
     def _of_layer(
         self, call: Call, layer: Layer, options: dict[str, Verdict], strange: list[str]
@@ -228,11 +255,20 @@ class Judge:
         return least or []
 
 
+def _demand_all(option: Verdict, api: str, fitting: list[Operator]) -> None:
+    """A MindSpore call must be compared in all the ways that a call may be meant."""
+    compared = [each.name for each in fitting if api in [c.api for c in each.counterparts]]
+    if compared and len(compared) < len(fitting):
+        _worsen(option, Danger.UNKNOWN, f"{api} is compared as {', '.join(compared)} alone")
+
+
+def _changes_its_input(call: Call) -> bool:
+    """Whether a call is told to write its result where its input was."""
+    return bool(call.given) and call.given.get("inplace", False) is not False
+
+
 def _fresh(counterpart: Counterpart) -> Verdict:
-    option = Verdict(Danger.VERIFIED, apis=[counterpart.api], counterpart=counterpart)
-    if counterpart.through:
-        _note(option.remarks, f"as {counterpart.through} calls it")
-    return option
+    return Verdict(Danger.VERIFIED, apis=[counterpart.api], counterpart=counterpart)
 
 
 def _add_limits(
@@ -258,9 +294,7 @@ def _add_limits(
         _worsen(option, Danger.UNKNOWN, "no example lies within all limits")
 
 
-def _add_finding(
-    option: Verdict, finding: Finding, certain: bool, counterpart: Counterpart | None
-) -> None:
+def _add_finding(option: Verdict, finding: Finding, certain: bool) -> None:
     """What a finding says of a MindSpore call that was compared."""
     danger = OF_SEVERITY[finding.severity]
     _note(option.findings, finding.name)
