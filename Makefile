@@ -80,7 +80,7 @@ defects: install ## the kill matrix: known mistakes, one by one, each of which m
 	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(call report,defects) $(ARGS)
 
 findings: install ## the known discrepancies between the frameworks: which of them still stand
-	$(BIN)/python -m equivalence findings --jobs $(JOBS) $(ARGS)
+	$(BIN)/python -m equivalence findings run --jobs $(JOBS) $(ARGS)
 
 audit: .venv/zoo ## networks of other packages beside their originals; writes docs/zoo.md
 	$(BIN)/python benchmarks/audit.py --jobs $(JOBS) $(ARGS)

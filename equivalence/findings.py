@@ -11,6 +11,7 @@ import ast
 import importlib.metadata
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +29,9 @@ FOLDER = Path(__file__).parents[1] / "findings"
 """The folder with the scripts, in one folder for each kind."""
 REPORT = Path("reports/findings.txt")
 """The file that a run of all findings writes."""
+
+INDEX = FOLDER.parent / "docs" / "findings.md"
+"""The page that lists all findings."""
 
 KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",
@@ -308,11 +312,81 @@ def report(findings: list[Finding], results: Iterable[Result], path: Path = REPO
     write(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
 
 
-def command(names: list[str], jobs: int) -> int:
-    """Run the command `findings`; return the exit code. Only a run of all scripts writes REPORT."""
+def _all() -> list[Finding]:
+    """The findings of the clone; FindingError where there is none."""
     if not FOLDER.is_dir():
         raise FindingError(f"the findings lie {IN_THE_CLONE}")
-    all_findings = read_all(FOLDER)
+    return read_all(FOLDER)
+
+
+def by_danger(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings with the most dangerous first, then by MindSpore's API."""
+    order = list(SEVERITIES)
+    return sorted(findings, key=lambda one: (order.index(one.severity), one.api.lower(), one.name))
+
+
+def list_command(words: list[str]) -> int:
+    """Print the findings that have all of some words, the most dangerous first."""
+    found = [
+        finding
+        for finding in by_danger(_all())
+        if all(word.lower() in " ".join(map(str, finding)).lower() for word in words)
+    ]
+    if not found:
+        raise FindingError(f"no finding has {' and '.join(words)}; leave a word out")
+    for finding in found:
+        when = f" ({finding.when})" if finding.when else ""
+        print(f"{finding.severity:10}  {finding.name}: {finding.title.rstrip('.')}{when}")
+    return 0
+
+
+def show_command(names: list[str]) -> int:
+    """Print all that findings say of themselves, and their scripts."""
+    for one in choose(_all(), names):
+        print(f"{one.name}: {one.title}")
+        print(f"  {one.kind}: {KINDS[one.kind]}")
+        print(f"  {one.severity}: {SEVERITIES[one.severity]}; when: {one.when or 'always'}")
+        print(f"  MindSpore {one.api}; PyTorch {', '.join(one.torch) or '-'}")
+        print(f"\n{one.path.read_text(encoding='utf-8')}")
+    return 0
+
+
+def index(findings: Iterable[Finding]) -> str:
+    """The page that lists findings, the most dangerous first."""
+    findings = by_danger(findings)
+    counts = Counter(finding.severity for finding in findings)
+    lines = [
+        "# Findings",
+        "",
+        "What is wrong in MindSpore, beside PyTorch on a CPU; each is a script that shows it.",
+        "[How to run and search them, and how this page is written](operators.md#findings).",
+    ]
+    for severity, meaning in SEVERITIES.items():
+        lines += ["", f"## {severity.capitalize()}: {meaning} ({counts[severity]})", ""]
+        lines += ["| MindSpore | what | when | PyTorch |", "|---|---|---|---|"]
+        for one in (each for each in findings if each.severity == severity):
+            calls = [*one.torch[:3], *(["..."] if len(one.torch) > 3 else [])]
+            link = f"[{one.title.rstrip('.')}](../findings/{one.kind}/{one.path.name})"
+            cells = (one.api.removeprefix("mindspore."), link, one.when, ", ".join(calls))
+            lines.append(f"| {' | '.join(map(_plain, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(cell: str) -> str:
+    """A cell of a table; what stands outside a link is no markup."""
+    return cell if cell.startswith("[") else re.sub(r"([|*_<>])", r"\\\1", cell)
+
+
+def index_command() -> int:
+    """Write the page that lists all findings."""
+    write(INDEX, index(_all()))
+    print(f"written to {INDEX}")
+    return 0
+
+
+def run_command(names: list[str], jobs: int) -> int:
+    """Run scripts; return the exit code. Only a run of all scripts writes REPORT."""
+    all_findings = _all()
     findings = choose(all_findings, names)
     table = Table(findings)
     print(table.title)
