@@ -321,22 +321,19 @@ def _all() -> list[Finding]:
 
 def by_danger(findings: Iterable[Finding]) -> list[Finding]:
     """Findings with the most dangerous first, then by MindSpore's API."""
-    order = list(SEVERITIES)
-    return sorted(findings, key=lambda one: (order.index(one.severity), one.api.lower(), one.name))
+    rank = list(SEVERITIES).index
+    return sorted(findings, key=lambda one: (rank(one.severity), one.api.lower(), one.name))
 
 
 def list_command(words: list[str]) -> int:
     """Print the findings that have all of some words, the most dangerous first."""
-    found = [
-        finding
-        for finding in by_danger(_all())
-        if all(word.lower() in " ".join(map(str, finding)).lower() for word in words)
-    ]
+    texts = {one: " ".join(map(str, one)).lower() for one in by_danger(_all())}
+    found = [one for one in texts if all(word.lower() in texts[one] for word in words)]
     if not found:
         raise FindingError(f"no finding has {' and '.join(words)}; leave a word out")
-    for finding in found:
-        when = f" ({finding.when})" if finding.when else ""
-        print(f"{finding.severity:10}  {finding.name}: {finding.title.rstrip('.')}{when}")
+    for one in found:
+        when = f" ({one.when})" if one.when else ""
+        print(f"{one.severity:10}  {one.name}: {one.title.rstrip('.')}{when}")
     return 0
 
 

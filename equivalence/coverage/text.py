@@ -215,6 +215,8 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     counterpart = verdict.counterpart
     if counterpart.through:
         return f"ms.{counterpart.api}, as {counterpart.through} calls it"
+    if verdict.built and not verdict.built.startswith("mindspore."):
+        return f"ms.{counterpart.api}, as {verdict.built} builds it"
     arguments = list(map(ast.unparse, node.args))
     method = call.api.startswith(f"{TENSOR}.") and isinstance(node.func, ast.Attribute)
     if method and counterpart.api.startswith("Tensor."):

@@ -71,6 +71,7 @@ class Verdict:
     remarks: what else to know: what differs in other dtypes, modes or calls.
     counterpart: that of the first.
     named: the arguments that are compared by name, not as inputs.
+    built: the function, "module:attribute", that builds the layer that was compared.
     """
 
     danger: Danger
@@ -81,6 +82,7 @@ class Verdict:
     remarks: list[str] = field(default_factory=list)
     counterpart: Counterpart | None = None
     named: frozenset[str] = frozenset()
+    built: str = ""
 
 
 INPLACE = "MindSpore leaves the input as it is: wrong where that is used again"
@@ -222,6 +224,8 @@ class Judge:
         for name in layer.verified:
             declared = self.known.declared[name]
             differing += [str(declared.differs)] if declared.differs else []
+            if not declared.differs:
+                option.built = option.built or getattr(declared, "candidate", "")
             worst = accepted.worst_of(self.known.figures, name)
             option.worst = max((w for w in (option.worst, worst) if w is not None), default=None)
         for words in differing:

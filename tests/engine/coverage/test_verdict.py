@@ -128,6 +128,17 @@ def test_writing_the_result_over_the_input_is_told(judged):
     assert any("leaves the input as it is" in words for words in verdict.reasons)
 
 
+def test_a_layer_is_to_be_built_as_it_was_compared(judge):
+    """MindSpore's momentum is another, and its padding needs a mode."""
+    code = "nn.BatchNorm2d(8, momentum=0.03)"
+    given = {0: 8, "momentum": 0.03}
+    node = ast.parse(code, mode="eval").body
+    call = Call("torch.nn.BatchNorm2d", "1", given, code, node=node)
+    verdict = judge.judge(call)
+    written = hint(call, verdict, judge)
+    assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it"
+
+
 def same(ours, theirs):
     """Whether what PyTorch and MindSpore computed is equal but for rounding."""
     if isinstance(ours, tuple | list):
