@@ -43,7 +43,7 @@ KINDS = {  # the names of the folders, in the order in which findings are listed
     "crash": "the process is ended by a signal",
 }
 
-CONSTANTS = ("API", "KIND", "SEVERITY", "WHEN", "TORCH")
+CONSTANTS = ("API", "KIND", "SEVERITY", "WHEN", "TORCH", "ERROR")
 """What a script says of itself, as constants."""
 
 THERE, CRASHES, GONE, FAILED = "there", "crashes", "gone", "failed"
@@ -56,7 +56,6 @@ LIMIT = 120.0
 
 IS_GONE, IS_THERE = 0, 1
 """Exit codes of a script."""
-
 ALL_STAND, STALE = 0, 1
 """Exit codes of the command."""
 
@@ -84,6 +83,7 @@ class Finding(NamedTuple):
     torch: the calls of PyTorch that it is about, such as "torch.roll" or "torch.topk(k=0)". Where
     an argument is a tuple, it is about any of these values; where it is `...`, about any value
     that is not the default.
+    error: words of the error that is expected; another error is none of this finding.
     """
 
     path: Path
@@ -93,6 +93,7 @@ class Finding(NamedTuple):
     severity: str
     when: str
     torch: tuple[str, ...]
+    error: str
 
     @property
     def name(self) -> str:
@@ -145,7 +146,8 @@ def read(path: Path) -> Finding:
     torch = constants.get("TORCH")
     if not (isinstance(torch, tuple) and all(isinstance(each, str) for each in torch)):
         raise FindingError(f"{path} has no TORCH, a tuple of calls such as ('torch.topk(k=0)',)")
-    return Finding(path, kind, api, title, severity, constants.get("WHEN", ""), torch)
+    when, error = (constants.get(name, "") for name in ("WHEN", "ERROR"))
+    return Finding(path, kind, api, title, severity, when, torch, error)
 
 
 def read_all(folder: Path) -> list[Finding]:
@@ -205,7 +207,7 @@ class _Process:
             state, measured = FAILED, f"no end within {self.limit:g} s"
         else:
             out, errors = (path.read_text(errors="replace") for path in self.outputs)
-            state, measured = _judge(self.finding.kind, code, out, errors)
+            state, measured = _judge(self.finding, code, out, errors)
         self.end()
         return Result(self.finding, state, measured, seconds)
 
@@ -217,12 +219,12 @@ class _Process:
         self.folder.cleanup()
 
 
-def _judge(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
+def _judge(finding: Finding, code: int, out: str, errors: str) -> tuple[str, str]:
     """(state, measured) of a script that has ended by itself."""
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
     last = lines[-1] if lines else "nothing was printed"
     if code < 0:
-        crashes = kind == "crash" and -code in CRASH_SIGNALS
+        crashes = finding.kind == "crash" and -code in CRASH_SIGNALS
         return (CRASHES if crashes else FAILED), f"killed by {signal.Signals(-code).name}"
     if "Traceback (most recent call last)" in errors:
         return FAILED, errors.strip().splitlines()[-1]
@@ -231,8 +233,10 @@ def _judge(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
         return FAILED, f"exit code {code} without its two lines: {last}"
     if code == IS_GONE:
         return GONE, last
-    if code != IS_THERE or kind == "crash":
+    if code != IS_THERE or finding.kind == "crash":
         return FAILED, f"exit code {code}: {last}"
+    if finding.error not in last:
+        return FAILED, f"not the error {finding.error!r}: {last}"
     return THERE, last
 
 
@@ -332,19 +336,17 @@ def list_command(words: list[str]) -> int:
     if not found:
         raise FindingError(f"no finding has {' and '.join(words)}; leave a word out")
     for one in found:
-        when = f" ({one.when})" if one.when else ""
-        print(f"{one.severity:10}  {one.name}: {one.title.rstrip('.')}{when}")
+        print(f"{one.severity:10}  {one.name}: {one.title} {one.when and f'({one.when})'}".rstrip())
     return 0
 
 
 def show_command(names: list[str]) -> int:
     """Print all that findings say of themselves, and their scripts."""
     for one in choose(_all(), names):
-        print(f"{one.name}: {one.title}")
-        print(f"  {one.kind}: {KINDS[one.kind]}")
+        print(f"{one.name}: {one.title}\n  {one.kind}: {KINDS[one.kind]}")
         print(f"  {one.severity}: {SEVERITIES[one.severity]}; when: {one.when or 'always'}")
         print(f"  MindSpore {one.api}; PyTorch {', '.join(one.torch) or '-'}")
-        print(f"\n{one.path.read_text(encoding='utf-8')}")
+        print("", one.path.read_text(encoding="utf-8"), sep="\n")
     return 0
 
 

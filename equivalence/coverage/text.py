@@ -57,7 +57,8 @@ def table(
     counts = {danger: sum(each.verdict.danger is danger for each in judged) for danger in Danger}
     told = [f"{count} {SHORT[danger]}" for danger, count in counts.items() if count]
     more = f" and {len(used.files) - 1} files that it uses" if len(used.files) > 1 else ""
-    lines = [f"{target}{more}: {len(judged)} calls of PyTorch: {', '.join(told) or 'none'}"]
+    counted = f"{len(judged)} calls of PyTorch: {', '.join(told) or 'none'}"
+    lines = textwrap.wrap(f"{target}{more}: {counted}", WIDTH, break_long_words=False)
     for danger in Danger:
         rows = _rows([each for each in judged if each.verdict.danger is danger])
         if rows:

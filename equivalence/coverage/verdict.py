@@ -158,7 +158,8 @@ class Judge:
             conditions = any(_pattern(text)[1] for text in finding.torch)
             if danger is Danger.SILENT and (finding.when or (conditions and not certain)):
                 danger = Danger.SOMETIMES
-            if of_mint or danger is Danger.VERIFIED or finding.when in NARROWS:
+            rarely = danger is Danger.RAISES and (finding.when or (conditions and not certain))
+            if of_mint or rarely or danger is Danger.VERIFIED or finding.when in NARROWS:
                 verdict.remarks.append(_told(finding))
                 continue
             dangers.append((danger, finding))

@@ -168,7 +168,7 @@ def test_a_name_that_two_kinds_have_is_refused(folder, capsys):
 
 def test_constants_are_read_without_running(folder):
     path = script(folder, "a", "raise SystemExit(9)", "gradient")
-    expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",))
+    expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",), "")
     assert findings.read(path) == (path, *expected)
 
 
@@ -265,7 +265,8 @@ def test_two_findings_still_stand():
 
 
 def test_a_signal_has_its_name():
-    assert findings._judge("crash", -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")
+    crash = next(finding for finding in DECLARED if finding.kind == "crash")
+    assert findings._judge(crash, -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")
 
 
 def test_the_list_has_the_most_dangerous_first_and_can_be_searched(capsys):
@@ -304,3 +305,19 @@ def test_a_finding_is_about_calls_that_pytorch_has(text):
     assert look_up(api) is not None
     names = {name for signature in signatures(api) for name in signature} | {"index"}
     assert {each.arg for each in call.keywords} <= names
+
+
+def test_another_error_than_the_expected_one_is_no_discrepancy(folder):
+    """A misspelt keyword, which a broad `except` catches, too."""
+    body = 'ERROR = "has no kernel"\nprint("expected 1")\nprint("got {}")\nsys.exit(1)'
+    right = body.format("RuntimeError: roll has no kernel")
+    assert ended(script(folder, "right", right, "missing")).state == THERE
+    result = ended(script(folder, "odd", body.format("TypeError: no argument 'shitf'"), "missing"))
+    assert result.state == FAILED
+    assert result.measured.startswith("not the error 'has no kernel': got TypeError")
+
+
+def test_a_script_that_shows_an_error_says_which():
+    shows = [one for one in DECLARED if 'got = f"{type(error)' in one.path.read_text()]
+    assert [one.name for one in shows if not one.error] == []
+    assert len(shows) > 30

@@ -122,6 +122,12 @@ def test_a_finding_may_be_meant_where_an_argument_is_not_written_out(judged):
     assert "interpolate_bicubic" in perhaps.findings
 
 
+def test_a_refusal_that_may_not_be_meant_is_a_remark(judged):
+    (verdict,) = judged("F.pad(x, (1, 1), mode=how)").values()
+    assert verdict.danger is Danger.UNKNOWN
+    assert any("pad_reflect_of_volumes" in words for words in verdict.remarks)
+
+
 def test_writing_the_result_over_the_input_is_told(judged):
     (verdict,) = judged("torch.nn.functional.elu(x, inplace=True)").values()
     assert verdict.danger is Danger.SOMETIMES
