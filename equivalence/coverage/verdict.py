@@ -137,6 +137,8 @@ class Judge:
                 key=lambda each: (-each.danger, each.apis[0].startswith("nn.") != of_class),
             )
             best = ranked[0]
+            if call.given is None:
+                _note(best.remarks, "called elsewhere, with arguments that are not seen here")
             best.apis = [each.apis[0] for each in ranked if each.danger == best.danger]
             return best
         return self._without(call, found, operators, strange)

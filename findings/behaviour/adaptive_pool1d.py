@@ -9,6 +9,7 @@ from mindspore import nn
 
 API = "mindspore.nn.AdaptiveAvgPool1d"
 SEVERITY = "raises"
+ERROR = "the input's last dimension must be divisible by output size"
 TORCH = (
     "torch.nn.AdaptiveAvgPool1d",
     "torch.nn.AdaptiveMaxPool1d",

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.batch_norm"
 SEVERITY = "raises"
+ERROR = "For primitive[BatchNorm], the rank of images must be in"
 WHEN = "five axes"
 TORCH = ("torch.nn.functional.batch_norm",)
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.conv1d"
 SEVERITY = "raises"
+ERROR = "For 'BiasAddGrad', input tensor's dimension is"
 WHEN = "a length of one"
 TORCH = ("torch.nn.functional.conv1d",)
 

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.conv3d_transpose"
 SEVERITY = "raises"
+ERROR = "For 'Conv3DTranspose', the 'group' must be in range of"
 WHEN = "depthwise kernels"
 TORCH = ("torch.nn.functional.conv_transpose3d",)
 

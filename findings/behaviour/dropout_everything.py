@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.dropout"
 SEVERITY = "raises"
+ERROR = "For 'Dropout, the 'keep_prob' must be in"
 TORCH = (
     "torch.nn.functional.dropout(p=(1, 1.0))",
     "torch.nn.Dropout(p=(1, 1.0))",

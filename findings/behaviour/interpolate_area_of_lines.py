@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.interpolate"
 SEVERITY = "raises"
+ERROR = "input's last dimension must be divisible by output size"
 WHEN = "lines"
 TORCH = (
     "torch.nn.functional.interpolate(mode='area')",

@@ -12,6 +12,7 @@ from mindspore import nn
 
 API = "mindspore.nn.LayerNorm"
 SEVERITY = "raises"
+ERROR = "For primitive[LayerNorm], input_x's rank is"
 TORCH = ()
 
 x = np.ones((4, 2, 3), np.float32)

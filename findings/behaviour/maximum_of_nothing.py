@@ -11,6 +11,7 @@ import torch
 
 API = "mindspore.ops.maximum"
 SEVERITY = "raises"
+ERROR = "For 'Maximum', the dimension of output must not be"
 WHEN = "empty"
 TORCH = (
     "torch.maximum",

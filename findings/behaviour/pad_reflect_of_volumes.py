@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.pad"
 SEVERITY = "raises"
+ERROR = "the input dims for reflect mode must be less than or equal to"
 WHEN = "five axes"
 TORCH = ("torch.nn.functional.pad(mode='reflect')",)
 

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.unsorted_segment_max"
 SEVERITY = "raises"
+ERROR = "For 'UnsortedSegmentMax', num_segments value must be greater than"
 TORCH = ()
 
 x, ids = np.float32([1, 2, 3]), np.int64([0, 1, 0])

@@ -8,6 +8,7 @@ from mindspore import nn
 
 API = "mindspore.COOTensor"
 SEVERITY = "raises"
+ERROR = "input[0] should be Tensor, but got Keyword"
 WHEN = "graph"
 TORCH = ()
 

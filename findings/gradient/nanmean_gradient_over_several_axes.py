@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.nanmean"
 SEVERITY = "raises"
+ERROR = "Dimension out of range"
 WHEN = "several axes"
 TORCH = ("torch.nanmean",)
 

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.pinv"
 SEVERITY = "raises"
+ERROR = "must be equal to shape2[-2]"
 WHEN = "a stack of one"
 TORCH = ("torch.linalg.pinv",)
 

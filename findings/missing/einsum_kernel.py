@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.einsum"
 SEVERITY = "raises"
+ERROR = "Unsupported op [Einsum] on CPU"
 TORCH = ("torch.einsum",)
 
 x = np.float32([[1, 2], [3, 4]])

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.fmin"
 SEVERITY = "raises"
+ERROR = "Unsupported op [Fmin] on CPU"
 TORCH = ("torch.fmin",)
 
 x = np.float32([-1.5, 0.25, 2])

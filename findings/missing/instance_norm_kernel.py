@@ -9,6 +9,7 @@ from mindspore import nn
 
 API = "mindspore.nn.InstanceNorm2d"
 SEVERITY = "raises"
+ERROR = "Unsupported op [InstanceNorm] on CPU"
 TORCH = (
     "torch.nn.InstanceNorm2d",
     "torch.nn.functional.instance_norm",

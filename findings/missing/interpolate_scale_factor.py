@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.interpolate"
 SEVERITY = "raises"
+ERROR = "For 'interpolate', 'scale_factor' option cannot currently be set with"
 TORCH = (
     "torch.nn.functional.interpolate(scale_factor=..., recompute_scale_factor=(None, False))",
     "torch.nn.Upsample(scale_factor=..., recompute_scale_factor=(None, False))",

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.layer_norm"
 SEVERITY = "raises"
+ERROR = "Create kernelmod for op LayerNormExt failed"
 TORCH = ("torch.nn.functional.layer_norm",)
 
 x = np.float32([-1.5, 0.25, 2])

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.mint.optim.AdamW"
 SEVERITY = "raises"
+ERROR = "The kernel AdamW unregistered"
 TORCH = ("torch.optim.AdamW",)
 
 gradient = np.float32([0.5])

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.multilabel_margin_loss"
 SEVERITY = "raises"
+ERROR = "Unsupported op [MultilabelMarginLoss] on CPU"
 TORCH = ("torch.nn.functional.multilabel_margin_loss",)
 
 x, label = np.float32([[1, 2, 3]]), np.int32([[0, -1, 1]])

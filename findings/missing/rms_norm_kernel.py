@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.rms_norm"
 SEVERITY = "raises"
+ERROR = "The kernel RmsNorm unregistered"
 TORCH = (
     "torch.nn.functional.rms_norm",
     "torch.nn.RMSNorm",

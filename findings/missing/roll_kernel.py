@@ -11,6 +11,7 @@ import torch
 
 API = "mindspore.ops.roll"
 SEVERITY = "raises"
+ERROR = "The kernel Roll unregistered"
 TORCH = (
     "torch.roll",
     "torch.Tensor.roll",

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.soft_margin_loss"
 SEVERITY = "raises"
+ERROR = "The kernel SoftMarginLoss unregistered"
 TORCH = ("torch.nn.functional.soft_margin_loss",)
 
 x = np.float32([-1.5, 0.25, 2])

@@ -9,6 +9,7 @@ from mindspore import nn
 
 API = "mindspore.nn.SoftmaxCrossEntropyWithLogits"
 SEVERITY = "raises"
+ERROR = "the input type must be same"
 WHEN = "float16"
 TORCH = ("torch.nn.functional.cross_entropy",)
 

@@ -12,6 +12,7 @@ from mindspore import nn
 
 API = "mindspore.nn.TrainOneStepWithLossScaleCell"
 SEVERITY = "raises"
+ERROR = "Unsupported op [NPUGetFloatStatusV2] on CPU"
 TORCH = ()
 
 x = np.float32([[1, 2]])

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.triplet_margin_loss"
 SEVERITY = "raises"
+ERROR = "Unsupported op [TripletMarginLoss] on CPU"
 TORCH = (
     "torch.nn.functional.triplet_margin_loss",
     "torch.nn.TripletMarginLoss",

@@ -122,6 +122,11 @@ def test_a_finding_may_be_meant_where_an_argument_is_not_written_out(judged):
     assert "interpolate_bicubic" in perhaps.findings
 
 
+def test_of_a_function_that_is_handed_on_the_arguments_are_not_seen(judged):
+    (verdict,) = judged("act = F.hardtanh").values()
+    assert "called elsewhere, with arguments that are not seen here" in verdict.remarks
+
+
 def test_a_refusal_that_may_not_be_meant_is_a_remark(judged):
     (verdict,) = judged("F.pad(x, (1, 1), mode=how)").values()
     assert verdict.danger is Danger.UNKNOWN
