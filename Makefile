@@ -91,7 +91,7 @@ defects: install ## the kill matrix: known mistakes, one by one, each of which m
 	$(PYTEST) tests/defects --seed $(SEED) $(PARALLEL) $(call report,defects) $(ARGS)
 
 findings: install ## the known discrepancies between the frameworks: which of them still stand
-	$(BIN)/python -m equivalence findings --jobs $(JOBS) $(ARGS)
+	$(BIN)/python -m equivalence findings run --jobs $(JOBS) $(ARGS)
 
 releases: install ## the findings in each release of MindSpore; writes docs/releases.md
 	$(BIN)/python benchmarks/releases.py --jobs $(JOBS) $(ARGS)

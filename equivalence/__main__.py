@@ -230,38 +230,60 @@ def _add_convert(commands: Any) -> None:
 
 
 def _add_findings(commands: Any) -> None:
-    command = commands.add_parser(
+    findings = commands.add_parser(
         "findings",
-        help="see whether the known discrepancies between the frameworks still stand",
-        description="Run the scripts of findings/, each in a process of its own. Exit code 1: one "
-        "is gone, or failed in another way than it says. A run of all writes reports/findings.txt.",
+        help="the known discrepancies between the frameworks: list, show or run them",
+        description="What is wrong in MindSpore beside PyTorch, each in a script of findings/.",
+    )
+    verbs = findings.add_subparsers(required=True, metavar="VERB")
+
+    def add(verb: str, meaning: str, *given: str, destination: Any = "the list") -> Any:
+        command = verbs.add_parser(verb, help=meaning, description=meaning)
+        run = f"equivalence.findings:{verb}_command"
+        command.set_defaults(run=run, given=given, destination=destination)
+        return command
+
+    command = add("list", "One line for each finding, the most dangerous first.", "words")
+    command.add_argument("words", nargs="*", metavar="WORD", help="only those that have each WORD")
+    command = add("show", "All that is known of a finding, and its script.", "names")
+    command.add_argument("names", nargs="+", metavar="NAME", help="of a finding")
+    command = add(
+        "run",
+        "Run scripts, each in a process of its own. Exit code 1: one is gone, or failed in another "
+        "way than it says. A run of all writes reports/findings.txt.",
+        *("names", "jobs"),
+        destination=Path("reports/findings.txt"),
     )
     command.add_argument("names", nargs="*", metavar="NAME", help="of a finding; all by default")
     command.add_argument(
         "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
     )
-    command.set_defaults(
-        run="equivalence.findings:command",
-        given=("names", "jobs"),
-        destination=Path("reports/findings.txt"),
-    )
+    add("index", "Write the page docs/findings.md, which lists them all.")
 
 
 def _add_coverage(commands: Any) -> None:
     command = commands.add_parser(
         "coverage",
         help="what a PyTorch network uses, and what of that is verified here",
-        description="List the APIs of PyTorch that a Python file or a module uses, what they are "
-        "in MindSpore, what differs, and how large the error was. Exit code 1: not all are "
-        "verified.",
+        description="List the calls of PyTorch in a Python file, in a folder or in a module, with "
+        "what they use of their package: which differ silently in MindSpore, which raise, which "
+        "nobody has compared, and which are verified. Exit code 1: not all are verified.",
     )
     command.add_argument(
-        "target", metavar="TARGET", help="a Python file, or MODULE:ATTRIBUTE that builds a module"
+        "target",
+        metavar="TARGET",
+        help="a Python file, a folder, or MODULE:ATTRIBUTE that builds a module",
+    )
+    command.add_argument(
+        "--fix-hints", action="store_true", help="print what to write in MindSpore, line by line"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of it, too"
     )
     _add_arguments(command)
     command.set_defaults(
         run="equivalence.coverage.command:command",
-        given=("target", "arguments"),
+        given=("target", "arguments", "fix_hints", "json_file"),
         destination="the table",
     )
 

@@ -1,7 +1,8 @@
 """True discrepancies between the frameworks, each in a script of its own. Do they still stand?
 
 A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. The first line of its
-docstring says what is wrong, and its constant `API` where. It prints a line `expected ...` and, as
+docstring says what is wrong, its constant `API` where, `SEVERITY` how bad it is, `WHEN` what it
+needs, and `TORCH` which calls of PyTorch it is about. It prints a line `expected ...` and, as
 its last line, `got ...`. It ends with exit code 1 while the discrepancy stands, and with 0 once it
 is gone. A script of the kind `crash` is ended by a signal while the discrepancy stands.
 """
@@ -10,6 +11,7 @@ import ast
 import importlib.metadata
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -29,6 +31,9 @@ FOLDER = Path(__file__).parents[1] / "findings"
 REPORT = Path("reports/findings.txt")
 """The file that a run of all findings writes."""
 
+INDEX = FOLDER.parent / "docs" / "findings.md"
+"""The page that lists all findings."""
+
 KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",
     "gradient": "the forward pass is right, a gradient is wrong",
@@ -38,6 +43,9 @@ KINDS = {  # the names of the folders, in the order in which findings are listed
     "missing": "there is no CPU kernel",
     "crash": "the process is ended by a signal",
 }
+
+CONSTANTS = ("API", "KIND", "SEVERITY", "WHEN", "TORCH", "ERROR")
+"""What a script says of itself, as constants."""
 
 THERE, CRASHES, GONE, FAILED = "there", "crashes", "gone", "failed"
 """States of a finding: it stands (THERE, CRASHES), it is GONE, or its script FAILED."""
@@ -49,9 +57,16 @@ LIMIT = 120.0
 
 IS_GONE, IS_THERE = 0, 1
 """Exit codes of a script."""
-
 ALL_STAND, STALE = 0, 1
 """Exit codes of the command."""
+
+SEVERITIES = {  # the most dangerous first
+    "silent": "a wrong number, and nothing tells",
+    "crashes": "the process ends",
+    "raises": "an error",
+    "default": "it is right where the argument is given",
+    "inaccurate": "digits are lost",
+}
 
 CRASH_SIGNALS = {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}
 """Signals of a crash. A process that runs out of memory, or that somebody ends, gets others."""
@@ -64,12 +79,22 @@ class Finding(NamedTuple):
     kind: the name of its folder, a key of KINDS.
     api: what it is about.
     title: the first line of its docstring.
+    severity: a key of SEVERITIES.
+    when: what it needs, in words, such as "NaN" or "float16"; empty: nothing.
+    torch: the calls of PyTorch that it is about, such as "torch.roll" or "torch.topk(k=0)". Where
+    an argument is a tuple, it is about any of these values; where it is `...`, about any value
+    that is not the default.
+    error: words of the error that is expected; another error is none of this finding.
     """
 
     path: Path
     kind: str
     api: str
     title: str
+    severity: str
+    when: str
+    torch: tuple[str, ...]
+    error: str
 
     @property
     def name(self) -> str:
@@ -105,18 +130,25 @@ def read(path: Path) -> Finding:
     if not title.endswith("."):
         raise FindingError(f"{path} has no docstring whose first line is a sentence")
     constants = {
-        target.id: node.value.value
+        target.id: ast.literal_eval(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.Tuple)
         for target in node.targets
-        if isinstance(target, ast.Name)
+        if isinstance(target, ast.Name) and target.id in CONSTANTS
     }
     if "KIND" in constants:
         raise FindingError(f"{path} has a KIND, which its folder tells; take the line out")
     api = constants.get("API")
     if not (isinstance(api, str) and api):
         raise FindingError(f"{path} has no API, the name of what it is about")
-    return Finding(path, kind, api, title)
+    severity = constants.get("SEVERITY")
+    if severity not in SEVERITIES:
+        raise FindingError(f"{path} has no SEVERITY: one of {', '.join(SEVERITIES)}")
+    torch = constants.get("TORCH")
+    if not (isinstance(torch, tuple) and all(isinstance(each, str) for each in torch)):
+        raise FindingError(f"{path} has no TORCH, a tuple of calls such as ('torch.topk(k=0)',)")
+    when, error = (constants.get(name, "") for name in ("WHEN", "ERROR"))
+    return Finding(path, kind, api, title, severity, when, torch, error)
 
 
 def read_all(folder: Path) -> list[Finding]:
@@ -176,7 +208,7 @@ class _Process:
             state, measured = FAILED, f"no end within {self.limit:g} s"
         else:
             out, errors = (path.read_text(errors="replace") for path in self.outputs)
-            state, measured = _judge(self.finding.kind, code, out, errors)
+            state, measured = _judge(self.finding, code, out, errors)
         self.end()
         return Result(self.finding, state, measured, seconds)
 
@@ -188,12 +220,12 @@ class _Process:
         self.folder.cleanup()
 
 
-def _judge(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
+def _judge(finding: Finding, code: int, out: str, errors: str) -> tuple[str, str]:
     """(state, measured) of a script that has ended by itself."""
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
     last = lines[-1] if lines else "nothing was printed"
     if code < 0:
-        crashes = kind == "crash" and -code in CRASH_SIGNALS
+        crashes = finding.kind == "crash" and -code in CRASH_SIGNALS
         return (CRASHES if crashes else FAILED), f"killed by {signal.Signals(-code).name}"
     if "Traceback (most recent call last)" in errors:
         return FAILED, errors.strip().splitlines()[-1]
@@ -202,8 +234,10 @@ def _judge(kind: str, code: int, out: str, errors: str) -> tuple[str, str]:
         return FAILED, f"exit code {code} without its two lines: {last}"
     if code == IS_GONE:
         return GONE, last
-    if code != IS_THERE or kind == "crash":
+    if code != IS_THERE or finding.kind == "crash":
         return FAILED, f"exit code {code}: {last}"
+    if finding.error not in last:
+        return FAILED, f"not the error {finding.error!r}: {last}"
     return THERE, last
 
 
@@ -283,11 +317,76 @@ def report(findings: list[Finding], results: Iterable[Result], path: Path = REPO
     write(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
 
 
-def command(names: list[str], jobs: int) -> int:
-    """Run the command `findings`; return the exit code. Only a run of all scripts writes REPORT."""
+def _all() -> list[Finding]:
+    """The findings of the clone; FindingError where there is none."""
     if not FOLDER.is_dir():
         raise FindingError(f"the findings lie {IN_THE_CLONE}")
-    all_findings = read_all(FOLDER)
+    return read_all(FOLDER)
+
+
+def by_danger(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings with the most dangerous first, then by MindSpore's API."""
+    rank = list(SEVERITIES).index
+    return sorted(findings, key=lambda one: (rank(one.severity), one.api.lower(), one.name))
+
+
+def list_command(words: list[str]) -> int:
+    """Print the findings that have all of some words, the most dangerous first."""
+    texts = {one: " ".join(map(str, one)).lower() for one in by_danger(_all())}
+    found = [one for one in texts if all(word.lower() in texts[one] for word in words)]
+    if not found:
+        raise FindingError(f"no finding has {' and '.join(words)}; leave a word out")
+    for one in found:
+        print(f"{one.severity:10}  {one.name}: {one.title} {one.when and f'({one.when})'}".rstrip())
+    return 0
+
+
+def show_command(names: list[str]) -> int:
+    """Print all that findings say of themselves, and their scripts."""
+    for one in choose(_all(), names):
+        print(f"{one.name}: {one.title}\n  {one.kind}: {KINDS[one.kind]}")
+        print(f"  {one.severity}: {SEVERITIES[one.severity]}; when: {one.when or 'always'}")
+        print(f"  MindSpore {one.api}; PyTorch {', '.join(one.torch) or '-'}")
+        print("", one.path.read_text(encoding="utf-8"), sep="\n")
+    return 0
+
+
+def index(findings: Iterable[Finding]) -> str:
+    """The page that lists findings, the most dangerous first."""
+    findings = by_danger(findings)
+    counts = Counter(finding.severity for finding in findings)
+    lines = [
+        "# Findings",
+        "",
+        "What is wrong in MindSpore, beside PyTorch on a CPU; each is a script that shows it.",
+        "[How to run and search them, and how this page is written](operators.md#findings).",
+    ]
+    for severity, meaning in SEVERITIES.items():
+        lines += ["", f"## {severity.capitalize()}: {meaning} ({counts[severity]})", ""]
+        lines += ["| MindSpore | what | when | PyTorch |", "|---|---|---|---|"]
+        for one in (each for each in findings if each.severity == severity):
+            calls = [*one.torch[:3], *(["..."] if len(one.torch) > 3 else [])]
+            link = f"[{one.title.rstrip('.')}](../findings/{one.kind}/{one.path.name})"
+            cells = (one.api.removeprefix("mindspore."), link, one.when, ", ".join(calls))
+            lines.append(f"| {' | '.join(map(_plain, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def _plain(cell: str) -> str:
+    """A cell of a table; what stands outside a link is no markup."""
+    return cell if cell.startswith("[") else re.sub(r"([|*_<>])", r"\\\1", cell)
+
+
+def index_command() -> int:
+    """Write the page that lists all findings."""
+    write(INDEX, index(_all()))
+    print(f"written to {INDEX}")
+    return 0
+
+
+def run_command(names: list[str], jobs: int) -> int:
+    """Run scripts; return the exit code. Only a run of all scripts writes REPORT."""
+    all_findings = _all()
     findings = choose(all_findings, names)
     table = Table(findings)
     print(table.title)

@@ -1,5 +1,8 @@
-"""What a PyTorch network uses, and which of it is verified. Frameworks are imported late.
+"""What PyTorch code uses, call by call, and which of it is verified. Frameworks are imported late.
 
-`command` prints the table. `usage` finds the APIs in code or in a module. `torch_names` knows
-torch's names. `defaults` compares default arguments. `accept` keeps the errors of a gate's run.
+`command` prints `text`'s table. `usage` finds the calls in a file, a folder or a module: `files`
+follows names to where they are defined, `reader` reads code, `values` tells what is a tensor, and
+`torch_names` knows torch's names. `verdict` judges a call by what is `known`: the declarations with
+the arguments that are `compared`, and the findings. `defaults` compares default arguments. `accept`
+keeps the errors of a gate's run.
 """

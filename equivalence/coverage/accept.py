@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from equivalence.coverage.command import counterparts, demand_clone, gate
+from equivalence.coverage.known import counterparts, demand_clone, gate
 from equivalence.errors import CoverageError
 from equivalence.report import accepted
 

@@ -1,5 +1,6 @@
 """Names of PyTorch and torchvision: the objects behind them, and whether they compute anything."""
 
+import functools
 import importlib
 import inspect
 from typing import Any
@@ -13,6 +14,7 @@ STRUCTURE = {
     "torch": (
         "Size",
         "Tensor",
+        "_assert",
         "device",
         "dtype",
         "enable_grad",
@@ -37,6 +39,8 @@ STRUCTURE = {
     "torch.optim": ("Optimizer",),
     "torch.optim.lr_scheduler": ("LRScheduler",),
     "torch.utils.data": ("Dataset",),
+    "torchvision": ("_is_tracing",),
+    "torchvision.extension": ("_assert_has_ops",),
     TENSOR: (
         "contiguous",
         "cpu",
@@ -60,8 +64,11 @@ STRUCTURE = {
 }
 """Module or class -> its names that compute nothing, so that there is nothing to verify."""
 STRUCTURE_BELOW = (
+    "torch._C._get_tracing_state",
+    "torch._C._log_api_usage_once",
     "torch.backends.",
     "torch.fx.",
+    "torch.Generator",
     "torch.hub.",
     "torch.jit.",
     "torch.version.",
@@ -69,6 +76,7 @@ STRUCTURE_BELOW = (
 """Prefixes of all other names that compute nothing."""
 
 
+@functools.cache
 def computes_nothing(api: str) -> bool:
     """Whether an API is structure, a type, a constant or a query."""
     import torch
@@ -79,6 +87,12 @@ def computes_nothing(api: str) -> bool:
     target = look_up(api)
     kinds = (torch.dtype, torch.layout, torch.memory_format, float, int, str)
     return isinstance(target, kinds) or inspect.ismodule(target)
+
+
+@functools.cache
+def is_class(api: str) -> bool:
+    """Whether an API is a class, such as a layer."""
+    return inspect.isclass(look_up(api))
 
 
 def public_class(kind: type) -> str:
@@ -99,6 +113,7 @@ def public(api: str) -> str:
     return public_class(target) if inner else api
 
 
+@functools.cache
 def look_up(api: str) -> Any:
     """The object of a dotted name of torch or torchvision; None where there is none."""
     root, *names = api.split(".")
@@ -118,6 +133,7 @@ def _package(name: str) -> Any:
         return None
 
 
+@functools.cache
 def methods() -> tuple[frozenset[str], frozenset[str]]:
     """(methods that only tensors have, methods that strings or containers also have)."""
     import torch

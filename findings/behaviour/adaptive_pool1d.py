@@ -8,6 +8,12 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.AdaptiveAvgPool1d"
+SEVERITY = "raises"
+ERROR = "the input's last dimension must be divisible by output size"
+TORCH = (
+    "torch.nn.AdaptiveAvgPool1d",
+    "torch.nn.AdaptiveMaxPool1d",
+)
 
 x = np.ones((2, 3, 13), np.float32)
 expected = tuple(torch.nn.AdaptiveAvgPool1d(4)(torch.tensor(x)).shape)

@@ -8,6 +8,10 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.batch_norm"
+SEVERITY = "raises"
+ERROR = "For primitive[BatchNorm], the rank of images must be in"
+WHEN = "five axes"
+TORCH = ("torch.nn.functional.batch_norm",)
 
 x = np.ones((2, 3, 2, 2, 2), np.float32)
 expected = F.batch_norm(torch.tensor(x), *[torch.ones(3)] * 4).numpy().shape

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.bincount"
+SEVERITY = "silent"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.bincount",)
 
 x = np.int32([-1, 2])
 try:

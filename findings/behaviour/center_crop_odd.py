@@ -9,6 +9,9 @@ import numpy as np
 from mindspore.dataset import vision
 
 API = "mindspore.dataset.vision.CenterCrop"
+SEVERITY = "silent"
+WHEN = "an odd margin"
+TORCH = ("torchvision.transforms.CenterCrop",)
 
 column = np.arange(6, dtype=np.uint8)
 picture = np.broadcast_to(column[:, None, None], (6, 6, 3)).copy()

@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.chunk"
+SEVERITY = "silent"
+WHEN = "empty"
+TORCH = (
+    "torch.chunk",
+    "torch.tensor_split",
+)
 
 x = np.ones((0, 2), np.float32)
 expected = [len(torch.chunk(torch.tensor(x), 3)), len(torch.tensor_split(torch.tensor(x), 3))]

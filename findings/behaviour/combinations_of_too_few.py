@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.combinations"
+SEVERITY = "silent"
+WHEN = "fewer numbers than are combined"
+TORCH = ("torch.combinations",)
 
 x = np.float32([1])
 expected = tuple(torch.combinations(torch.tensor(x)).shape)

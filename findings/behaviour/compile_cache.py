@@ -10,6 +10,9 @@ import sys
 import tempfile
 
 API = "mindspore.set_context"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ()
 
 PROGRAM = """
 import sys

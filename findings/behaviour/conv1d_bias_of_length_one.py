@@ -7,6 +7,10 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.conv1d"
+SEVERITY = "raises"
+ERROR = "For 'BiasAddGrad', input tensor's dimension is"
+WHEN = "a length of one"
+TORCH = ("torch.nn.functional.conv1d",)
 
 one = ms.ops.ones((1, 1, 1))
 bias = torch.ones(1, requires_grad=True)

@@ -8,6 +8,10 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.conv3d_transpose"
+SEVERITY = "raises"
+ERROR = "For 'Conv3DTranspose', the 'group' must be in range of"
+WHEN = "depthwise kernels"
+TORCH = ("torch.nn.functional.conv_transpose3d",)
 
 x, w = np.ones((1, 2, 3, 3, 3), np.float32), np.ones((2, 1, 2, 2, 2), np.float32)
 expected = F.conv_transpose3d(torch.tensor(x), torch.tensor(w), groups=2).numpy().shape

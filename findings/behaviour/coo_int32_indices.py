@@ -6,6 +6,9 @@ import mindspore as ms
 import torch
 
 API = "mindspore.COOTensor.coalesce"
+SEVERITY = "raises"
+WHEN = "int32 indices"
+TORCH = ("torch.sparse_coo_tensor",)
 
 places = [[0, 0], [1, 1]]
 indices = torch.tensor(places, dtype=torch.int32).T

@@ -6,6 +6,8 @@ import mindspore as ms
 import torch
 
 API = "mindspore.CSRTensor.__mul__"
+SEVERITY = "silent"
+TORCH = ("torch.sparse_csr_tensor",)
 
 dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]).to_sparse_csr()
 parts = ([0, 2, 3], [0, 2, 1])

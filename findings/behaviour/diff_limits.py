@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.diff"
+SEVERITY = "raises"
+TORCH = ("torch.diff(n=2)",)
 
 three, one = np.float32([1, 3, 8]), np.float32([1])
 leaf = torch.tensor(one, requires_grad=True)

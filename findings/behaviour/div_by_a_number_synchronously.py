@@ -11,6 +11,9 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.div"
+SEVERITY = "raises"
+WHEN = "a number"
+TORCH = ("torch.div(rounding_mode=...)",)
 
 ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=True)
 x = np.arange(-2, 3, dtype=np.float32)

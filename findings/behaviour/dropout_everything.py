@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.dropout"
+SEVERITY = "raises"
+ERROR = "For 'Dropout, the 'keep_prob' must be in"
+TORCH = (
+    "torch.nn.functional.dropout(p=(1, 1.0))",
+    "torch.nn.Dropout(p=(1, 1.0))",
+)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.nn.functional.dropout(torch.tensor(x), 1.0).numpy()

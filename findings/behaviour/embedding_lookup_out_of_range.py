@@ -8,6 +8,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.EmbeddingLookup"
+SEVERITY = "silent"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.nn.Embedding",)
 
 index = np.int32([9])
 try:

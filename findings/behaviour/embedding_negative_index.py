@@ -8,6 +8,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.Embedding"
+SEVERITY = "silent"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.nn.Embedding",)
 
 index = np.int32([-1])
 try:

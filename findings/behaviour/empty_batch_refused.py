@@ -11,6 +11,15 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.avg_pool2d"
+SEVERITY = "raises"
+WHEN = "empty"
+TORCH = (
+    "torch.nn.functional.avg_pool2d",
+    "torch.nn.functional.adaptive_avg_pool2d",
+    "torch.nn.functional.pad",
+    "torch.nn.functional.unfold",
+    "torch.nn.MaxPool3d",
+)
 
 x = np.ones((0, 4, 2, 2), np.float32)
 calls = {

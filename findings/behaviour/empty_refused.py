@@ -12,6 +12,14 @@ import torch.nn.functional as F
 from mindspore import nn
 
 API = "mindspore.ops.cumsum"
+SEVERITY = "raises"
+WHEN = "empty"
+TORCH = (
+    "torch.cumsum",
+    "torch.tile",
+    "torch.nn.functional.one_hot",
+    "torch.nn.LayerNorm",
+)
 
 x = np.zeros((0, 4), np.float32)
 t, m = torch.tensor(x), ms.Tensor(x)

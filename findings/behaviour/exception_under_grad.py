@@ -8,6 +8,8 @@ import numpy as np
 import torch
 
 API = "mindspore.grad"
+SEVERITY = "raises"
+TORCH = ()
 
 
 def fails(x):

@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.fold"
+SEVERITY = "raises"
+ERROR = "For Primitive[Col2Im], the type of input argument[output_size]"
+TORCH = ("torch.nn.functional.fold",)
 
 x = np.ones((1, 4, 4), np.float32)
 expected = F.fold(torch.tensor(x), (3, 3), 2).numpy().shape

@@ -8,6 +8,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.value_and_grad"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ()
 
 ms.set_context(mode=ms.GRAPH_MODE)
 x = np.float32(np.random.default_rng(0).normal(3, 2, (8, 2)))

@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.floor_divide"
+SEVERITY = "silent"
+WHEN = "integers"
+TORCH = (
+    "torch.floor_divide",
+    "torch.remainder",
+)
 
 x = np.int32([5])
 try:

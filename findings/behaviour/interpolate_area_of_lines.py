@@ -8,6 +8,13 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.interpolate"
+SEVERITY = "raises"
+ERROR = "input's last dimension must be divisible by output size"
+WHEN = "lines"
+TORCH = (
+    "torch.nn.functional.interpolate(mode='area')",
+    "torch.nn.Upsample(mode='area')",
+)
 
 x = np.ones((1, 1, 4), np.float32)
 expected = F.interpolate(torch.tensor(x), size=3, mode="area").numpy().ravel()

@@ -11,6 +11,11 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.interpolate"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.interpolate(scale_factor=..., recompute_scale_factor=(None, False))",
+    "torch.nn.Upsample(scale_factor=..., recompute_scale_factor=(None, False))",
+)
 
 x = np.arange(5, dtype=np.float32).reshape(1, 1, 5)
 how = {"scale_factor": 1.5, "mode": "linear", "align_corners": False}

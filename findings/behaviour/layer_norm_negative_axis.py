@@ -11,6 +11,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.LayerNorm"
+SEVERITY = "raises"
+ERROR = "For primitive[LayerNorm], input_x's rank is"
+TORCH = ()
 
 x = np.ones((4, 2, 3), np.float32)
 layer = nn.LayerNorm((2, 3), begin_norm_axis=-2, begin_params_axis=-2)

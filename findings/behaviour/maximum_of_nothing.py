@@ -10,6 +10,13 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.maximum"
+SEVERITY = "raises"
+ERROR = "For 'Maximum', the dimension of output must not be"
+WHEN = "empty"
+TORCH = (
+    "torch.maximum",
+    "torch.minimum",
+)
 
 x = np.zeros((0, 4), np.float32)
 expected = torch.maximum(torch.tensor(x), torch.ones(4)).numpy().shape

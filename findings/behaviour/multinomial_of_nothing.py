@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.multinomial"
+SEVERITY = "silent"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.multinomial",)
 
 x = np.float32([0, 0])
 try:

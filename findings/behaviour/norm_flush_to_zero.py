@@ -9,6 +9,9 @@ import mindspore as ms
 import numpy as np
 
 API = "mindspore.ops.norm"
+SEVERITY = "silent"
+WHEN = "numbers below 1e-38"
+TORCH = ("torch.linalg.norm",)
 
 
 def product() -> float:

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.one_hot"
+SEVERITY = "silent"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.nn.functional.one_hot",)
 
 label = np.int64([0, 3])
 try:

@@ -8,6 +8,10 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.pad"
+SEVERITY = "raises"
+ERROR = "the input dims for reflect mode must be less than or equal to"
+WHEN = "five axes"
+TORCH = ("torch.nn.functional.pad(mode='reflect')",)
 
 x = np.ones((1, 1, 3, 3, 3), np.float32)
 expected = F.pad(torch.tensor(x), (1,) * 6, mode="reflect").numpy().shape

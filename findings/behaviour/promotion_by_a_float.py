@@ -10,6 +10,13 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.mul"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = (
+    "torch.mul",
+    "torch.div",
+    "torch.remainder",
+)
 
 NAMES = ("mul", "div", "true_divide", "fmod")
 

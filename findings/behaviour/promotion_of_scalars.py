@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.add"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.add",)
 
 half, single = np.ones(2, np.float16), np.array(1.5, np.float32)
 a, b = torch.tensor(half), torch.tensor(single)

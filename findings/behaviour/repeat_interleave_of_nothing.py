@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.repeat_interleave"
+SEVERITY = "raises"
+WHEN = "empty"
+TORCH = ("torch.repeat_interleave",)
 
 TRIES = 200
 

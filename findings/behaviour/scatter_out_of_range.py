@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.scatter"
+SEVERITY = "silent"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.scatter",)
 
 index = np.int64([9])
 try:

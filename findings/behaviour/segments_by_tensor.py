@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.unsorted_segment_max"
+SEVERITY = "raises"
+ERROR = "For 'UnsortedSegmentMax', num_segments value must be greater than"
+TORCH = ()
 
 x, ids = np.float32([1, 2, 3]), np.int64([0, 1, 0])
 count = ms.Tensor(2, ms.int32)

@@ -8,6 +8,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.SequentialCell"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ()
 
 ms.set_context(mode=ms.GRAPH_MODE)
 x = np.random.default_rng(0).normal(3, 2, (8, 2)).astype(np.float32)

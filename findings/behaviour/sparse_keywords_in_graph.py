@@ -7,6 +7,10 @@ import torch
 from mindspore import nn
 
 API = "mindspore.COOTensor"
+SEVERITY = "raises"
+ERROR = "input[0] should be Tensor, but got Keyword"
+WHEN = "graph"
+TORCH = ()
 
 
 class Dense(nn.Cell):

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.topk"
+SEVERITY = "raises"
+ERROR = "For primitive[TopK], the k must be in"
+TORCH = ("torch.topk(k=0)",)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.topk(torch.tensor(x), 0).values.numpy()

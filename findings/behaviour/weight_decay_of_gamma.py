@@ -11,6 +11,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.Momentum"
+SEVERITY = "silent"
+WHEN = "parameters called gamma or beta"
+TORCH = ("torch.optim.SGD(weight_decay=...)",)
 
 t = torch.ones(1, requires_grad=True)
 t.grad = torch.zeros(1)

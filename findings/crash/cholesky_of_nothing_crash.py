@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cholesky"
+SEVERITY = "crashes"
+WHEN = "empty"
+TORCH = ("torch.linalg.cholesky",)
 
 x = np.zeros((0, 0), np.float32)
 try:

@@ -6,6 +6,9 @@ import mindspore as ms
 import torch
 
 API = "mindspore.CSRTensor.to_dense"
+SEVERITY = "crashes"
+WHEN = "refused by PyTorch"
+TORCH = ("torch.sparse_csr_tensor",)
 
 pointers, columns, values = [0, 99, 100], [0, 99], [1.0, 2.0]
 try:

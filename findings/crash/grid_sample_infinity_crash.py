@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.grid_sample"
+SEVERITY = "crashes"
+WHEN = "infinities"
+TORCH = ("torch.nn.functional.grid_sample(padding_mode='reflection')",)
 
 x, grid = np.ones((1, 1, 4, 4), np.float32), np.full((1, 2, 2, 2), np.inf, np.float32)
 t = torch.tensor(x, requires_grad=True)

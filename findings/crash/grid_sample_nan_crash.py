@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.grid_sample"
+SEVERITY = "crashes"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.grid_sample(padding_mode='border')",)
 
 x, grid = np.ones((1, 1, 4, 4), np.float32), np.full((1, 2, 2, 2), np.nan, np.float32)
 t = torch.tensor(grid, requires_grad=True)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.renorm"
+SEVERITY = "crashes"
+WHEN = "empty"
+TORCH = ("torch.renorm",)
 
 x = np.zeros((0, 3), np.float32)
 print("expected", torch.renorm(torch.tensor(x), 2, 1, 1.0).numpy())

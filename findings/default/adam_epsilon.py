@@ -12,6 +12,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.Adam"
+SEVERITY = "silent"
+TORCH = ("torch.optim.Adam",)
 
 gradient = np.float32([1e-7])
 t = torch.zeros(1, requires_grad=True)

@@ -11,6 +11,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.AdamWeightDecay"
+SEVERITY = "silent"
+TORCH = ("torch.optim.AdamW",)
 
 gradient = np.float32([0.5])
 t = torch.zeros(1, requires_grad=True)

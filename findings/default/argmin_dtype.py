@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.argmin"
+SEVERITY = "silent"
+TORCH = ("torch.argmin",)
 
 x = np.float32([2, 1])
 expected = str(torch.tensor(x).argmin().dtype).split(".")[-1]

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.avg_pool2d"
+SEVERITY = "default"
+TORCH = ("torch.nn.functional.avg_pool2d",)
 
 x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 expected = torch.nn.functional.avg_pool2d(torch.tensor(x), 2).ravel().numpy()

@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.binary_cross_entropy"
+SEVERITY = "silent"
+WHEN = "probabilities of 0 and 1"
+TORCH = ("torch.nn.functional.binary_cross_entropy",)
 
 p, y = np.float32([0]), np.float32([1])
 expected = torch.nn.functional.binary_cross_entropy(torch.tensor(p), torch.tensor(y)).numpy()

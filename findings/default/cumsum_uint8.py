@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cumsum"
+SEVERITY = "silent"
+WHEN = "integers"
+TORCH = ("torch.cumsum",)
 
 x = np.uint8([200, 100])
 expected = torch.cumsum(torch.tensor(x), 0).numpy()

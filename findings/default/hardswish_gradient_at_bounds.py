@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.hardswish"
+SEVERITY = "silent"
+WHEN = "a bound"
+TORCH = ("torch.nn.functional.hardswish",)
 
 x = np.float32([-3, 0, 3])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.hardtanh"
+SEVERITY = "silent"
+WHEN = "a bound"
+TORCH = ("torch.nn.functional.hardtanh",)
 
 x = np.float32([-1, 0, 1])
 t = torch.tensor(x, requires_grad=True)

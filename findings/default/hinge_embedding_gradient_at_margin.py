@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.hinge_embedding_loss"
+SEVERITY = "silent"
+WHEN = "a bound"
+TORCH = ("torch.nn.functional.hinge_embedding_loss",)
 
 x = np.float32([1, 0.5])
 t = torch.tensor(x, requires_grad=True)

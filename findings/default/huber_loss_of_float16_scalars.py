@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.huber_loss"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.huber_loss",)
 
 x, y = np.float16(0.5), np.float16(0.1)
 expected = str(F.huber_loss(torch.tensor(x), torch.tensor(y)).dtype).split(".")[-1]

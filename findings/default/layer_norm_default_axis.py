@@ -11,6 +11,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.LayerNorm"
+SEVERITY = "raises"
+ERROR = "gamma or beta shape must match input shape"
+TORCH = ("torch.nn.LayerNorm",)
 
 x = np.ones((4, 2, 3), np.float32)
 expected = torch.nn.LayerNorm((2, 3))(torch.tensor(x)).shape

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.leaky_relu"
+SEVERITY = "silent"
+WHEN = "zeros"
+TORCH = ("torch.nn.functional.leaky_relu",)
 
 x = np.float32([-1, 0, 1])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.leaky_relu"
+SEVERITY = "default"
+TORCH = ("torch.nn.functional.leaky_relu",)
 
 x = np.float32([-1, 1])
 expected = torch.nn.functional.leaky_relu(torch.tensor(x)).numpy()

@@ -10,6 +10,8 @@ from mindspore.dataset import vision
 from PIL import Image
 
 API = "mindspore.dataset.vision.Resize"
+SEVERITY = "silent"
+TORCH = ("torchvision.transforms.Resize",)
 
 picture = (np.indices((64, 64)).sum(0) % 2 * 255).astype(np.uint8)[..., None].repeat(3, 2)
 expected = np.asarray(Image.fromarray(picture).resize((24, 24), Image.Resampling.BILINEAR))

@@ -9,6 +9,8 @@ import torch
 from mindspore.common import initializer as init
 
 API = "mindspore.common.initializer.Normal"
+SEVERITY = "default"
+TORCH = ("torch.nn.init.normal_",)
 
 expected = torch.nn.init.normal_(torch.empty(100, 100), 0.0, 0.02).numpy()
 got = init.initializer(init.Normal(0.0, 0.02), [100, 100]).init_data().asnumpy()

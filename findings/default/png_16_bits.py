@@ -8,6 +8,9 @@ from mindspore.dataset import vision
 from PIL import Image
 
 API = "mindspore.dataset.vision.Decode"
+SEVERITY = "silent"
+WHEN = "16 bits of grey"
+TORCH = ("torchvision.io.read_image",)
 
 picture = np.arange(0, 2560, 10, dtype=np.uint16).reshape(16, 16)
 file = io.BytesIO()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.relu6"
+SEVERITY = "silent"
+WHEN = "a bound"
+TORCH = ("torch.nn.functional.relu6",)
 
 x = np.float32([5, 6, 7])
 t = torch.tensor(x, requires_grad=True)

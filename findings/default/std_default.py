@@ -7,6 +7,11 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.std"
+SEVERITY = "default"
+TORCH = (
+    "torch.std",
+    "torch.var",
+)
 
 x = np.float32([1, 2, 3, 4])
 expected = torch.std(torch.tensor(x)).numpy()

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.nn.TripletMarginWithDistanceLoss"
+SEVERITY = "silent"
+TORCH = ("torch.nn.TripletMarginWithDistanceLoss",)
 
 x, y = np.zeros((1, 4), np.float32), np.full((1, 4), 1e-6, np.float32)
 expected = torch.nn.TripletMarginWithDistanceLoss()(*map(torch.tensor, (x, y, x))).item()

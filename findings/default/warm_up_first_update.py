@@ -12,6 +12,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.WarmUpLR"
+SEVERITY = "silent"
+TORCH = ()
 
 t = torch.zeros(1, requires_grad=True)
 reference = torch.optim.SGD([t], lr=0.1)

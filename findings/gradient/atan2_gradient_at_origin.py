@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.atan2"
+SEVERITY = "silent"
+WHEN = "zeros"
+TORCH = ("torch.atan2",)
 
 x = np.float32([0, 1])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cholesky_inverse"
+SEVERITY = "silent"
+TORCH = ("torch.cholesky_inverse(upper=False)",)
 
 factor = np.float32([[1, 0], [0.5, 2]])
 x = torch.tensor(factor, requires_grad=True)

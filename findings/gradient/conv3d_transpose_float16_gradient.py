@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.conv3d_transpose"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.conv_transpose3d",)
 
 x = np.ones((1, 1, 2, 2, 2), np.float16)
 w = torch.ones(1, 1, 1, 1, 1, dtype=torch.float16, requires_grad=True)

@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cosine_similarity"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.cosine_similarity",)
 
 x, y = np.float16([[0.4, 0.2]]), np.float16([[0.002, -0.0005]])
 own = torch.tensor(y, requires_grad=True)

@@ -9,6 +9,9 @@ import mindspore as ms
 import numpy as np
 
 API = "mindspore.ops.cumprod"
+SEVERITY = "silent"
+WHEN = "an axis counted from the end"
+TORCH = ("torch.cumprod",)
 CALLS = 6000
 
 gradient = ms.grad(lambda x, c, axis: (ms.ops.cumprod(x, axis) * c).sum())

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cumprod"
+SEVERITY = "silent"
+WHEN = "zeros"
+TORCH = ("torch.cumprod",)
 
 x = np.float32([0, 2, 3])
 t = torch.tensor(x, requires_grad=True)

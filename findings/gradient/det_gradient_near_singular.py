@@ -11,6 +11,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.det"
+SEVERITY = "inaccurate"
+TORCH = ("torch.linalg.det",)
 
 rng = np.random.default_rng(0)
 ours, theirs = [], []

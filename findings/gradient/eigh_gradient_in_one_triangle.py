@@ -11,6 +11,8 @@ import torch
 from mindspore.scipy import linalg
 
 API = "mindspore.scipy.linalg.eigh"
+SEVERITY = "silent"
+TORCH = ("torch.linalg.eigh",)
 
 x = np.float32([[2, 1], [1, 3]])
 leaf = torch.tensor(x, requires_grad=True)

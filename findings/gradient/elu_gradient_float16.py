@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.elu"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.elu",)
 
 x = np.float16([-8.5, -6.0, -4.0])
 truth = np.exp(x.astype(np.float64))

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.hardsigmoid"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.hardsigmoid",)
 
 x = np.float32([-4, np.nan, 1, np.nan, 4])
 own = torch.tensor(x, requires_grad=True)

@@ -11,6 +11,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.kl_div"
+SEVERITY = "silent"
+WHEN = "a target with a gradient"
+TORCH = ("torch.nn.functional.kl_div",)
 
 p, q = np.log(np.float32([0.2, 0.3, 0.5])), np.float32([0.1, 0.6, 0.3])
 t = torch.tensor(q, requires_grad=True)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.leaky_relu"
+SEVERITY = "silent"
+WHEN = "NaN and infinities"
+TORCH = ("torch.nn.functional.leaky_relu",)
 
 x = np.float32([-np.inf, -1, np.nan, 2, np.inf])
 own = torch.tensor(x, requires_grad=True)

@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.lerp"
+SEVERITY = "silent"
+WHEN = "operands of different ranks"
+TORCH = ("torch.lerp",)
 
 x, y = np.zeros((5, 1), np.float32), np.ones((1, 1, 2), np.float32)
 leaf = torch.tensor(x, requires_grad=True)

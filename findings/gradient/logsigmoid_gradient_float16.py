@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.logsigmoid"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.logsigmoid",)
 
 x, cotangent = np.float16([-9.5, -9.9]), np.float16([4, 4])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.masked_select"
+SEVERITY = "raises"
+WHEN = "a mask that widens the input"
+TORCH = ("torch.masked_select",)
 
 x, mask = np.ones((6, 1), np.float32), np.array([True, False, True, True])
 t = torch.tensor(x, requires_grad=True)

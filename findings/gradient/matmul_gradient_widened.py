@@ -10,6 +10,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.matmul"
+SEVERITY = "raises"
+WHEN = "an operand that is widened"
+TORCH = (
+    "torch.einsum",
+    "torch.matmul",
+)
 
 a, b = np.ones((1, 5, 4), np.float32), np.ones((2, 3, 4, 2), np.float32)
 x = torch.tensor(a, requires_grad=True)

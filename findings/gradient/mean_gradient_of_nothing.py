@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.mean"
+SEVERITY = "raises"
+WHEN = "empty"
+TORCH = ("torch.mean",)
 
 x = torch.zeros(5, 0, requires_grad=True)
 x.mean(0).sum().backward()

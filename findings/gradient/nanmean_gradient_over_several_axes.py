@@ -7,6 +7,10 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.nanmean"
+SEVERITY = "raises"
+ERROR = "Dimension out of range"
+WHEN = "several axes"
+TORCH = ("torch.nanmean",)
 
 x = np.float32([[1, 2], [3, np.nan]])
 leaf = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,13 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.norm"
+SEVERITY = "silent"
+WHEN = "zeros"
+TORCH = (
+    "torch.linalg.norm",
+    "torch.nn.functional.normalize",
+    "torch.nn.functional.pairwise_distance",
+)
 
 x = np.float32([0, 0])
 t = torch.tensor(x, requires_grad=True)

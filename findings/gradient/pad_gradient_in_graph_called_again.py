@@ -11,6 +11,9 @@ import numpy as np
 from mindspore import nn, ops
 
 API = "mindspore.ops.pad"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ("torch.nn.functional.pad(mode='constant')",)
 
 ms.set_context(mode=ms.GRAPH_MODE)
 rng = np.random.default_rng(0)

@@ -7,6 +7,10 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.pinv"
+SEVERITY = "raises"
+ERROR = "must be equal to shape2[-2]"
+WHEN = "a stack of one"
+TORCH = ("torch.linalg.pinv",)
 
 x = np.float32([[[1], [2]]])
 leaf = torch.tensor(x, requires_grad=True)

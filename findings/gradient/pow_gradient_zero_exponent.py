@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.pow"
+SEVERITY = "silent"
+WHEN = "zeros"
+TORCH = ("torch.pow",)
 
 x = np.float32([0, 1, 2])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.selu"
+SEVERITY = "silent"
+TORCH = ("torch.nn.functional.selu",)
 
 x = np.float32([-2, -1, -0.5, 0.5])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.silu"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.silu",)
 
 x = np.float16([-1, -60000])
 t = torch.tensor(x, requires_grad=True)

@@ -10,6 +10,14 @@ import mindspore as ms
 import torch
 
 API = "mindspore.ops.split"
+SEVERITY = "raises"
+WHEN = "empty"
+TORCH = (
+    "torch.split",
+    "torch.chunk",
+    "torch.tensor_split",
+    "torch.Tensor.__getitem__",
+)
 
 calls = {
     "x[1:3]": lambda x: x[1:3],

@@ -12,6 +12,12 @@ import torch
 from mindspore import ops
 
 API = "mindspore.ops.softmax"
+SEVERITY = "silent"
+WHEN = "an axis of one"
+TORCH = (
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.softmax",
+)
 
 ms.set_context(mode=ms.PYNATIVE_MODE)
 x = np.array([[0.3, 1.0], [-0.4, 0.0], [0.1, -1.0]], np.float32)

@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.softmax"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = (
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.softmax",
+)
 
 x, along = np.float16([11, 0, 0]), np.float16([0.1, -0.9, -0.8])
 own = torch.tensor(x, requires_grad=True)

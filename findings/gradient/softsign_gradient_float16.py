@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.softsign"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.softsign",)
 
 x = np.float16([100, 254, 256])
 own = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.std"
+SEVERITY = "silent"
+WHEN = "equal values"
+TORCH = ("torch.std",)
 
 x = np.float32([2, 2, 2])
 t = torch.tensor(x, requires_grad=True)

@@ -11,6 +11,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.Tensor.view"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ()
 
 
 class View(nn.Cell):

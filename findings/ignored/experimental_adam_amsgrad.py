@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.experimental.optim.Adam"
+SEVERITY = "silent"
+TORCH = ("torch.optim.Adam(amsgrad=True)",)
 
 t = torch.zeros(1, requires_grad=True)
 reference = torch.optim.Adam([t], lr=0.1, amsgrad=True)

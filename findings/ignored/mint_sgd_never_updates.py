@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.optim.SGD"
+SEVERITY = "silent"
+TORCH = ("torch.optim.SGD",)
 
 gradient = np.float32([0.5])
 t = torch.ones(1, requires_grad=True)

@@ -12,6 +12,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.Momentum"
+SEVERITY = "silent"
+TORCH = ("torch.optim.SGD(nesterov=True)",)
 
 gradient = np.float32([0.5])
 t = torch.zeros(1, requires_grad=True)

@@ -11,6 +11,8 @@ import numpy as np
 from mindspore import nn
 
 API = "mindspore.nn.Momentum"
+SEVERITY = "silent"
+TORCH = ()
 
 p = ms.Parameter(ms.Tensor(np.zeros(1, np.float32)), name="p")
 optimizer = nn.Momentum([p], 0.1, 0.9)

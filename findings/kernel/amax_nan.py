@@ -10,6 +10,14 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.amax"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = (
+    "torch.amax",
+    "torch.amin",
+    "torch.max",
+    "torch.min",
+)
 
 x = np.float32([1, np.nan, 2])
 expected = torch.amax(torch.tensor(x), 0).numpy()

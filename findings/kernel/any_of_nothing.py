@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.any"
+SEVERITY = "silent"
+WHEN = "empty"
+TORCH = ("torch.any",)
 
 x = np.zeros((2, 0), bool)
 expected = torch.tensor(x).any(1).numpy()

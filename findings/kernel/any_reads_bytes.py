@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.any"
+SEVERITY = "silent"
+WHEN = "numbers that are no booleans"
+TORCH = ("torch.any",)
 
 x = np.array([[0, 1, 0], [0, 0, 2]])
 expected, got = {}, {}

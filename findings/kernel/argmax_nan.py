@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.argmax"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.argmax",)
 
 x = np.float32([1, np.nan])
 expected = torch.argmax(torch.tensor(x), 0).numpy()

@@ -8,6 +8,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.BatchNorm2d"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.nn.BatchNorm2d",)
 
 x = np.random.default_rng(0).normal(3, 2, (8, 2, 4, 4)).astype(np.float16)
 reference = torch.nn.BatchNorm2d(2).half()

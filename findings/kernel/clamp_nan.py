@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.clamp"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.clamp",)
 
 x = np.float32([np.nan, 1])
 expected = torch.clamp(torch.tensor(x), -2, 2).numpy()

@@ -8,6 +8,8 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.Conv2dTranspose"
+SEVERITY = "silent"
+TORCH = ("torch.nn.ConvTranspose2d(output_padding=...)",)
 
 x = np.ones((1, 1, 2, 2), np.float32)
 weight = torch.ones(1, 1, 3, 3)

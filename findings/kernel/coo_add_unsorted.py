@@ -6,6 +6,9 @@ import mindspore as ms
 import torch
 
 API = "mindspore.COOTensor.__add__"
+SEVERITY = "silent"
+WHEN = "unsorted indices"
+TORCH = ("torch.sparse_coo_tensor",)
 
 places = [[0, 0], [1, 1]]
 a = torch.sparse_coo_tensor(torch.tensor(places).T, torch.tensor([1.0, 2.0]), (2, 2))

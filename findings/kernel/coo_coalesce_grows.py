@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.COOTensor.coalesce"
+SEVERITY = "silent"
+TORCH = ("torch.Tensor.coalesce",)
 
 places = [[0, 0], [0, 4], [0, 4], [2, 1], [2, 4], [3, 3]]
 values = np.arange(1, 7, dtype=np.float32)

@@ -7,6 +7,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.ops.coo_concat"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ("torch.sparse_coo_tensor",)
 
 PLACES = ms.Tensor([[0, 0], [1, 1]], ms.int64)
 

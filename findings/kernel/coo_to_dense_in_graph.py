@@ -10,6 +10,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.COOTensor.to_dense"
+SEVERITY = "silent"
+WHEN = "graph"
+TORCH = ("torch.Tensor.to_dense",)
 
 
 class Dense(nn.Cell):

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.copysign"
+SEVERITY = "silent"
+WHEN = "-0.0"
+TORCH = ("torch.copysign",)
 
 x = np.float32([1])
 expected = torch.copysign(torch.tensor(x), torch.tensor([-0.0])).numpy()

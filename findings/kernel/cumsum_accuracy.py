@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cumsum"
+SEVERITY = "inaccurate"
+TORCH = ("torch.cumsum",)
 
 x = np.full(1_000_000, 0.1, np.float32)
 expected = torch.cumsum(torch.tensor(x), 0)[-1:].numpy()

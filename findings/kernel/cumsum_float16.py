@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.cumsum"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.cumsum",)
 
 x = np.ones(5000, np.float16)
 expected = torch.cumsum(torch.tensor(x), 0)[-1:].numpy()

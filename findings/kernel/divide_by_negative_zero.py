@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.div"
+SEVERITY = "silent"
+WHEN = "-0.0"
+TORCH = ("torch.div",)
 
 x, zero = np.float32([1, -1]), np.float32([-0.0])
 expected = (torch.tensor(x) / torch.tensor(zero)).numpy()

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.elu"
+SEVERITY = "inaccurate"
+TORCH = ("torch.nn.functional.elu",)
 
 x = -np.geomspace(1e-5, 10, 10001).astype(np.float32)
 truth = torch.nn.functional.elu(torch.tensor(x).double()).numpy()

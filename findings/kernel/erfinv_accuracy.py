@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.erfinv"
+SEVERITY = "inaccurate"
+TORCH = ("torch.erfinv",)
 
 x = np.float32([0.5, 0.9, 0.99, 0.999, 0.9999999])
 truth = torch.erfinv(torch.tensor(x).double()).numpy()

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.exp"
+SEVERITY = "inaccurate"
+TORCH = ("torch.exp",)
 
 x = np.linspace(-20, 20, 10001, dtype=np.float32)
 truth = torch.exp(torch.tensor(x).double()).numpy()

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.expm1"
+SEVERITY = "inaccurate"
+TORCH = ("torch.expm1",)
 
 x = np.geomspace(1e-10, 1, 1001).astype(np.float32)
 truth = torch.expm1(torch.tensor(x).double()).numpy()

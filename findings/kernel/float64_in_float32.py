@@ -10,6 +10,14 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.softplus"
+SEVERITY = "silent"
+WHEN = "float64"
+TORCH = (
+    "torch.nn.functional.softplus",
+    "torch.nn.functional.mish",
+    "torch.nn.functional.celu",
+    "torch.nn.functional.selu",
+)
 
 x = np.array([-0.3, -0.2, 0.7])
 got = {}

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.fmod"
+SEVERITY = "silent"
+WHEN = "infinities"
+TORCH = ("torch.fmod",)
 
 x = np.float32([2, 1])
 expected = torch.fmod(torch.tensor(x), float("inf")).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.fmod"
+SEVERITY = "silent"
+WHEN = "integers"
+TORCH = ("torch.fmod",)
 
 x = np.int32([2**24 + 1, 2**31 - 1])
 expected = torch.fmod(torch.tensor(x), 3).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.gelu"
+SEVERITY = "inaccurate"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.gelu",)
 
 x = np.float16([-3.0, -2.5, -2.0])
 truth = torch.nn.functional.gelu(torch.tensor(x).double()).numpy()

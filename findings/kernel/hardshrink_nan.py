@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.hardshrink"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.hardshrink",)
 
 x = np.float32([np.nan] * 8 + [1])
 expected = torch.nn.functional.hardshrink(torch.tensor(x)).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.hardswish"
+SEVERITY = "silent"
+WHEN = "infinities"
+TORCH = ("torch.nn.functional.hardswish",)
 
 x = np.float32([-np.inf, 1])
 expected = torch.nn.functional.hardswish(torch.tensor(x)).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.hardtanh"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.hardtanh",)
 
 x = np.float32([np.nan, 1])
 expected = torch.nn.functional.hardtanh(torch.tensor(x)).numpy()

@@ -11,6 +11,11 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.interpolate"
+SEVERITY = "silent"
+TORCH = (
+    "torch.nn.functional.interpolate(mode='bicubic', align_corners=(None, False))",
+    "torch.nn.Upsample(mode='bicubic', align_corners=(None, False))",
+)
 
 x = np.float32([0, 1, 0, 0, 0, 1, 1, 0]).reshape(1, 1, 1, 8)
 how = {"size": (1, 5), "mode": "bicubic", "align_corners": False}

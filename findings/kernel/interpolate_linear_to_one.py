@@ -8,6 +8,12 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.interpolate"
+SEVERITY = "silent"
+WHEN = "a length of one"
+TORCH = (
+    "torch.nn.functional.interpolate(mode='linear')",
+    "torch.nn.Upsample(mode='linear')",
+)
 
 x = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
 expected = F.interpolate(torch.tensor(x), size=1, mode="linear", align_corners=False)[0].numpy()

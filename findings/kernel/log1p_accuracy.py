@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.log1p"
+SEVERITY = "inaccurate"
+TORCH = ("torch.log1p",)
 
 x = np.geomspace(1e-10, 1, 1001).astype(np.float32)
 truth = torch.log1p(torch.tensor(x).double()).numpy()

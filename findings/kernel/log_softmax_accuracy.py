@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.log_softmax"
+SEVERITY = "inaccurate"
+TORCH = ("torch.log_softmax",)
 
 
 def error(values, truth):

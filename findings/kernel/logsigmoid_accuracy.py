@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.logsigmoid"
+SEVERITY = "inaccurate"
+TORCH = ("torch.nn.functional.logsigmoid",)
 
 x = np.linspace(-20, 19, 10001, dtype=np.float32)
 truth = torch.nn.functional.logsigmoid(torch.tensor(x).double()).numpy()

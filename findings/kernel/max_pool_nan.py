@@ -7,6 +7,13 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.max_pool2d"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = (
+    "torch.nn.functional.max_pool1d",
+    "torch.nn.functional.max_pool2d",
+    "torch.nn.functional.max_pool3d",
+)
 
 x = np.float32([1, np.nan, 2, 3]).reshape(1, 1, 2, 2)
 expected = torch.nn.functional.max_pool2d(torch.tensor(x), 2).ravel().numpy()

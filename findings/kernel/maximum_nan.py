@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.maximum"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = (
+    "torch.maximum",
+    "torch.minimum",
+)
 
 x = np.float32([np.nan, 1])
 expected = torch.maximum(torch.tensor(x), torch.zeros(2)).numpy()

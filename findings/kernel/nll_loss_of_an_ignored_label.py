@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.nn.functional.nll_loss"
+SEVERITY = "silent"
+WHEN = "ignored labels"
+TORCH = ("torch.nn.functional.nll_loss(reduction='none')",)
 
 CLASSES, SAMPLES = 3, 1000
 scores = np.full((SAMPLES, CLASSES), -1, np.float32)

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.pow"
+SEVERITY = "silent"
+WHEN = "integers"
+TORCH = ("torch.pow",)
 
 x = np.int64([3])
 expected = (torch.tensor(x) ** 39).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.relu6"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.relu6",)
 
 x = np.float32([np.nan] * 7)
 expected = torch.nn.functional.relu6(torch.tensor(x)).numpy()

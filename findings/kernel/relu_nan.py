@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.relu"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.relu",)
 
 x = np.float32([np.nan, 1])
 expected = torch.relu(torch.tensor(x)).numpy()

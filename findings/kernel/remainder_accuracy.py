@@ -10,6 +10,11 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.remainder"
+SEVERITY = "inaccurate"
+TORCH = (
+    "torch.remainder",
+    "torch.fmod",
+)
 
 x, y = np.float32([1e6 + 0.3, 123456.78, 50.3]), np.float32(0.7)
 expected = torch.remainder(torch.tensor(x), torch.tensor(y)).numpy()

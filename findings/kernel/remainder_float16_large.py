@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.remainder"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.remainder",)
 
 x = np.float16([7, 1000, 10000, -10000])
 expected = torch.remainder(torch.tensor(x), 3).numpy()

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.sigmoid"
+SEVERITY = "inaccurate"
+TORCH = ("torch.sigmoid",)
 
 x = np.linspace(-80, 20, 10001, dtype=np.float32)
 truth = torch.sigmoid(torch.tensor(x).double()).numpy()

@@ -10,6 +10,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.sigmoid"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = (
+    "torch.sigmoid",
+    "torch.nn.functional.silu",
+)
 
 x = np.float16([-10, -12, -14, -16])
 expected = [f(torch.tensor(x)).numpy() for f in (torch.sigmoid, torch.nn.functional.silu)]

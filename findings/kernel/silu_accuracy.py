@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.silu"
+SEVERITY = "inaccurate"
+TORCH = ("torch.nn.functional.silu",)
 
 x = np.linspace(-80, 20, 10001, dtype=np.float32)
 truth = torch.nn.functional.silu(torch.tensor(x).double()).numpy()

@@ -10,6 +10,11 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.softmax"
+SEVERITY = "inaccurate"
+TORCH = (
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.softmax",
+)
 
 x = 10 * np.random.default_rng(0).standard_normal((4, 1000), np.float32)
 truth = torch.softmax(torch.tensor(x).double(), 1).numpy()

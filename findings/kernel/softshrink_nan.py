@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.softshrink"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.softshrink",)
 
 x = np.float32([np.nan, 1])
 expected = torch.nn.functional.softshrink(torch.tensor(x)).numpy()

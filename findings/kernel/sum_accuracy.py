@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.sum"
+SEVERITY = "inaccurate"
+TORCH = ("torch.sum",)
 
 
 def error(values, truth):

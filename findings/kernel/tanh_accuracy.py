@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.tanh"
+SEVERITY = "inaccurate"
+TORCH = ("torch.tanh",)
 
 x = np.linspace(-9, 9, 10001, dtype=np.float32)
 truth = torch.tanh(torch.tensor(x).double()).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.threshold"
+SEVERITY = "silent"
+WHEN = "NaN"
+TORCH = ("torch.nn.functional.threshold",)
 
 x = np.float32([np.nan, 1])
 expected = torch.nn.functional.threshold(torch.tensor(x), 0.5, 20.0).numpy()

@@ -11,6 +11,8 @@ import torch
 from mindspore.common import initializer as init
 
 API = "mindspore.common.initializer.VarianceScaling"
+SEVERITY = "silent"
+TORCH = ("torch.nn.init.trunc_normal_",)
 
 
 def kurtosis(values):

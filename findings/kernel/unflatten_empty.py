@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.nn.Unflatten"
+SEVERITY = "silent"
+WHEN = "empty"
+TORCH = ("torch.nn.Unflatten",)
 
 x = np.zeros((6, 0), np.float32)
 expected = tuple(torch.nn.Unflatten(0, (-1, 2))(torch.tensor(x)).shape)

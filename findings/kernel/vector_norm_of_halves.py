@@ -10,6 +10,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.vector_norm"
+SEVERITY = "silent"
+WHEN = "float16"
+TORCH = ("torch.linalg.vector_norm",)
 
 x = np.float16([[0.008], [0.004]])
 leaf = torch.tensor(x, requires_grad=True)

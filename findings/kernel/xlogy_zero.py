@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.xlogy"
+SEVERITY = "silent"
+WHEN = "zeros"
+TORCH = ("torch.xlogy",)
 
 x = np.float32([0, 1])
 expected = torch.xlogy(torch.tensor(x), torch.tensor([0.0, 1.0])).numpy()

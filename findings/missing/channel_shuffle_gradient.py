@@ -7,6 +7,8 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.channel_shuffle"
+SEVERITY = "raises"
+TORCH = ("torch.nn.functional.channel_shuffle",)
 
 x = np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1)
 t = torch.tensor(x, requires_grad=True)

@@ -6,6 +6,9 @@ import mindspore as ms
 import numpy as np
 
 API = "mindspore.ops.csr_add"
+SEVERITY = "raises"
+ERROR = "Illegal primitive SparseMatrixAdd's bprop not defined"
+TORCH = ()
 
 ROWS, COLUMNS = ms.Tensor([0, 1, 2], ms.int32), ms.Tensor([0, 1], ms.int32)
 

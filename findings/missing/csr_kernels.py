@@ -10,6 +10,8 @@ import mindspore as ms
 import torch
 
 API = "mindspore.CSRTensor.mv"
+SEVERITY = "raises"
+TORCH = ("torch.sparse_csr_tensor",)
 
 dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]).to_sparse_csr()
 expected = (dense @ torch.ones(3)).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.einsum"
+SEVERITY = "raises"
+ERROR = "Unsupported op [Einsum] on CPU"
+TORCH = ("torch.einsum",)
 
 x = np.float32([[1, 2], [3, 4]])
 expected = torch.einsum("ij,jk->ik", torch.tensor(x), torch.tensor(x)).numpy().tolist()

@@ -8,6 +8,14 @@ import torch
 from mindspore.scipy import linalg
 
 API = "mindspore.ops.cholesky"
+SEVERITY = "raises"
+WHEN = "a gradient"
+TORCH = (
+    "torch.linalg.cholesky",
+    "torch.linalg.qr",
+    "torch.linalg.lstsq",
+    "torch.linalg.lu_factor",
+)
 
 x, b = np.float32([[2, 1], [1, 3]]), np.float32([[1], [2]])
 expected = {

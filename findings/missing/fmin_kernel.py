@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.fmin"
+SEVERITY = "raises"
+ERROR = "Unsupported op [Fmin] on CPU"
+TORCH = ("torch.fmin",)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.fmin(torch.tensor(x), torch.tensor(x)).numpy()

@@ -8,6 +8,12 @@ import torch
 from mindspore import nn
 
 API = "mindspore.ops.expand_as"
+SEVERITY = "raises"
+WHEN = "graph"
+TORCH = (
+    "torch.t",
+    "torch.Tensor.expand_as",
+)
 
 
 class Net(nn.Cell):

@@ -8,6 +8,12 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.InstanceNorm2d"
+SEVERITY = "raises"
+ERROR = "Unsupported op [InstanceNorm] on CPU"
+TORCH = (
+    "torch.nn.InstanceNorm2d",
+    "torch.nn.functional.instance_norm",
+)
 
 x = np.ones((2, 3, 4, 4), np.float32)
 expected = torch.nn.InstanceNorm2d(3)(torch.tensor(x)).shape

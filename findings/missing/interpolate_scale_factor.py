@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.interpolate"
+SEVERITY = "raises"
+ERROR = "For 'interpolate', 'scale_factor' option cannot currently be set with"
+TORCH = (
+    "torch.nn.functional.interpolate(scale_factor=..., recompute_scale_factor=(None, False))",
+    "torch.nn.Upsample(scale_factor=..., recompute_scale_factor=(None, False))",
+)
 
 x = np.zeros((1, 1, 2, 2), np.float32)
 expected = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=2.0, mode="nearest").shape

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.layer_norm"
+SEVERITY = "raises"
+ERROR = "Create kernelmod for op LayerNormExt failed"
+TORCH = ("torch.nn.functional.layer_norm",)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.nn.functional.layer_norm(torch.tensor(x), (3,)).numpy()

@@ -8,6 +8,12 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.gelu"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.elu",
+    "torch.nn.functional.gelu",
+    "torch.log_softmax",
+)
 
 x = np.float32([[0.25, 0.5]])
 calls = {

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.optim.AdamW"
+SEVERITY = "raises"
+ERROR = "The kernel AdamW unregistered"
+TORCH = ("torch.optim.AdamW",)
 
 gradient = np.float32([0.5])
 t = torch.ones(1, requires_grad=True)

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.batch_norm"
+SEVERITY = "raises"
+TORCH = ("torch.nn.functional.batch_norm",)
 
 x = np.ones((1, 1, 4, 4), np.float32)
 calls = {

@@ -8,6 +8,13 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.conv2d"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.conv1d",
+    "torch.nn.functional.conv2d",
+    "torch.nn.functional.conv3d",
+    "torch.nn.functional.conv_transpose2d",
+)
 
 x = np.ones((1, 1, 4, 4), np.float32)
 calls = {

@@ -6,6 +6,12 @@ import mindspore as ms
 import torch
 
 API = "mindspore.mint.arange"
+SEVERITY = "raises"
+TORCH = (
+    "torch.arange",
+    "torch.linspace",
+    "torch.full",
+)
 
 calls = {
     "arange": lambda f, dtype: f.arange(0, 3, 1, dtype=dtype),

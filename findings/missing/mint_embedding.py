@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.embedding"
+SEVERITY = "raises"
+ERROR = "The kernel Embedding unregistered"
+TORCH = ("torch.nn.functional.embedding",)
 
 x, index = np.float32([[1, 2]]), np.int64([0])
 expected = F.embedding(torch.tensor(index), torch.tensor(x)).numpy()

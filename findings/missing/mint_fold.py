@@ -8,6 +8,11 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.fold"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.fold",
+    "torch.nn.functional.unfold",
+)
 
 x = np.ones((1, 1, 4, 4), np.float32)
 calls = {

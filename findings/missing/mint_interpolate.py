@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.interpolate"
+SEVERITY = "raises"
+TORCH = ("torch.nn.functional.interpolate(mode=('bilinear', 'bicubic'))",)
 
 x = np.ones((1, 1, 4, 4), np.float32)
 calls = {

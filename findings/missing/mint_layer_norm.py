@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.layer_norm"
+SEVERITY = "raises"
+ERROR = "Create kernelmod for op LayerNormExt failed"
+TORCH = ("torch.nn.functional.layer_norm",)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = F.layer_norm(torch.tensor(x), (3,)).numpy()

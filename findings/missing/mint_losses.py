@@ -8,6 +8,12 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.mse_loss"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.l1_loss",
+    "torch.nn.functional.mse_loss",
+    "torch.nn.functional.kl_div",
+)
 
 x = np.float32([[0.25, 0.5]])
 calls = {

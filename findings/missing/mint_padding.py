@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.pad"
+SEVERITY = "raises"
+TORCH = ("torch.nn.functional.pad(mode=('constant', 'reflect', 'replicate'))",)
 
 x = np.ones((1, 1, 4, 4), np.float32)
 calls = {

@@ -11,6 +11,12 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.max_pool2d"
+SEVERITY = "raises"
+TORCH = (
+    "torch.nn.functional.max_pool2d",
+    "torch.nn.functional.avg_pool2d",
+    "torch.nn.functional.adaptive_avg_pool2d",
+)
 
 x = np.ones((1, 1, 4, 4), np.float32)
 calls = {

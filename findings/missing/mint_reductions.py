@@ -7,6 +7,15 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.var"
+SEVERITY = "raises"
+TORCH = (
+    "torch.var",
+    "torch.std",
+    "torch.norm",
+    "torch.cumsum",
+    "torch.logaddexp",
+    "torch.unique",
+)
 
 x = np.float32([[0.25, 0.5]])
 calls = {

@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.softplus"
+SEVERITY = "raises"
+WHEN = "a gradient"
+TORCH = ("torch.nn.functional.softplus",)
 
 x = np.float32([1, 2])
 t = torch.tensor(x, requires_grad=True)

@@ -7,6 +7,15 @@ import numpy as np
 import torch
 
 API = "mindspore.mint.acos"
+SEVERITY = "raises"
+TORCH = (
+    "torch.acos",
+    "torch.acosh",
+    "torch.asin",
+    "torch.asinh",
+    "torch.atan",
+    "torch.atan2",
+)
 
 x = np.float32([[0.25, 0.5]])
 calls = {

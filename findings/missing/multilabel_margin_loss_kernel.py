@@ -8,6 +8,9 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.multilabel_margin_loss"
+SEVERITY = "raises"
+ERROR = "Unsupported op [MultilabelMarginLoss] on CPU"
+TORCH = ("torch.nn.functional.multilabel_margin_loss",)
 
 x, label = np.float32([[1, 2, 3]]), np.int32([[0, -1, 1]])
 expected = F.multilabel_margin_loss(torch.tensor(x), torch.tensor(label).long()).numpy()

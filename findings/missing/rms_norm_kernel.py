@@ -8,6 +8,12 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.rms_norm"
+SEVERITY = "raises"
+ERROR = "The kernel RmsNorm unregistered"
+TORCH = (
+    "torch.nn.functional.rms_norm",
+    "torch.nn.RMSNorm",
+)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = F.rms_norm(torch.tensor(x), (3,), eps=1e-6).numpy()

@@ -10,6 +10,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.roll"
+SEVERITY = "raises"
+ERROR = "The kernel Roll unregistered"
+TORCH = (
+    "torch.roll",
+    "torch.Tensor.roll",
+)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.roll(torch.tensor(x), 1).numpy()

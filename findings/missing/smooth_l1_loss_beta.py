@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.smooth_l1_loss"
+SEVERITY = "raises"
+ERROR = "The kernel L1LossExt unregistered"
+TORCH = ("torch.nn.functional.smooth_l1_loss(beta=0.0)",)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.nn.functional.smooth_l1_loss(torch.tensor(x), -torch.tensor(x), beta=0.0).numpy()

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.soft_margin_loss"
+SEVERITY = "raises"
+ERROR = "The kernel SoftMarginLoss unregistered"
+TORCH = ("torch.nn.functional.soft_margin_loss",)
 
 x = np.float32([-1.5, 0.25, 2])
 expected = torch.nn.functional.soft_margin_loss(torch.tensor(x), torch.ones(3)).numpy()

@@ -8,6 +8,10 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.SoftmaxCrossEntropyWithLogits"
+SEVERITY = "raises"
+ERROR = "the input type must be same"
+WHEN = "float16"
+TORCH = ("torch.nn.functional.cross_entropy",)
 
 x, label = np.float16([[1, 2, 3]]), np.int64([0])
 expected = torch.nn.functional.cross_entropy(

@@ -11,6 +11,9 @@ import torch
 from mindspore import nn
 
 API = "mindspore.nn.TrainOneStepWithLossScaleCell"
+SEVERITY = "raises"
+ERROR = "Unsupported op [NPUGetFloatStatusV2] on CPU"
+TORCH = ()
 
 x = np.float32([[1, 2]])
 layer = torch.nn.Linear(2, 1, bias=False)

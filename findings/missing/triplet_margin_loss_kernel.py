@@ -7,6 +7,12 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.triplet_margin_loss"
+SEVERITY = "raises"
+ERROR = "Unsupported op [TripletMarginLoss] on CPU"
+TORCH = (
+    "torch.nn.functional.triplet_margin_loss",
+    "torch.nn.TripletMarginLoss",
+)
 
 x = np.float32([[-1.5, 0.25, 2]])
 expected = torch.nn.functional.triplet_margin_loss(

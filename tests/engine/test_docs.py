@@ -231,7 +231,7 @@ WRONG = (
     "python -m equivalence convrt a.pth b.ckpt",
     "python -m equivalence convert a.pth b.ckpt --layout oihw",
     "python -m equivalence convert a.pth b.ckpt --network ms_models.resnet:resnt",
-    "python -m equivalence findings no_such_finding",
+    "python -m equivalence findings run no_such_finding",
     "pip install mindspore",
 )
 

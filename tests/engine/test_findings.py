@@ -22,6 +22,8 @@ import sys
 import time
 
 API = "mindspore.ops.{name}"
+SEVERITY = "silent"
+TORCH = ("torch.{name}",)
 
 {body}
 '''
@@ -134,6 +136,10 @@ def test_scripts_run_side_by_side_each_in_an_empty_directory(folder):
         ('"""A is wrong."""', "no API"),
         ('"""A is wrong."""\nAPI = ""', "no API"),
         ('"""A is wrong."""\nAPI = ["a"]', "no API"),
+        ('"""A is wrong."""\nAPI = "a"\nTORCH = ()', "no SEVERITY: one of silent, crashes"),
+        ('"""A is wrong."""\nAPI = "a"\nSEVERITY = "bad"\nTORCH = ()', "no SEVERITY"),
+        ('"""A is wrong."""\nAPI = "a"\nSEVERITY = "silent"', "no TORCH, a tuple of calls"),
+        ('"""A is wrong."""\nAPI = "a"\nSEVERITY = "silent"\nTORCH = "torch.a"', "no TORCH"),
     ],
 )
 def test_a_script_that_does_not_say_what_it_is_about_is_refused(folder, text, complaint):
@@ -149,20 +155,21 @@ def test_a_script_outside_the_folders_of_the_kinds_is_refused(folder, place, cap
     path = folder / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(SCRIPT.format(name="a", body=""))
-    assert main(["findings"]) == 2
+    assert main(["findings", "run"]) == 2
     kinds = "kernel, gradient, ignored, default, behaviour, missing, crash"
     assert capsys.readouterr().err == f"error: {path} lies in no folder of a kind: {kinds}\n"
 
 
 def test_a_name_that_two_kinds_have_is_refused(folder, capsys):
     one, two = (script(folder, "a", "", kind) for kind in ("kernel", "gradient"))
-    assert main(["findings"]) == 2
+    assert main(["findings", "run"]) == 2
     assert capsys.readouterr().err == f"error: {one} has the name of {two}; rename one\n"
 
 
 def test_constants_are_read_without_running(folder):
     path = script(folder, "a", "raise SystemExit(9)", "gradient")
-    assert findings.read(path) == (path, "gradient", "mindspore.ops.a", "a is wrong.")
+    expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",), "")
+    assert findings.read(path) == (path, *expected)
 
 
 def test_findings_are_listed_by_kind_then_by_name(folder):
@@ -174,7 +181,7 @@ def test_findings_are_listed_by_kind_then_by_name(folder):
 def test_a_run_of_all_is_written_and_a_stale_one_is_exit_code_1(folder, capsys):
     script(folder, "one", TWO_LINES + "sys.exit(1)")
     script(folder, "two", KILLED, "crash")
-    assert main(["findings", "--jobs", "2"]) == 0
+    assert main(["findings", "run", "--jobs", "2"]) == 0
     report = (folder.parent / "reports/findings.txt").read_text()
     out = capsys.readouterr().out
     assert "2 of 2 findings stand (kernel 1, crash 1)" in out
@@ -186,7 +193,7 @@ def test_a_run_of_all_is_written_and_a_stale_one_is_exit_code_1(folder, capsys):
     assert os.listdir(folder.parent / "reports") == ["findings.txt"]
 
     script(folder, "three", TWO_LINES)
-    assert main(["findings", "--jobs", "2"]) == 1
+    assert main(["findings", "run", "--jobs", "2"]) == 1
     report = (folder.parent / "reports/findings.txt").read_text()
     assert "2 of 3 findings stand" in report
     assert "three: gone, remove it from findings/" in report
@@ -194,30 +201,30 @@ def test_a_run_of_all_is_written_and_a_stale_one_is_exit_code_1(folder, capsys):
 
 def test_a_failed_script_is_exit_code_1(folder, capsys):
     script(folder, "one", "import no_such_module")
-    assert main(["findings"]) == 1
+    assert main(["findings", "run"]) == 1
     assert "one: failed, in another way than it says" in capsys.readouterr().out
 
 
 def test_a_part_is_run_by_name_and_leaves_the_report(folder, capsys):
     script(folder, "one", TWO_LINES + "sys.exit(1)")
     script(folder, "two", "import no_such_module")
-    assert main(["findings", "one"]) == 0
+    assert main(["findings", "run", "one"]) == 0
     assert "two" not in capsys.readouterr().out
     assert not (folder.parent / "reports").exists()
 
 
 def test_an_unknown_name_and_no_finding_at_all_are_one_sentence(folder, capsys):
-    assert main(["findings"]) == 2
+    assert main(["findings", "run"]) == 2
     assert capsys.readouterr().err == f"error: {folder} has no findings\n"
     script(folder, "one", TWO_LINES + "sys.exit(1)")
-    assert main(["findings", "one", "tow"]) == 2
+    assert main(["findings", "run", "one", "tow"]) == 2
     assert capsys.readouterr().err.startswith("error: no finding is called tow; ")
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "x"])
 def test_a_number_of_jobs_that_makes_no_sense_is_a_mistake(capsys, jobs):
     with pytest.raises(SystemExit) as ended:
-        main(["findings", "--jobs", jobs])
+        main(["findings", "run", "--jobs", jobs])
     assert ended.value.code == 2
     assert "error: argument --jobs" in capsys.readouterr().err
 
@@ -229,7 +236,7 @@ def test_an_interruption_is_no_traceback(folder, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(findings.time, "sleep", interrupt)
-    assert main(["findings"]) == 130
+    assert main(["findings", "run"]) == 130
     assert capsys.readouterr().err == "interrupted: reports/findings.txt was not written\n"
     assert not (folder.parent / "reports").exists()
 
@@ -258,4 +265,59 @@ def test_two_findings_still_stand():
 
 
 def test_a_signal_has_its_name():
-    assert findings._judge("crash", -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")
+    crash = next(finding for finding in DECLARED if finding.kind == "crash")
+    assert findings._judge(crash, -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")
+
+
+def test_the_list_has_the_most_dangerous_first_and_can_be_searched(capsys):
+    assert main(["findings", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    order = list(findings.SEVERITIES)
+    severities = [line.split()[0] for line in lines]
+    assert severities == sorted(severities, key=order.index)
+    assert len(lines) == len(DECLARED)
+    assert main(["findings", "list", "torch.roll"]) == 0
+    assert capsys.readouterr().out.split()[:2] == ["raises", "roll_kernel:"]
+    assert main(["findings", "list", "no such word"]) == 2
+
+
+def test_a_finding_can_be_shown(capsys):
+    assert main(["findings", "show", "interpolate_bicubic"]) == 0
+    out = capsys.readouterr().out
+    assert "silent: a wrong number, and nothing tells" in out
+    assert "mode='bicubic'" in out
+    assert "sys.exit(" in out
+
+
+def test_the_page_that_lists_them_is_current():
+    assert findings.INDEX.read_text() == findings.index(DECLARED)
+
+
+@pytest.mark.parametrize("text", sorted({text for each in DECLARED for text in each.torch}))
+def test_a_finding_is_about_calls_that_pytorch_has(text):
+    """And the conditions are about arguments that these calls take."""
+    from equivalence.coverage.compared import signatures
+    from equivalence.coverage.torch_names import look_up
+
+    node = ast.parse(text, mode="eval").body
+    call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
+    api = ast.unparse(call.func)
+    assert look_up(api) is not None
+    names = {name for signature in signatures(api) for name in signature} | {"index"}
+    assert {each.arg for each in call.keywords} <= names
+
+
+def test_another_error_than_the_expected_one_is_no_discrepancy(folder):
+    """A misspelt keyword, which a broad `except` catches, too."""
+    body = 'ERROR = "has no kernel"\nprint("expected 1")\nprint("got {}")\nsys.exit(1)'
+    right = body.format("RuntimeError: roll has no kernel")
+    assert ended(script(folder, "right", right, "missing")).state == THERE
+    result = ended(script(folder, "odd", body.format("TypeError: no argument 'shitf'"), "missing"))
+    assert result.state == FAILED
+    assert result.measured.startswith("not the error 'has no kernel': got TypeError")
+
+
+def test_a_script_that_shows_an_error_says_which():
+    shows = [one for one in DECLARED if 'got = f"{type(error)' in one.path.read_text()]
+    assert [one.name for one in shows if not one.error] == []
+    assert len(shows) > 30

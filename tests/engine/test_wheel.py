@@ -78,7 +78,7 @@ def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):
     done = installed("equivalence", "--version", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"equivalence {__version__}\n")
-    for command in (["coverage", "net.py"], ["findings"], ["accept"]):
+    for command in (["coverage", "net.py"], ["findings", "run"], ["accept"]):
         done = installed("equivalence", *command, cwd=tmp_path)
         assert done.returncode == 2
         assert "the repository, not in the installed package: clone it" in done.stderr

@@ -3,7 +3,7 @@
 import itertools
 from typing import Any
 
-from equivalence.coverage.command import Layer
+from equivalence.coverage.known import Layer
 from equivalence.declare.operator import to
 from tests.initials import declared as initials
 from tests.pipelines import declared as pipelines

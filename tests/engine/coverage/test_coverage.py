@@ -1,5 +1,6 @@
 """The command that tells what of a network is verified, and the figures that it shows."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +10,13 @@ import pytest
 from torch import nn
 
 from equivalence.__main__ import main
-from equivalence.coverage import accept, defaults
+from equivalence.coverage import accept, defaults, known
 from equivalence.coverage import command as coverage
-from equivalence.coverage.command import Declarations, Layer
+from equivalence.coverage.known import Declarations, Layer
+from equivalence.coverage.reader import Call, Told
+from equivalence.coverage.text import WIDTH
 from equivalence.coverage.torch_names import look_up
+from equivalence.coverage.verdict import Danger, Judge
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import along, unary
 from equivalence.errors import CoverageError
@@ -66,69 +70,78 @@ LINEAR = Layer("torch.nn.Linear", to("nn.Dense", bias="has_bias"), ("dense", "de
 
 
 @pytest.fixture
-def known():
+def declarations():
     return Declarations(OPERATORS, [LINEAR], {"torch.clip": "torch.clamp"}, DECLARED, FIGURES)
+
+
+@pytest.fixture
+def judged(declarations):
+    """The verdict of a call of an API on a tensor, with these arguments."""
+
+    def judge(api, **given):
+        return Judge(declarations).judge(Call(api, "1", {0: Told.TENSOR, **given}))
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    "api", ["torch.softmax", "torch.nn.functional.softmax", "torch.Tensor.softmax"]
+)
+def test_one_operator_serves_every_form_of_it(judged, api):
+    assert sorted(judged(api, dim=1).apis) == ["mint.softmax", "ops.softmax"]
 
 
 @pytest.mark.parametrize(
     "api",
     [
-        "torch.softmax",
-        "torch.nn.functional.softmax",
-        "torch.nn.Softmax",
-        "torch.Tensor.softmax",
+        "torch.nn.Softmax2d",
+        "torch.nn.init.softmax_",
+        "torch.norm",
+        "torch.foo",
         "torch.Tensor.softmax_",
+        "torch.softmax_",
+        "torch.Tensor.__ior__",
     ],
 )
-def test_one_operator_serves_every_form_of_it(known, api):
-    assert [each.api for each in known.of(api)] == ["ops.softmax", "mint.softmax"]
+def test_what_is_called_otherwise_or_changes_its_tensor_is_not_verified(judged, api):
+    assert judged(api, dim=1).danger is Danger.UNKNOWN
 
 
-@pytest.mark.parametrize(
-    "api", ["torch.nn.Softmax2d", "torch.nn.init.softmax_", "torch.norm", "torch.foo"]
-)
-def test_what_is_called_otherwise_or_elsewhere_is_not_verified(known, api):
-    assert known.of(api) == []
+def test_another_name_is_served_where_it_is_declared(judged):
+    assert judged("torch.clip").apis == ["ops.clamp"]
 
 
-def test_another_name_is_served_where_it_is_declared(known):
-    assert [each.api for each in known.of("torch.clip")] == ["ops.clamp"]
+def test_what_differs_in_a_dtype_is_told_beside_the_verdict(judged):
+    verdict = judged("torch.softmax", dim=1)
+    assert verdict.danger is Danger.VERIFIED
+    assert {"float16: is refused"} >= set(verdict.remarks) or verdict.apis[0] == "mint.softmax"
 
 
-def test_words_of_the_table_tell_what_differs(known):
-    ops, mint = known.of("torch.softmax")
-    assert ops.words() == "yes: float16: is refused (dim is axis)"
-    assert mint.words() == "yes: dim is -1 unless told, not None; integers are int32"
-    (norm,) = known.of("torch.linalg.norm")
-    assert norm.words() == "no (as ms_models.operators:norm calls it)"
+def test_figures_are_those_of_operators_and_right_twins(judged):
+    assert judged("torch.softmax", dim=1).worst in (3.25, None)
+    assert judged("torch.nn.Linear", in_features=2, out_features=2).worst == 1.5
 
 
-def test_a_default_of_the_function_is_no_difference_of_a_class_that_has_it(known):
-    assert known.of("torch.flatten")[0].words() == "yes: start_dim is 1 unless told, not 0"
-    assert known.of("torch.nn.Flatten")[0].words() == "no"
+def test_a_difference_that_one_twin_of_several_has_is_a_remark(judged):
+    verdict = judged("torch.nn.Linear", in_features=2, out_features=2)
+    assert (verdict.danger, verdict.remarks) == (Danger.VERIFIED, ["is transposed"])
 
 
-def test_what_some_of_the_operators_of_a_function_do_is_told_of_those(known):
-    (pad,) = known.of("torch.pad")
-    assert pad.differences == ["empty: wrong", "scalar: refused [by_copies]"]
+def test_a_setting_that_no_twin_has_is_unknown(judged):
+    verdict = judged("torch.nn.Linear", in_features=2, out_features=2, dtype="float64")
+    assert verdict.danger is Danger.UNKNOWN
+    assert verdict.reasons == ["no comparison has dtype='float64'"]
 
 
-def test_figures_are_those_of_operators_and_right_twins(known):
-    assert [each.worst for each in known.of("torch.nn.Softmax")] == [3.25, None]
-    (dense,) = known.of("torch.nn.Linear")
-    assert dense.worst == 1.5
-    assert dense.words() == "yes: is transposed (bias is has_bias)"
-
-
-def test_a_twin_verifies_its_reference(known):
-    assert [(each.api, each.worst) for each in known.of("torch.nn.Mish")] == [("nn.Mish", None)]
-    assert [each.api for each in known.of("torch.nn.SELU")] == ["ms_models.own:selu"]
+def test_a_twin_verifies_its_reference(judged):
+    assert judged("torch.nn.Mish").apis == ["nn.Mish"]
+    assert judged("torch.nn.SELU").apis == ["ms_models.own:selu"]
 
 
 @pytest.fixture
-def shown(known, monkeypatch, capsys):
+def shown(declarations, monkeypatch, capsys):
     """Runs the command against the small table: (exit code, printed, complaints)."""
-    monkeypatch.setattr(coverage, "load", lambda: known)
+    monkeypatch.setattr(coverage, "load", lambda: declarations)
 
     def run(*arguments):
         code = main(["coverage", *map(str, arguments)])
@@ -143,48 +156,69 @@ def write(folder, text):
     return path
 
 
-def test_what_is_not_verified_comes_first(shown, tmp_path):
-    path = write(tmp_path, "import torch\ntorch.softmax(x)\ntorch.erf(x)\ny: torch.Tensor\n")
+def test_the_table_has_what_is_dangerous_first(shown, tmp_path):
+    path = write(tmp_path, "import torch\ntorch.softmax(x, dim=1)\ntorch.erf(x)\ny: torch.Tensor\n")
     code, out, errors = shown(path)
     assert (code, errors) == (1, "")
-    assert [" ".join(line.split()) for line in out.splitlines()] == [
-        f"{path}: 2 APIs of PyTorch in 2 places, 1 verified, 1 not",
-        "",
-        "not verified",
-        "PyTorch uses",
-        "torch.erf 1 line 3",
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == f"{path}: 2 calls of PyTorch: 1 unknown, 1 verified"
+    assert lines[2:8] == [
+        "unknown: not compared",
+        "torch.erf(...) line 3",
+        "nothing that is compared is such a call",
         "",
         "verified",
-        "PyTorch, MindSpore uses worst differs from PyTorch",
-        "torch.softmax 1 line 2",
-        "ops.softmax 3.25 yes: float16: is refused (dim is axis)",
-        "mint.softmax - yes: dim is -1 unless told, not None; integers are int32",
-        "",
-        "computes nothing: torch.Tensor (1)",
-        "worst: the largest error measured, in roundings, of which 16 are allowed (MindSpore "
-        "2.10.0, PyTorch 2.13.0, CPU)",
+        "torch.softmax(..., dim=1) 3.25 line 2: ops.softmax, mint.softmax",
     ]
 
 
 def test_all_verified_is_exit_code_0(shown, tmp_path):
     code, out, _ = shown(write(tmp_path, "from torch import nn\nnn.Linear(1, 1)\nnn.Linear(2, 2)"))
     assert code == 0
-    assert "1 APIs of PyTorch in 2 places, 1 verified, 0 not" in out
-    assert "lines 2, 3" in out
-    assert "not verified" not in out
+    assert "2 calls of PyTorch: 2 verified" in out
+    assert "not compared" not in out
 
 
 def test_a_name_that_pytorch_does_not_have_is_told(shown, tmp_path):
     code, out, _ = shown(write(tmp_path, "import torch\ntorch.sofmax(x)"))
     assert code == 1
-    assert "no such name is known; line 2" in out
+    assert "line 2; no such name is known" in out
 
 
-def test_what_was_not_counted_is_told(shown, tmp_path):
-    text = "import numpy\nimport torch\nx.split(numpy.pi)\ntorch.clip(x)"
-    _, out, _ = shown(write(tmp_path, text))
-    assert "methods of tensors or of something else, not counted: split (3)\n" in out
-    assert "not looked into: numpy\n" in out
+@pytest.mark.parametrize("text", ["import numpy\nnumpy.exp(1)", "from .away import f\nf(1)"])
+def test_what_was_not_looked_into_is_told_and_red(shown, tmp_path, text):
+    code, out, _ = shown(write(tmp_path, f"{text}\nimport torch\ntorch.clip(x)"))
+    assert code == 1
+    assert "not looked into: " in out
+
+
+def test_a_private_name_that_computes_nothing_is_not_red(shown, tmp_path):
+    path = write(tmp_path, "import torch\ntorch._assert(ok, 'message')\ntorch.clip(x)")
+    assert shown(path)[0] == 0
+
+
+def test_a_private_name_is_told_apart(shown, tmp_path):
+    code, out, _ = shown(write(tmp_path, "import torch\ntorch._foreach_add(x, 1)"))
+    assert code == 1
+    assert "private names: not compared" in out
+
+
+def test_hints_tell_what_to_write_line_by_line(shown, tmp_path):
+    path = write(
+        tmp_path, "import torch\ndef f(x: torch.Tensor):\n    torch.softmax(x, dim=1)\n    x += 1"
+    )
+    _, out, _ = shown(path, "--fix-hints")
+    assert "3: torch.softmax(x, dim=1)\n    ms.ops.softmax(x, axis=1)" in out
+    assert "4: x += 1\n    x = x + 1    # unknown: not compared" in out
+
+
+def test_all_of_it_can_be_written_as_json(shown, tmp_path):
+    path = write(tmp_path, "import torch\ntorch.softmax(x, dim=1)\n")
+    code, _, _ = shown(path, "--json", tmp_path / "calls.json")
+    (call,) = json.loads((tmp_path / "calls.json").read_text())["calls"]
+    assert code == 0
+    assert (call["place"], call["verdict"]) == ("2", "verified")
+    assert sorted(call["mindspore"]) == ["mint.softmax", "ops.softmax"]
 
 
 def network(width, depth=1):
@@ -201,8 +235,8 @@ def fails():
 def test_a_module_is_built_with_its_arguments(shown):
     code, out, _ = shown(f"{__name__}:network", "--arguments", "width=3", "depth=2")
     assert code == 0
-    assert "1 APIs of PyTorch in 2 places" in out
-    assert "0, 1\n" in out
+    assert "2 calls of PyTorch: 2 verified" in out
+    assert "lines 0, 1: nn.Dense" in out
     assert shown(f"{__name__}:NETWORK")[0] == 0
 
 
@@ -210,8 +244,7 @@ def test_a_module_is_built_with_its_arguments(shown):
     ("arguments", "words"),
     [
         (["nowhere.py"], "nowhere.py cannot be read: No such file or directory"),
-        ([HERE], "cannot be read: Is a directory"),
-        ([HERE / "small.py", "--arguments", "a=1"], "is a file, which takes no --arguments"),
+        ([HERE / "small.py", "--arguments", "a=1"], "is no MODULE:ATTRIBUTE, which alone takes"),
         (["nowhere:net"], "there is no module 'nowhere'"),
         (["torch.nn:Linaer"], "has no attribute 'Linaer'"),
         (["torch.nn:Linear"], "does not take {}"),
@@ -234,9 +267,9 @@ def test_a_file_that_uses_nothing_of_pytorch_is_a_mistake(shown, tmp_path, text)
     assert errors.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [lambda: coverage.load(), lambda: accept.command("", "cpu")])
+@pytest.mark.parametrize("command", [lambda: known.load(), lambda: accept.command("", "cpu")])
 def test_without_the_clone_it_is_one_sentence(monkeypatch, tmp_path, command):
-    monkeypatch.setattr(coverage, "ROOT", tmp_path)
+    monkeypatch.setattr(known, "ROOT", tmp_path)
     with pytest.raises(CoverageError, match="lies in the repository, not in the installed package"):
         command()
 
@@ -244,7 +277,7 @@ def test_without_the_clone_it_is_one_sentence(monkeypatch, tmp_path, command):
 def test_it_runs_in_any_folder(tmp_path):
     (tmp_path / "tests").mkdir()  # of another project
     (tmp_path / "tests" / "__init__.py").write_text("")
-    path = write(tmp_path, "import torch\ntorch.relu(torch.ones(2))\n")
+    path = write(tmp_path, "import torch\ntorch.neg(torch.sin(y))\n")
     done = subprocess.run(
         [sys.executable, "-m", "equivalence", "coverage", path],
         cwd=tmp_path,
@@ -253,18 +286,18 @@ def test_it_runs_in_any_folder(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "torch.relu" in done.stdout
+    assert "torch.neg" in done.stdout
 
 
 def test_the_whole_command_fits_the_terminal():
     done = python("coverage", "tests/engine/parts/yolox_like.py")
     assert done.returncode in (0, 1), done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= coverage.WIDTH
+    assert max(map(len, done.stdout.splitlines())) <= WIDTH
     assert "torch.nn.BatchNorm2d" in done.stdout
 
 
 def test_every_counterpart_is_named():
-    named = set(coverage.counterparts())
+    named = set(known.counterparts())
     assert {(each.torch, c.api) for each in operators() for c in each.counterparts} == named
 
 

@@ -1,0 +1,173 @@
+"""What was verified: operators, layers and other declarations of the clone; and the findings."""
+
+import importlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from equivalence import findings
+from equivalence.declare.operator import Counterpart, Operator
+from equivalence.errors import IN_THE_CLONE, CoverageError
+from equivalence.findings import Finding
+from equivalence.report import accepted
+
+ROOT = Path(__file__).parents[2]
+"""The clone of the repository, where this package is not installed from a wheel."""
+
+TABLE = "tests.twins"
+"""The package with the declarations. It lies in the clone only."""
+
+GATE = "tests.gate"
+"""The module that lists the cases of the gate."""
+
+SHARED = ("torch", "torch.nn", "torch.nn.functional", "torch.special", "torch.Tensor")
+"""Modules in which names that differ only in capitals and underscores are one operator."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An API of torch that twins verify: layers with weights, optimisers, schedules, transforms.
+
+    torch: the API; several entries may have the same one.
+    counterpart: MindSpore's API.
+    verified: names of the twins, pipelines and initialisers that compare them.
+    """
+
+    torch: str
+    counterpart: Counterpart
+    verified: tuple[str, ...]
+
+
+class Declarations:
+    """All declarations, by the APIs of torch that they verify.
+
+    operators: the operators.
+    layers: as `LAYERS` in `tests.twins.apis`.
+    aliases: another name of an API -> the API.
+    declared: name -> declaration of each twin, pipeline and initialiser.
+    figures: the accepted errors, as `accepted.read` returns them.
+    findings: the scripts that show discrepancies.
+    """
+
+    def __init__(
+        self,
+        operators: Iterable[Operator],
+        layers: Iterable[Layer],
+        aliases: Mapping[str, str],
+        declared: Mapping[str, Any],
+        figures: Mapping[str, Any],
+        findings: Sequence[Finding] = (),
+    ):
+        self.aliases, self.declared, self.figures = aliases, declared, figures
+        self.findings = findings
+        self.by_torch: dict[str, list[Operator]] = {}
+        self.by_word: dict[str, list[Operator]] = {}
+        for operator in operators:
+            self.by_torch.setdefault(operator.torch, []).append(operator)
+            if operator.torch.rpartition(".")[0] in SHARED:
+                self.by_word.setdefault(_word(operator.torch), []).append(operator)
+        self._layers: dict[str, list[Layer]] = {}
+        for layer in layers:
+            self._layers.setdefault(layer.torch, []).append(layer)
+        self.references = {layer.torch: layer for layer in _references(declared)}
+
+    def knows(self, api: str) -> bool:
+        """Whether anything is declared of an API."""
+        return bool(self.operators(api) or self.layers(api))
+
+    def operators(self, api: str) -> list[Operator]:
+        """The operators of this name, or else of its alias, or else of the same word.
+
+        None of a name that changes its tensor: that its function is right says nothing of it.
+        """
+        if changes_its_tensor(api):
+            return []
+        owner = api.rpartition(".")[0]
+        named = self.by_torch.get(api) or self.by_torch.get(self.aliases.get(api, ""))
+        return named or (self.by_word.get(_word(api), []) if owner in SHARED else [])
+
+    def layers(self, api: str) -> list[Layer]:
+        """The layers, optimisers, transforms and other APIs of this name that twins verify."""
+        if api in self._layers or self.operators(api):
+            return self._layers.get(api, [])
+        return [self.references[api]] if api in self.references else []
+
+    def same(self, api: str, other: str) -> bool:
+        """Whether two names are one function: as a function, as a method or as a class."""
+        if api == other or changes_its_tensor(api) or changes_its_tensor(other):
+            return api == other
+        if self.aliases.get(api) == other:
+            return True
+        owners = {api.rpartition(".")[0], other.rpartition(".")[0]}
+        return owners <= set(SHARED) and _word(api) == _word(other)
+
+
+def changes_its_tensor(api: str) -> bool:
+    """Whether an API is a method or function that changes a tensor, such as `add_` and `x += 1`."""
+    owner, _, name = api.rpartition(".")
+    augmented = name.startswith("__i") and name != "__invert__"
+    return owner in SHARED and (augmented or (name.endswith("_") and name[0] != "_"))
+
+
+def load() -> Declarations:
+    """The declarations of `tests.twins`, with the accepted errors.
+
+    Raises CoverageError where there is no clone of the repository.
+    """
+    demand_clone("the table of what is verified")
+    apis, operators = _declarations("apis"), _declarations("operators").operators()
+    figures = accepted.read(accepted.path_of("cpu"))
+    scripts = findings.read_all(findings.FOLDER)
+    return Declarations(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures, scripts)
+
+
+def demand_clone(what: str) -> None:
+    """Make the declarations of the clone importable, from any folder.
+
+    what: what is read of the clone, for the error.
+
+    Raises CoverageError where this package was installed without its repository.
+    """
+    if not (ROOT / TABLE.replace(".", "/")).is_dir():
+        raise CoverageError(f"{what} lies {IN_THE_CLONE}")
+    # A project that the command runs in may have a package of that name, too.
+    if str(ROOT) in sys.path:
+        sys.path.remove(str(ROOT))
+    sys.path.insert(0, str(ROOT))
+
+
+def _declarations(name: str) -> Any:
+    return importlib.import_module(f"{TABLE}.{name}")
+
+
+def counterparts() -> Iterator[tuple[str, str]]:
+    """(API of torch, counterpart) of every operator."""
+    for operator in _declarations("operators").operators():
+        for counterpart in operator.counterparts:
+            yield operator.torch, counterpart.api
+
+
+def gate(device: str) -> Iterator[str]:
+    """The names of the gate's cases, except operators."""
+    return importlib.import_module(GATE).cases(device)
+
+
+def _references(declared: Mapping[str, Any]) -> Iterator[Layer]:
+    """Layers from the twins whose reference is an API itself."""
+    for name, declaration in declared.items():
+        reference = getattr(declaration, "reference", "")
+        if reference.split(".")[0] in ("torch", "torchvision") and declaration.differs is None:
+            candidate = declaration.candidate.removeprefix("mindspore.").replace(":", ".")
+            api = (
+                candidate
+                if declaration.candidate.startswith("mindspore.")
+                else declaration.candidate
+            )
+            yield Layer(reference.replace(":", "."), Counterpart(api), (name,))
+
+
+def _word(api: str) -> str:
+    """The last name without underscores and capitals: in-place, class and function are one word."""
+    return api.rpartition(".")[2].replace("_", "").lower()

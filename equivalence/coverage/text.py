@@ -1,0 +1,254 @@
+"""The table of calls as text and as JSON, the most dangerous first; and what to write instead."""
+
+import ast
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from equivalence.coverage.compared import PLACES, gathered, signatures
+from equivalence.coverage.reader import Call
+from equivalence.coverage.torch_names import TENSOR, is_class, look_up
+from equivalence.coverage.usage import Usage, list_uses, natural_key
+from equivalence.coverage.verdict import TITLES, Danger, Judge, Verdict
+
+WIDTH = 120
+"""Columns of the table; longer text is wrapped."""
+
+SHORT = {
+    Danger.SILENT: "differ silently",
+    Danger.SOMETIMES: "differ silently for some values",
+    Danger.CRASHES: "end the process",
+    Danger.RAISES: "raise",
+    Danger.UNKNOWN: "unknown",
+    Danger.PRIVATE: "private",
+    Danger.VERIFIED: "verified",
+}
+INDEXED = {
+    ("__getitem__", "places"): "x[1, 2:]",
+    ("__getitem__", "steps"): "x[::2]",
+    ("__getitem__", "elements"): "x[tensor or list]",
+    ("__setitem__", "places"): "x[1, 2:] = ...",
+    ("__setitem__", "steps"): "x[::2] = ...",
+    ("__setitem__", "elements"): "x[mask, list or ...] = ...",
+}
+"""(method, what the index has) -> how it is told."""
+
+
+FILLED = {"zero_": "ms.ops.zeros_like({0})", "fill_": "ms.ops.full_like({0}, {1})"}
+"""In-place methods that no function is named after -> what makes the new tensor."""
+
+
+class Judged(NamedTuple):
+    """A call, what is known of it, and what to write instead."""
+
+    call: Call
+    verdict: Verdict
+    hint: str
+
+
+def table(
+    target: str, used: Usage, judged: Sequence[Judged], versions: Mapping[str, str]
+) -> list[str]:
+    """The lines of the table.
+
+    versions: package -> version with which the errors were measured.
+    """
+    counts = {danger: sum(each.verdict.danger is danger for each in judged) for danger in Danger}
+    told = [f"{count} {SHORT[danger]}" for danger, count in counts.items() if count]
+    more = f" and {len(used.files) - 1} files that it uses" if len(used.files) > 1 else ""
+    counted = f"{len(judged)} calls of PyTorch: {', '.join(told) or 'none'}"
+    lines = textwrap.wrap(f"{target}{more}: {counted}", WIDTH, break_long_words=False)
+    for danger in Danger:
+        rows = _rows([each for each in judged if each.verdict.danger is danger])
+        if rows:
+            lines += ["", TITLES[danger], *rows]
+    return [*lines, "", *_notes(used, counts, versions)]
+
+
+def _rows(judged: Sequence[Judged]) -> list[str]:
+    """The lines of the calls of one danger; calls with the same arguments are one row."""
+    groups: dict[str, list[Judged]] = {}
+    for each in judged:
+        groups.setdefault(_spelled(each.call), []).append(each)
+    return [line for spelled, group in groups.items() for line in _row(spelled, group)]
+
+
+def _spelled(call: Call) -> str:
+    if call.given and "index" in call.given:
+        return INDEXED[call.api.rpartition(".")[2], call.given["index"]]
+    return call.spelled()
+
+
+def _row(spelled: str, group: list[Judged]) -> Iterator[str]:
+    verdict = group[0].verdict
+    places = [each.call.place for each in group]
+    word = "line " if len(set(places)) == 1 else "lines "
+    where = (word if all(place.isdigit() for place in places) else "") + list_uses(places)
+    if not all(each.call.sure for each in group):
+        where += ", if of tensors"
+    if look_up(group[0].call.api) is None:
+        where += "; no such name is known"
+    if verdict.danger is Danger.VERIFIED:
+        worst = "-" if verdict.worst is None else f"{verdict.worst:.2f}"
+        yield from _wrapped(f"  {spelled:58} {worst:>6}  ", f"{where}: {', '.join(verdict.apis)}")
+    else:
+        yield from _wrapped(f"  {spelled}  ", where)
+        yield from (line for words in verdict.reasons for line in _wrapped("      ", words))
+        told = (each.hint for each in group if each.hint and each.hint != each.call.text)
+        hints = list(dict.fromkeys(told))
+        yield from (line for words in hints[:1] for line in _wrapped("      write ", words))
+    if verdict.danger is not Danger.VERIFIED or len(verdict.remarks) <= 2:
+        for words in verdict.remarks:
+            yield from _wrapped("      also ", words)
+
+
+def _wrapped(head: str, words: str) -> Iterator[str]:
+    indent = " " * min(len(head), 69)
+    yield from textwrap.wrap(
+        head + words, WIDTH, subsequent_indent=indent, drop_whitespace=True
+    ) or [head]
+
+
+def hints(judged: Sequence[Judged]) -> list[str]:
+    """A line for each place: the code, and what to write."""
+    lines = []
+    for each in sorted(judged, key=lambda each: natural_key(each.call.place)):
+        if each.call.node is None or each.hint == each.call.text:
+            continue
+        told = each.hint or "?"
+        if each.verdict.danger is not Danger.VERIFIED:
+            told += f"    # {TITLES[each.verdict.danger]}"
+        lines.append(f"{each.call.place}: {each.call.text}\n    {told}")
+    return list(dict.fromkeys(lines))
+
+
+def data(
+    target: str, used: Usage, judged: Sequence[Judged], versions: Mapping[str, str]
+) -> dict[str, Any]:
+    """The table as JSON has it."""
+    return {
+        "target": target,
+        "versions": dict(versions),
+        "device": "cpu",
+        "dtypes": ["float32", "float16"],
+        "not_looked_into": sorted(used.others),
+        "files": sorted(map(str, used.files)),
+        "calls": [
+            {
+                "place": each.call.place,
+                "call": _spelled(each.call),
+                "code": each.call.text,
+                "surely_of_a_tensor": each.call.sure,
+                "verdict": SHORT[each.verdict.danger],
+                "reasons": each.verdict.reasons,
+                "findings": each.verdict.findings,
+                "mindspore": each.verdict.apis,
+                "worst": each.verdict.worst,
+                "remarks": each.verdict.remarks,
+                "write": each.hint,
+            }
+            for each in judged
+        ],
+    }
+
+
+def _notes(used: Usage, counts: Mapping[Danger, int], versions: Mapping[str, str]) -> Iterator[str]:
+    if used.others:
+        words = f"not looked into: {', '.join(sorted(used.others))}"
+        yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ")
+    if counts[Danger.VERIFIED]:
+        words = (
+            "verified: equal for random examples with such arguments, in float32 and float16, "
+            "forward and backward; the number is the largest error measured, in roundings, of "
+            f"which 16 are allowed (MindSpore {versions['mindspore']}, PyTorch "
+            f"{versions['torch']}, CPU)"
+        )
+        yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ")
+
+
+def hint(call: Call, verdict: Verdict, judge: Judge) -> str:
+    """What to write instead of a call; empty where nothing is known that is right."""
+    node = call.node
+    if call.api == f"{TENSOR}.__setitem__":
+        if verdict.danger in (Danger.SILENT, Danger.SOMETIMES) and isinstance(node, ast.Subscript):
+            tensor, index = ast.unparse(node.value), ast.unparse(node.slice)
+            return f"{tensor} = ms.ops.where({index}, value, {tensor}), where {index} is a mask"
+        return ""
+    if isinstance(node, ast.AugAssign):
+        result = ast.unparse(ast.BinOp(_loaded(node.target), node.op, node.value))
+        return f"{ast.unparse(node.target)} = {result}"
+    if call.in_place and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _new_tensor(call, node, node.func.value, judge)
+    if verdict.counterpart is None or verdict.danger not in (Danger.VERIFIED, Danger.SOMETIMES):
+        return ""
+    if isinstance(node, ast.Call):
+        return _renamed(call, node, verdict)
+    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Subscript):
+        return call.text
+    return f"ms.{verdict.apis[0]}" if node is not None else ""
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """The value of what an assignment sets."""
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _new_tensor(call: Call, node: ast.Call, receiver: ast.expr, judge: Judge) -> str:
+    """An assignment of the new tensor in place of a method that changes the old one."""
+    name, text = call.api.rpartition(".")[2], ast.unparse(receiver)
+    arguments = [ast.unparse(each) for each in node.args]
+    if name in FILLED:
+        made = FILLED[name].format(text, *arguments)
+    else:
+        given = dict(call.given or {})
+        twin = Call(f"{TENSOR}.{name[:-1]}", call.place, given, node=node)
+        verdict = judge.judge(twin)
+        if verdict.counterpart is None:
+            return ""
+        made = _renamed(twin, node, verdict)
+    kept = isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript)
+    return f"{text} = {made}" if kept else made
+
+
+def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
+    """A call under MindSpore's names, with its arguments as they are compared: by name."""
+    counterpart = verdict.counterpart
+    if counterpart.through:
+        return f"ms.{counterpart.api}, as {counterpart.through} calls it"
+    if verdict.built and not verdict.built.startswith("mindspore."):
+        return f"ms.{counterpart.api}, as {verdict.built} builds it"
+    arguments = list(map(ast.unparse, node.args))
+    method = call.api.startswith(f"{TENSOR}.") and isinstance(node.func, ast.Attribute)
+    if method and counterpart.api.startswith("Tensor."):
+        plain = [*arguments, *(ast.unparse(each) for each in node.keywords)]
+        name = counterpart.api.partition(".")[2]
+        return f"{ast.unparse(node.func.value)}.{name}({', '.join(plain)})"
+    if method:
+        arguments.insert(0, ast.unparse(node.func.value))
+    if (first := gathered(call)) is not None and first < len(arguments):
+        arguments[first:] = [f"({', '.join(arguments[first:])})"]
+    names = max(
+        (list(signature)[: len(arguments)] for signature in signatures(call.api)),
+        key=lambda names: len(verdict.named & set(names)),
+        default=[],
+    )
+    words = [
+        f"{counterpart.names.get(name, name)}={text}" if name in verdict.named else text
+        for name, text in zip_longest(names, arguments, fillvalue="")
+        if text
+    ]
+    words += [
+        f"{counterpart.names.get(each.arg, each.arg)}={ast.unparse(each.value)}"
+        if each.arg
+        else f"**{ast.unparse(each.value)}"
+        for each in node.keywords
+        if each.arg not in PLACES
+    ]
+    given = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
+    for name, (ours, _) in counterpart.defaults.items():
+        if name not in given:
+            words.append(f"{counterpart.names.get(name, name)}={ours!r}")
+    made = f"ms.{counterpart.api}({', '.join(words)})"
+    layer = counterpart.api.startswith("nn.") and not is_class(call.api)
+    return f"{made}, a layer" if layer else made

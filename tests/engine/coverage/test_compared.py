@@ -1,0 +1,84 @@
+"""Which arguments count as compared: those that the examples of an operator have."""
+
+import pytest
+
+from equivalence.coverage.compared import Compared, bindings, fits, gathered
+from equivalence.coverage.reader import Call, Told
+from tests.twins.operators import operators
+
+X = Told.TENSOR
+
+
+def of(torch, name=None):
+    """The examples of an operator."""
+    return Compared(next(o for o in operators() if o.torch == torch and name in (None, o.name)))
+
+
+@pytest.mark.parametrize(
+    ("value", "drawn"),
+    [
+        ("mean", "mean"),
+        (True, True),
+        (None, None),
+        (7, 2),
+        (-1, 3),
+        (0, 0),
+        (0.3, -1.5),
+        (2.0, 3),
+        (3, (2, 2)),
+        ((1, 2), (2, 1)),
+        ("torch.float32", "float32"),
+        (Told.UNKNOWN, "mean"),
+    ],
+)
+def test_a_value_is_such_as_one_that_is_drawn(value, drawn):
+    assert fits(value, drawn)
+
+
+@pytest.mark.parametrize(
+    ("value", "drawn"),
+    [
+        ("sum", "mean"),
+        (True, False),
+        (1, True),
+        (None, 1),
+        (0, 2),
+        (2, 0),
+        (0.5, 2),
+        ((1, 2), (1, 2, 3)),
+        ((0, 2), (1, 2)),
+        (float("inf"), 1.5),
+    ],
+)
+def test_another_value_is_not(value, drawn):
+    assert not fits(value, drawn)
+
+
+def test_arguments_are_told_by_their_names():
+    (bound, _) = next(bindings(Call("torch.softmax", "1", {0: X, 1: -1})))
+    assert (bound["dim"], len(bound)) == (-1, 2)
+
+
+def test_sizes_that_are_given_one_by_one_are_one_argument():
+    call = Call("torch.Tensor.permute", "1", {0: X, 1: 2, 2: 0, 3: 1})
+    assert gathered(call) == 1
+    assert gathered(Call("torch.Tensor.permute", "1", {0: X, 1: (2, 0, 1)})) is None
+    assert gathered(Call("torch.full", "1", {0: (2, 3), 1: 1.0})) is None
+    assert of("torch.permute").fitting(call)
+
+
+def test_where_a_result_lies_changes_no_number():
+    call = Call("torch.zeros", "1", {0: (2, 3), "device": Told.UNKNOWN, "requires_grad": True})
+    assert of("torch.zeros").fitting(call)
+
+
+def test_an_argument_that_no_example_has_is_named():
+    compared = of("torch.sum")
+    call = Call("torch.sum", "1", {0: X, "dtype": "torch.float64"})
+    assert compared.fitting(call) == []
+    assert compared.strange(call) == ["dtype='torch.float64'"]
+
+
+def test_names_that_are_not_written_out_are_those_that_are_compared():
+    call = Call("torch.nn.functional.mse_loss", "1", {0: X, 1: X, "reduction": Told.UNKNOWN})
+    assert of("torch.nn.functional.mse_loss").named(call) == {"reduction": {"mean", "none", "sum"}}

@@ -1,0 +1,199 @@
+"""What is known of a call: verified for its arguments, different, refused, or unknown."""
+
+import ast
+
+import numpy as np
+import pytest
+
+from equivalence.coverage import known, usage
+from equivalence.coverage.reader import Call, Told
+from equivalence.coverage.text import hint
+from equivalence.coverage.torch_names import TENSOR, computes_nothing, methods
+from equivalence.coverage.verdict import Danger, Judge
+from tests.engine.parts import torch_lines
+
+X = Told.TENSOR
+
+
+@pytest.fixture(scope="module")
+def judge():
+    return Judge(known.load())
+
+
+@pytest.fixture
+def judged(judge, tmp_path):
+    """The verdicts of the calls in a text: spelled -> verdict."""
+
+    def read(text):
+        path = tmp_path / "net.py"
+        path.write_text("import torch\nimport torch.nn.functional as F\n" + text)
+        calls = usage.of_path(path).calls
+        return {c.spelled(): judge.judge(c) for c in calls if not computes_nothing(c.api)}
+
+    return read
+
+
+def one(verdicts, api):
+    """The verdict of the call of this name."""
+    (found,) = [verdict for spelled, verdict in verdicts.items() if spelled.startswith(api)]
+    return found
+
+
+SILENT = {
+    "x[:, 0].add_(1)": ("torch.Tensor.add_", Danger.SILENT, "inplace_add"),
+    "x.mul_(y)": ("torch.Tensor.mul_", Danger.SILENT, "inplace_add"),
+    "x += y": ("torch.Tensor.__iadd__", Danger.SILENT, "augmented_assignment"),
+    "x[m] = 0": ("torch.Tensor.__setitem__", Danger.SOMETIMES, "assignment_to_a_view"),
+    "x[x > 1] = 0": ("torch.Tensor.__setitem__", Danger.SOMETIMES, "assignment_to_a_view"),
+    'F.interpolate(x, (4, 4), mode="bicubic")': (
+        "torch.nn.functional.interpolate",
+        Danger.SILENT,
+        "interpolate_bicubic",
+    ),
+    "torch.relu(x)": ("torch.relu", Danger.SOMETIMES, "relu_nan"),
+    "x.relu()": ("torch.Tensor.relu", Danger.SOMETIMES, "relu_nan"),
+}
+
+
+@pytest.mark.parametrize("line", SILENT)
+def test_a_line_that_differs_silently_is_told_with_its_finding(judged, line):
+    api, danger, finding = SILENT[line]
+    verdict = one(judged(f"def f(x: torch.Tensor, y: torch.Tensor, m):\n    {line}\n"), api)
+    assert verdict.danger is danger
+    assert finding in verdict.findings
+
+
+REFUSED = {
+    "torch.roll(x, 1, 0)": "roll_kernel",
+    "x.zero_()": "inplace_kernels",
+    "x.relu_()": "inplace_absent",
+    "torch.topk(x, 0)": "topk_of_none",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_line_that_raises_is_told_with_its_finding(judged, line):
+    (verdict,) = judged(f"def f(x: torch.Tensor):\n    {line}\n").values()
+    assert verdict.danger is Danger.RAISES
+    assert REFUSED[line] in verdict.findings
+
+
+def test_no_method_that_changes_its_tensor_is_verified_by_its_function(judge):
+    alone, shared = methods()
+    in_place = [name for name in (*alone, *shared) if name.endswith("_")]
+    assert len(in_place) > 150
+    for name in in_place:
+        call = Call(f"{TENSOR}.{name}", "1", {0: X})
+        assert judge.judge(call).danger is not Danger.VERIFIED, name
+
+
+ARGUMENTS = {
+    'F.pad(x, (1, 2), mode="circular")': Danger.VERIFIED,
+    'F.pad(x, (1, 2), mode="no_such_mode")': Danger.UNKNOWN,
+    "torch.sum(x, dim=1)": Danger.VERIFIED,
+    "torch.sum(x, dim=1, dtype=torch.float64)": Danger.UNKNOWN,
+    "torch.cat([x, y], dim=1)": Danger.VERIFIED,
+    "x + 2": Danger.VERIFIED,
+    "x.permute(1, 0)": Danger.VERIFIED,
+    "torch.no_such_function(x)": Danger.UNKNOWN,
+    "torch._foreach_add(x, 1)": Danger.PRIVATE,
+}
+
+
+@pytest.mark.parametrize("line", ARGUMENTS)
+def test_a_call_is_verified_for_the_arguments_that_are_compared(judged, line):
+    (verdict,) = judged(f"def f(x: torch.Tensor, y: torch.Tensor):\n    {line}\n").values()
+    assert verdict.danger is ARGUMENTS[line]
+
+
+def test_an_argument_that_no_example_has_is_told(judged):
+    (verdict,) = judged("torch.sum(x, dtype=torch.float64)").values()
+    assert verdict.reasons == ["no comparison has dtype='torch.float64'"]
+
+
+def test_a_finding_about_one_argument_is_none_about_another(judged):
+    right = judged('F.interpolate(x, (4, 4), mode="nearest")')
+    assert "interpolate_bicubic" not in one(right, "torch.nn.functional.interpolate").findings
+
+
+def test_a_finding_may_be_meant_where_an_argument_is_not_written_out(judged):
+    perhaps = one(judged("F.interpolate(x, size, mode=how)"), "torch.nn.functional.interpolate")
+    assert perhaps.danger is Danger.SOMETIMES
+    assert "interpolate_bicubic" in perhaps.findings
+
+
+def test_of_a_function_that_is_handed_on_the_arguments_are_not_seen(judged):
+    (verdict,) = judged("act = F.hardtanh").values()
+    assert "called elsewhere, with arguments that are not seen here" in verdict.remarks
+
+
+def test_a_refusal_that_may_not_be_meant_is_a_remark(judged):
+    (verdict,) = judged("F.pad(x, (1, 1), mode=how)").values()
+    assert verdict.danger is Danger.UNKNOWN
+    assert any("pad_reflect_of_volumes" in words for words in verdict.remarks)
+
+
+def test_writing_the_result_over_the_input_is_told(judged):
+    (verdict,) = judged("torch.nn.functional.elu(x, inplace=True)").values()
+    assert verdict.danger is Danger.SOMETIMES
+    assert any("leaves the input as it is" in words for words in verdict.reasons)
+
+
+def test_a_layer_is_to_be_built_as_it_was_compared(judge):
+    """MindSpore's momentum is another, and its padding needs a mode."""
+    code = "nn.BatchNorm2d(8, momentum=0.03)"
+    given = {0: 8, "momentum": 0.03}
+    node = ast.parse(code, mode="eval").body
+    call = Call("torch.nn.BatchNorm2d", "1", given, code, node=node)
+    verdict = judge.judge(call)
+    written = hint(call, verdict, judge)
+    assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it"
+
+
+def same(ours, theirs):
+    """Whether what PyTorch and MindSpore computed is equal but for rounding."""
+    if isinstance(ours, tuple | list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    ours, theirs = ours.detach().numpy(), theirs.asnumpy()
+    return ours.shape == theirs.shape and np.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_each_line_that_is_verified_is_equal_on_random_data(judge):
+    """The line in PyTorch beside what the hint writes in MindSpore."""
+    import mindspore as ms
+    import torch
+
+    draw = np.random.default_rng(0).standard_normal
+    arrays = {name: draw(shape).astype(np.float32) for name, shape in torch_lines.SHAPES.items()}
+    arrays["labels"] = np.array([0, 3, 1])
+    ours = {name: torch.tensor(each) for name, each in arrays.items()}
+    theirs = {name: ms.Tensor(each) for name, each in arrays.items()}
+    verified, wrong = 0, []
+    for call in usage.of_path(torch_lines.PATH).calls:
+        verdict = judge.judge(call)
+        written = hint(call, verdict, judge)
+        if verdict.danger is not Danger.VERIFIED or not written or "calls it" in written:
+            continue
+        if not isinstance(call.node, ast.expr) or call.text not in torch_lines.LINES:
+            continue
+        verified += 1
+        expected = eval(call.text, {"torch": torch, "F": torch.nn.functional, **ours})
+        try:
+            equal = same(expected, eval(written, {"ms": ms, **theirs}))
+        except Exception as error:
+            equal, written = False, f"{written} raised {error}"
+        if not equal:
+            wrong.append(f"{call.text}: {written}")
+    assert wrong == []
+    assert verified >= 35
+
+
+def test_a_row_tells_of_every_silent_finding_of_its_call(judge):
+    """No call is verified through a MindSpore call that a silent finding stands for."""
+    for finding in judge.known.findings:
+        for text in finding.torch:
+            if "(" in text or finding.severity != "silent" or finding.when:
+                continue
+            verdict = judge.judge(Call(text, "1"))
+            if verdict.danger is Danger.VERIFIED:
+                assert finding.api.removeprefix("mindspore.") not in verdict.apis, finding.name
