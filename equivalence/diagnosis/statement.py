@@ -17,6 +17,9 @@ from equivalence.statements.same import MASKED, plain
 from equivalence.truth.measurement import Measurement
 from equivalence.words import listed
 
+SEEN_LATER = "what else is wrong can be seen once that is mended"
+"""A note where the statements to blame do not explain all."""
+
 
 def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
     """The culprits, with the statements in which they go wrong; one for each statement.
@@ -55,8 +58,11 @@ def _blames(search: Search, path: str) -> list[Blame]:
     # A network of its own: compiled ones are left alone.
     network = search.candidate.part(search.pairs[path], "pynative")
     if local.forward > BUDGET:
-        blame = Statements(measurement, network, partners, {}).blame()
-        return [blame] if blame else []
+        statements = Statements(measurement, network, partners, {})
+        blames = statements.blame()
+        if blames and not statements.mended:
+            search.notes.append(SEEN_LATER)
+        return blames
     return Gradients(measurement, network, partners, local.expected).blame()
 
 
@@ -105,7 +111,8 @@ def _causes(blame: Blame) -> list[str]:
     elif blame.takes:
         lines = []
     else:
-        lines = ["what it takes agrees with the reference's"]
+        once = f", once {listed([each.place for each in blame.after])} is mended"
+        lines = ["what it takes agrees with the reference's" + (once if blame.after else "")]
     if blame.statement.caller:
         lines.append(f"called from {blame.statement.caller}")
     got, want = _unmasked(blame.got, blame.want)
