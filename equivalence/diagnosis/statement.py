@@ -6,13 +6,16 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, without_partner
+from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, kernels_told, without_partner
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.host import devices
 from equivalence.judge.precision import BUDGET
+from equivalence.sides.accurate import EXACT, AccurateKernels
 from equivalence.statements.backward import Gradients
-from equivalence.statements.blame import PATIENCE, Blame, Statements
+from equivalence.statements.blame import PATIENCE, Statements
 from equivalence.statements.calls import framework
+from equivalence.statements.found import Blame
 from equivalence.statements.same import MASKED, plain
 from equivalence.truth.measurement import Measurement
 from equivalence.words import listed
@@ -44,12 +47,12 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
             told = f"{type(error).__name__}: {error}".partition("\n")[0]
             search.notes.append(f"its statements could not be watched: {told}")
             blames = []
-        found += [_pointed(search, culprit, blame) for blame in blames] or [culprit]
+        found += [_pointed(search, culprit, *blame) for blame in blames] or [culprit]
     return found
 
 
-def _blames(search: Search, path: str) -> list[Blame]:
-    """The statements to blame in a layer that is fed by itself."""
+def _blames(search: Search, path: str) -> list[tuple[Blame, list[str]]]:
+    """The statements to blame in a layer that is fed by itself, each with what explains it."""
     local = search.local(path)
     phase, partners = search.case.phase, search.local_names(path, search.partners)
     measurement = Measurement(
@@ -62,11 +65,24 @@ def _blames(search: Search, path: str) -> list[Blame]:
         blames = statements.blame()
         if blames and not statements.mended:
             search.notes.append(SEEN_LATER)
-        return blames
-    return Gradients(measurement, network, partners, local.expected).blame()
+        return [(blame, _kernel(search, statements, blame)) for blame in blames]
+    gradients = Gradients(measurement, network, partners, local.expected)
+    return [(blame, []) for blame in gradients.blame()]
 
 
-def _pointed(search: Search, culprit: LayerError, blame: Blame) -> LayerError:
+def _kernel(search: Search, statements: Statements, blame: Blame) -> list[str]:
+    """The inaccurate kernel with an accurate one for which a statement is right; else nothing."""
+    device = devices.place(search.case.device).runs_on
+    if device != "cpu" or blame.operator not in EXACT or blame.takes:
+        return []
+    accurate = AccurateKernels([blame.operator])
+    with accurate():
+        right = statements.gives(blame)
+    accurate.errors = {blame.operator: accurate.errors[blame.operator]}
+    return kernels_told(accurate, device) if right else []
+
+
+def _pointed(search: Search, culprit: LayerError, blame: Blame, kernel: list[str]) -> LayerError:
     """The culprit, or a layer within it that could not be fed, with a statement to blame."""
     where = _layer(search, culprit.reference, blame)
     layer = search.layer(where, {}) if where != culprit.reference else culprit
@@ -75,8 +91,9 @@ def _pointed(search: Search, culprit: LayerError, blame: Blame) -> LayerError:
     others = [cause for cause in others if cause not in exact]
     code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
     causes = [*exact, *_causes(blame), *others, *without_partner(search, culprit.reference, code)]
+    causes = kernel or causes
     theirs = blame.counterpart
-    against = f"{theirs.place}  {theirs.text}" if theirs else ""
+    against = str(theirs or "")
     return replace(layer, statement=_title(blame), counterpart=against, causes=causes)
 
 
@@ -91,8 +108,7 @@ def _layer(search: Search, path: str, blame: Blame) -> str:
 
 
 def _title(blame: Blame) -> str:
-    statement = blame.statement
-    title = f"{statement.place}  {statement.text}"
+    title = str(blame.statement)
     if blame.takes:  # computed in another way, or wrongly: it cannot be told
         title += f", or what it takes from {listed([each.place for each in blame.takes], 3)}"
     if blame.further:

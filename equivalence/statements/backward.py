@@ -14,7 +14,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.blame import MISTAKES, PATIENCE, TRIED, Blame, alike
+from equivalence.statements.blame import MISTAKES, PATIENCE, TRIED
 from equivalence.statements.calls import Recording, Spot, Statement
 from equivalence.statements.cotangents import (
     Departure,
@@ -24,6 +24,7 @@ from equivalence.statements.cotangents import (
     reached,
     total,
 )
+from equivalence.statements.found import Blame, alike
 from equivalence.statements.same import layouts, moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners

@@ -9,13 +9,15 @@ another way, and rightly, is thereby never blamed.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from equivalence.judge.precision import BUDGET
 from equivalence.statements.calls import Statement
+from equivalence.statements.found import Blame, alike
 from equivalence.statements.mindspore_calls import Swap
-from equivalence.statements.same import Known
+from equivalence.statements.same import Known, norm, plain
 from equivalence.statements.watched import Watched, equal, outputs
 
 Trial = tuple[int, Known, np.ndarray]
@@ -32,38 +34,6 @@ MISTAKES = 4
 
 TOGETHER = 8
 """At most this many values of one statement are replaced together."""
-
-
-@dataclass(frozen=True)
-class Blame:
-    """A statement to blame.
-
-    statement: the candidate's.
-    counterpart: the reference's statement whose value mends the outputs; None: no line gives it.
-    got, want: the value of the candidate, and the reference's in the same form.
-    unit: the Euclidean size of one rounding of `want`.
-    takes: the statements of the candidate that give what it takes and the reference has not. The
-        mistake may stand in them, too.
-    constant: whether the value is a constant that the statement uses, not its result.
-    misplaced: the statement that gives what it takes, where the reference takes another value; None
-        where its result is wrong.
-    backward: whether its result is right, and what comes back to what it takes is not; the values
-        are then cotangents.
-    further: statements that follow, of which any may be to blame instead.
-    after: the statements that are to be mended first, so that what it takes is right.
-    """
-
-    statement: Statement
-    counterpart: Statement | None
-    got: np.ndarray
-    want: np.ndarray
-    unit: float
-    takes: tuple[Statement, ...] = ()
-    constant: bool = False
-    misplaced: Statement | None = None
-    backward: bool = False
-    further: tuple[Statement, ...] = ()
-    after: tuple[Statement, ...] = ()
 
 
 Step = tuple[Blame, dict[Swap, np.ndarray]]
@@ -358,6 +328,8 @@ class Statements(Watched):
         if statement is None:
             return None
         takes = {s for each, _, _ in trial for s in self._open_ends(each, statement)}
+        number = self.candidate.producers.get(value, -1)
+        call = self.candidate.calls[number] if number >= 0 else None
         return Blame(
             statement,
             self.quantities.recording.statement_of(known.number),
@@ -365,8 +337,21 @@ class Statements(Watched):
             want,
             known.rounding,
             tuple(sorted(takes, key=lambda each: each.line)),
-            value not in self.candidate.producers,
+            call is None,
+            operator=call.name if call else "",
+            at=(number, call.outputs.index(value) if call else 0),
         )
+
+    def gives(self, blame: Blame) -> bool:
+        """Whether a run, such as one with an accurate kernel, gives what a statement is to give.
+
+        What the other statements to blame give is put right.
+        """
+        number, position = blame.at
+        recording = self.run({s: v for s, v in self.replaced.items() if s[0] != number})[0]
+        values = recording.values[recording.calls[number].outputs[position]]
+        error = norm(plain(values) - plain(blame.want))
+        return error <= BUDGET * blame.unit
 
     def _open_ends(self, value: int, statement: Statement) -> set[Statement]:
         """The other statements that give what a value is made of and the reference has not."""
@@ -384,10 +369,3 @@ class Statements(Watched):
                 elif source is not None:
                     found.add(source)
         return found
-
-
-def alike(one: Statement | None, other: Statement | None) -> bool:
-    """Whether both are the same line, whoever calls its function."""
-    return (
-        one is not None and other is not None and (one.file, one.line) == (other.file, other.line)
-    )

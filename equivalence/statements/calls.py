@@ -44,6 +44,9 @@ class Statement:
         """Its file and line, such as `attention.py:41`."""
         return _place(self.file, self.line)
 
+    def __str__(self) -> str:
+        return f"{self.place}  {self.text}"
+
 
 @dataclass(frozen=True)
 class Call:

@@ -29,6 +29,7 @@ class MindSporeCalls:
     pulled: spot -> what comes back to the tensor that is taken there, in place of what would.
     recorded: whether the run is recorded; it takes longer.
     recording: the run as data.
+    taken: the values that the call takes which is under way, or has raised.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class MindSporeCalls:
         self.code = Code(dict(network.cells_and_names()))
         self.replaced = replaced or {}
         self.recording = Recording()
+        self.taken: tuple[int, ...] = ()
         self._within = False
         self._handles: list = []
         self._alive: list[ms.Tensor] = []
@@ -97,7 +99,7 @@ class MindSporeCalls:
         if self.recorded:
             tensors = _tensors(arguments)
             places = [*map(_place, tensors)]
-            taken = self.recording.take([_array(x) for x in tensors], places)
+            taken = self.taken = self.recording.take([_array(x) for x in tensors], places)
             self._follow(number, tensors, taken)
         self._within = True
         try:
@@ -112,6 +114,7 @@ class MindSporeCalls:
         self._alive += [*tensors, *given]
         arrays, places = [_array(x) for x in given], [*map(_place, given)]
         self.recording.add(name, taken, arrays, self.code.here(), places)
+        self.taken = ()
         return result
 
     def _follow(self, number: int, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:
