@@ -16,12 +16,16 @@ from equivalence.statements.backward import Gradients
 from equivalence.statements.blame import PATIENCE, Statements
 from equivalence.statements.calls import framework
 from equivalence.statements.found import Blame
+from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
 from equivalence.truth.measurement import Measurement
 from equivalence.words import listed
 
 SEEN_LATER = "what else is wrong can be seen once that is mended"
 """A note where the statements to blame do not explain all."""
+
+Explained = list[tuple[Blame, list[str]]]
+"""The statements to blame in a layer, each with the kernels that explain it."""
 
 
 def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
@@ -30,6 +34,7 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
     They are looked for in code of one's own: of a network or a layer, fed by itself.
     """
     found: list[LayerError] = []
+    seen: dict[tuple, list[Explained]] = {}
     deadline = time.process_time() + PATIENCE
     for culprit in culprits:
         path = culprit.reference
@@ -41,8 +46,12 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         if known or right or foreign or time.process_time() > deadline:
             found.append(culprit)
             continue
+        alike = seen.setdefault((culprit.kinds, type(cell)), [])
         try:
-            blames = _blames(search, path)
+            blames = next((each for each in alike if _goes_through(search, path, each)), None)
+            if blames is None:
+                blames = _blames(search, path)
+                alike += [blames] if blames else []
         except Exception as error:  # a run that cannot be watched
             told = f"{type(error).__name__}: {error}".partition("\n")[0]
             search.notes.append(f"its statements could not be watched: {told}")
@@ -51,7 +60,23 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
     return found
 
 
-def _blames(search: Search, path: str) -> list[tuple[Blame, list[str]]]:
+def _goes_through(search: Search, path: str, blames: Explained) -> bool:
+    """Whether a wrong layer has run the statements that are to blame in another of its class.
+
+    Then they are wrong in it, too, and nothing is searched for.
+    """
+    local, network = search.local(path), search.candidate.part(search.pairs[path], "pynative")
+    if any(blame.backward == (local.forward > BUDGET) for blame, _ in blames):
+        return False
+    watch = MindSporeCalls(network.cell)
+    with watch():
+        partners = search.local_names(path, search.partners)
+        network.run(local.sample, partners, search.case.phase, {})
+    places = {call.statement.place for call in watch.recording.calls if call.statement}
+    return all(blame.statement.place in places for blame, _ in blames)
+
+
+def _blames(search: Search, path: str) -> Explained:
     """The statements to blame in a layer that is fed by itself, each with what explains it."""
     local = search.local(path)
     phase, partners = search.case.phase, search.local_names(path, search.partners)

@@ -86,17 +86,25 @@ class Statements(Watched):
         suspects = self._suspects()
         trial, mends = self._first(suspects)
         found = self._told(trial)
-        if found is None or found.takes:
-            before = suspects[: suspects.index(trial[0][0])] if trial else suspects
-            earlier = self._progress(before)
-            if earlier and (blame := self._told(earlier)):
-                return blame, self._places(earlier)
         if found is not None and not found.takes:
             suspects = [v for v in suspects if alike(self._statement(v), found.statement)]
-        step = self._misplaced(suspects, mends)
-        if found is None or (step and not alike(step[0].misplaced, found.statement)):
+            return self._rather(self._misplaced(suspects, mends), found, trial)
+        # One mistake that explains all is likelier than two.
+        if step := self._rather(self._misplaced(suspects, self._all), found, []):
             return step
-        return found, self._places(trial)
+        before = suspects[: suspects.index(trial[0][0])] if trial else suspects
+        earlier = self._progress(before)
+        if blame := self._told(earlier):
+            return blame, self._places(earlier)
+        return (found, self._places(trial)) if found else self._misplaced(suspects, mends)
+
+    def _rather(
+        self, misplaced: Step | None, found: Blame | None, trial: Sequence[Trial]
+    ) -> Step | None:
+        """A value in a wrong place, but not where the statement to blame gives it."""
+        if misplaced and not (found and alike(misplaced[0].misplaced, found.statement)):
+            return misplaced
+        return (found, self._places(trial)) if found and trial else None
 
     def _first(self, suspects: Sequence[int]) -> tuple[list[Trial], set[int]]:
         """The first trial that mends all outputs, or, if none does, some; and what then agree."""
