@@ -268,17 +268,21 @@ class Statements(Watched):
         )
         return [other for other in every if other not in self.settled][:TOGETHER]
 
-    def _together(self, values: Sequence[int]) -> list[list[Trial]]:
-        """All values of one statement, which runs more than once or gives several, at a time."""
-        together: list[list[Trial]] = [[], []]
-        for value in values:
-            every = [(value, *trial) for trial in self.counterparts(value)]
-            for rank, trial in enumerate(together):
-                used = {known.number for _, known, _ in trial}
-                # Each run of the statement has a value of its own in the reference.
-                fresh = [each for each in every[rank:] if each[1].number not in used]
-                trial += fresh[:1]
-        return together
+    def _together(self, values: Sequence[int]) -> Iterator[list[Trial]]:
+        """All values of one statement, which runs more than once or gives several, at a time.
+
+        Each has a value of its own in the reference, of one line if that runs as often.
+        """
+        line_of = self.quantities.recording.statement_of
+        for rank, (known, want) in enumerate(self.counterparts(values[0])[:2]):
+            trial = [(values[0], known, want)]
+            line = line_of(known.number)
+            for value in values[1:]:
+                used = {other.number for _, other, _ in trial}
+                every = [each for each in self.counterparts(value) if each[0].number not in used]
+                fitting = [each for each in every if alike(line_of(each[0].number), line)]
+                trial += [(value, *each) for each in (fitting or every[rank:])[:1]]
+            yield trial
 
     def _places(self, trial: Sequence[Trial]) -> dict[Swap, np.ndarray]:
         """What stands where in a trial."""
