@@ -13,8 +13,8 @@ from tests.engine.statements import telling
 KERNEL = "  the port is right, and MindSpore's kernel is not: ops.Expm1 on cpu (its own error "
 
 
-def attending(candidate):
-    reference = "tests.engine.parts.attending_pt:Attending"
+def attending(candidate, reference="Attending"):
+    reference = f"tests.engine.parts.attending_pt:{reference}"
     wrong = case(reference, f"tests.engine.parts.attending_ms:{candidate}", normal(2, 6, 16))
     return diagnose.tell(wrong, 0, False)[0]
 
@@ -32,6 +32,17 @@ def test_an_inaccurate_kernel_behind_a_mistake_is_named_too():
     assert culprits[0].endswith("return ops.softmax(scores / 2.0, -2)")
     assert culprits[1].endswith("return ops.expm1(1e-4 * self.out(y))")
     assert any(line.startswith(KERNEL) for line in lines)
+
+
+def test_layers_of_one_class_are_searched_once(monkeypatch):
+    searched, search = [], blame.Statements.blame
+    monkeypatch.setattr(
+        blame.Statements, "blame", lambda self: searched.append(self) or search(self)
+    )
+    lines = attending("Twice", "Twice")
+    assert lines[0].endswith("return ops.softmax(scores / 2.0, -2)")
+    assert lines[1] == "  in one (Attending), two (Attending)"
+    assert len(searched) == 1
 
 
 def test_a_mistake_behind_another_is_named_too():

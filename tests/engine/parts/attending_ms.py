@@ -46,3 +46,14 @@ class FourParts(Attending):
     def construct(self, x):
         b, t, c = x.shape
         return self.qkv(x).reshape(b, t, 4, HEADS, c // HEADS)
+
+
+class Twice(nn.Cell):
+    """The same mistake in two layers of one class."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = OverQueries(), OverQueries()
+
+    def construct(self, x):
+        return self.two(x + self.one(x))

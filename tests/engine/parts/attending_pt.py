@@ -21,3 +21,14 @@ class Attending(nn.Module):
         weights = (scores / 2.0).softmax(-1)
         y = (weights @ v).transpose(1, 2).reshape(b, t, c)
         return torch.expm1(1e-4 * self.out(y))
+
+
+class Twice(nn.Module):
+    """Two of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = Attending(), Attending()
+
+    def forward(self, x):
+        return self.two(x + self.one(x))
