@@ -16,6 +16,7 @@ from equivalence.declare.initial import InitialCase
 from equivalence.declare.operator import OperatorCase
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.declare.twin import LayeredCase, TwinCase
+from equivalence.errors import SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.targets import resolve
 
@@ -78,12 +79,15 @@ class Kind:
     check: the target of `check(case, seed) -> Outcome`, which runs both sides and judges them.
     diagnose: the target of `diagnose(case, seed, every) -> Told`, see `diagnose` below.
     part: the unit that a diagnosis looks at, one after the other: "layer", "stage", "rank".
+    raised: the target of a function of case and seed that tells where the reference goes on where
+        the candidate raises; "" where nothing tells it.
     """
 
     case: type
     check: str
     diagnose: str
     part: str
+    raised: str = ""
 
 
 KINDS = (
@@ -92,6 +96,7 @@ KINDS = (
         check="equivalence.twins.check:check",
         diagnose="equivalence.diagnosis.diagnose:tell",
         part="layer",
+        raised="equivalence.statements.raised:partner",
     ),
     Kind(
         LayeredCase,
@@ -148,8 +153,14 @@ def check(case: Case, seed: int) -> Outcome:
     >>> check(next(cases(twin, "cpu")), seed=0).passed
     True
     """
+    kind = kind_of(case)
     sys.audit("equivalence.check", case)
-    outcome = resolve(kind_of(case).check)(case, seed)
+    try:
+        outcome = resolve(kind.check)(case, seed)
+    except SideError as error:
+        if not kind.raised or ": the candidate raised " not in str(error):
+            raise
+        raise SideError(f"{error}{resolve(kind.raised)(case, seed)}") from error
     if case.twin.differs and outcome.judgement is not None:
         names = [verdict.name for verdict in outcome.judgement.verdicts]
         case.twin.differs.demand_names(case.name, names)

@@ -89,6 +89,11 @@ def _kernels(search: Search, path: str, local: Local) -> list[str]:
         trace = part.run(local.sample, partners, search.case.phase, outputs)
     if not judge(local.expected, trace, search.unit_roundoff, replaceable=True).equal:
         return []
+    return kernels_told(accurate, device)
+
+
+def kernels_told(accurate: AccurateKernels, device: str) -> list[str]:
+    """The inaccurate kernels of a run in which they were replaced, in words."""
     found = described(inaccurate(accurate.errors), accurate.errors, device)
     return [f"the port is right, and MindSpore's kernel is not: {listed(found)}"] if found else []
 

@@ -5,12 +5,9 @@ the same budget. A layer is to blame if it exceeds the budget and none of the la
 does: it is a leaf, or a network whose own code joins right layers wrongly.
 """
 
-import numpy as np
-
 from equivalence.diagnosis import causes, statement
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
-from equivalence.judge.precision import BUDGET
 
 
 def diagnose(search: Search, every: bool = False) -> Diagnosis:
@@ -28,10 +25,10 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     drawing = search.random_layers() if wrong else {}
     culprits = search.clear(search.blame("")) if wrong and not search.differs_by_draws_alone else []
     culprits += [path for path in drawing if path not in culprits]
-    whole = inherited.get(("", False), np.inf)
-    compiled = search.case.execution == "graph"
-    if wrong and compiled and whole <= BUDGET < search.local("").outputs:
-        search.notes.append("in PyNative mode the same network gives the right outputs")
+    if wrong and (right := search.right_in_pynative()):
+        search.notes.append(
+            f"in PyNative mode the same network gives the right {' and '.join(right)}"
+        )
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
     for path in culprits:

@@ -118,6 +118,18 @@ class Search:
         differing = self.local("").judgement.differing
         return bool(differing) and all(v.name.startswith(prefix) for v in differing)
 
+    def right_in_pynative(self) -> list[str]:
+        """What a compiled network gives wrongly, and rightly in PyNative mode, in words."""
+        if self.case.execution != "graph":
+            return []
+        local = self.local("")
+        again = judge(local.expected, self.eager, self.unit_roundoff, replaceable=True)
+        right = {verdict.name for verdict in again.verdicts if verdict.equal}
+        wrong = [verdict.name for verdict in local.judgement.differing]
+        kinds = {"outputs": "output.", "gradients": "gradient:"}
+        of_kind = {what: {n for n in wrong if n.startswith(kinds[what])} for what in kinds}
+        return [what for what, names in of_kind.items() if names and names <= right]
+
     def blame(self, path: str) -> list[str]:
         """The layers to blame within a wrong layer; the layer itself if there are none."""
         within = [culprit for child in self.within(path) for culprit in self._search(child)]
@@ -298,7 +310,7 @@ class Search:
         names = {ours: theirs for theirs, ours in self.pairs.items()}
         with network.observed(names, note):
             outputs = self.whole.expected.pulled_back
-            network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+            self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
         return errors
 
 

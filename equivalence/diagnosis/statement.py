@@ -6,16 +6,26 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, without_partner
+from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, kernels_told, without_partner
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.host import devices
 from equivalence.judge.precision import BUDGET
+from equivalence.sides.accurate import EXACT, AccurateKernels
 from equivalence.statements.backward import Gradients
-from equivalence.statements.blame import PATIENCE, Blame, Statements
+from equivalence.statements.blame import PATIENCE, Statements
 from equivalence.statements.calls import framework
+from equivalence.statements.found import Blame
+from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
 from equivalence.truth.measurement import Measurement
 from equivalence.words import listed
+
+SEEN_LATER = "what else is wrong can be seen once that is mended"
+"""A note where the statements to blame do not explain all."""
+
+Explained = list[tuple[Blame, list[str]]]
+"""The statements to blame in a layer, each with the kernels that explain it."""
 
 
 def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
@@ -24,6 +34,7 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
     They are looked for in code of one's own: of a network or a layer, fed by itself.
     """
     found: list[LayerError] = []
+    seen: dict[tuple, list[Explained]] = {}
     deadline = time.process_time() + PATIENCE
     for culprit in culprits:
         path = culprit.reference
@@ -35,18 +46,38 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         if known or right or foreign or time.process_time() > deadline:
             found.append(culprit)
             continue
+        alike = seen.setdefault((culprit.kinds, type(cell)), [])
         try:
-            blames = _blames(search, path)
+            blames = next((each for each in alike if _goes_through(search, path, each)), None)
+            if blames is None:
+                blames = _blames(search, path)
+                alike += [blames] if blames else []
         except Exception as error:  # a run that cannot be watched
             told = f"{type(error).__name__}: {error}".partition("\n")[0]
             search.notes.append(f"its statements could not be watched: {told}")
             blames = []
-        found += [_pointed(search, culprit, blame) for blame in blames] or [culprit]
+        found += [_pointed(search, culprit, *blame) for blame in blames] or [culprit]
     return found
 
 
-def _blames(search: Search, path: str) -> list[Blame]:
-    """The statements to blame in a layer that is fed by itself."""
+def _goes_through(search: Search, path: str, blames: Explained) -> bool:
+    """Whether a wrong layer has run the statements that are to blame in another of its class.
+
+    Then they are wrong in it, too, and nothing is searched for.
+    """
+    local, network = search.local(path), search.candidate.part(search.pairs[path], "pynative")
+    if any(blame.backward == (local.forward > BUDGET) for blame, _ in blames):
+        return False
+    watch = MindSporeCalls(network.cell)
+    with watch():
+        partners = search.local_names(path, search.partners)
+        network.run(local.sample, partners, search.case.phase, {})
+    places = {call.statement.place for call in watch.recording.calls if call.statement}
+    return all(blame.statement.place in places for blame, _ in blames)
+
+
+def _blames(search: Search, path: str) -> Explained:
+    """The statements to blame in a layer that is fed by itself, each with what explains it."""
     local = search.local(path)
     phase, partners = search.case.phase, search.local_names(path, search.partners)
     measurement = Measurement(
@@ -55,12 +86,28 @@ def _blames(search: Search, path: str) -> list[Blame]:
     # A network of its own: compiled ones are left alone.
     network = search.candidate.part(search.pairs[path], "pynative")
     if local.forward > BUDGET:
-        blame = Statements(measurement, network, partners, {}).blame()
-        return [blame] if blame else []
-    return Gradients(measurement, network, partners, local.expected).blame()
+        statements = Statements(measurement, network, partners, {})
+        blames = statements.blame()
+        if blames and not statements.mended:
+            search.notes.append(SEEN_LATER)
+        return [(blame, _kernel(search, statements, blame)) for blame in blames]
+    gradients = Gradients(measurement, network, partners, local.expected)
+    return [(blame, []) for blame in gradients.blame()]
 
 
-def _pointed(search: Search, culprit: LayerError, blame: Blame) -> LayerError:
+def _kernel(search: Search, statements: Statements, blame: Blame) -> list[str]:
+    """The inaccurate kernel with an accurate one for which a statement is right; else nothing."""
+    device = devices.place(search.case.device).runs_on
+    if device != "cpu" or blame.operator not in EXACT or blame.takes:
+        return []
+    accurate = AccurateKernels([blame.operator])
+    with accurate():
+        right = statements.gives(blame)
+    accurate.errors = {blame.operator: accurate.errors[blame.operator]}
+    return kernels_told(accurate, device) if right else []
+
+
+def _pointed(search: Search, culprit: LayerError, blame: Blame, kernel: list[str]) -> LayerError:
     """The culprit, or a layer within it that could not be fed, with a statement to blame."""
     where = _layer(search, culprit.reference, blame)
     layer = search.layer(where, {}) if where != culprit.reference else culprit
@@ -69,8 +116,9 @@ def _pointed(search: Search, culprit: LayerError, blame: Blame) -> LayerError:
     others = [cause for cause in others if cause not in exact]
     code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
     causes = [*exact, *_causes(blame), *others, *without_partner(search, culprit.reference, code)]
+    causes = kernel or causes
     theirs = blame.counterpart
-    against = f"{theirs.place}  {theirs.text}" if theirs else ""
+    against = str(theirs or "")
     return replace(layer, statement=_title(blame), counterpart=against, causes=causes)
 
 
@@ -85,8 +133,7 @@ def _layer(search: Search, path: str, blame: Blame) -> str:
 
 
 def _title(blame: Blame) -> str:
-    statement = blame.statement
-    title = f"{statement.place}  {statement.text}"
+    title = str(blame.statement)
     if blame.takes:  # computed in another way, or wrongly: it cannot be told
         title += f", or what it takes from {listed([each.place for each in blame.takes], 3)}"
     if blame.further:
@@ -105,7 +152,8 @@ def _causes(blame: Blame) -> list[str]:
     elif blame.takes:
         lines = []
     else:
-        lines = ["what it takes agrees with the reference's"]
+        once = f", once {listed([each.place for each in blame.after])} is mended"
+        lines = ["what it takes agrees with the reference's" + (once if blame.after else "")]
     if blame.statement.caller:
         lines.append(f"called from {blame.statement.caller}")
     got, want = _unmasked(blame.got, blame.want)

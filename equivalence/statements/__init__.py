@@ -5,7 +5,9 @@ torch_calls, mindspore_calls: record a run of either side; the candidate's with 
 same: which values of both sides are the same quantity.
 forms: a value of the reference in the form that the candidate has it in.
 watched: both sides of a case after such runs.
+found: what is found: a statement to blame.
 blame: finds the first statement whose result, replaced by the reference's, mends the outputs.
 cotangents: what comes back to the quantities that both sides have.
 backward: finds the statements whose cotangents, replaced by the reference's, mend the gradients.
+raised: finds where the reference goes on where a candidate raises.
 """

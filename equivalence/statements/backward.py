@@ -14,7 +14,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.blame import PATIENCE, TRIED, Blame, alike
+from equivalence.statements.blame import MISTAKES, PATIENCE, TRIED
 from equivalence.statements.calls import Recording, Spot, Statement
 from equivalence.statements.cotangents import (
     Departure,
@@ -24,6 +24,7 @@ from equivalence.statements.cotangents import (
     reached,
     total,
 )
+from equivalence.statements.found import Blame, alike
 from equivalence.statements.same import layouts, moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
@@ -31,9 +32,6 @@ from equivalence.truth.measurement import Measurement
 
 LEVELS = 3
 """How many times the departures behind which no other is are set aside."""
-
-MISTAKES = 4
-"""At most this many mistakes, one behind the other, are told apart."""
 
 
 class Gradients(Watched):
@@ -133,11 +131,14 @@ class Gradients(Watched):
         A quantity that is used in another way on the two sides may have other cotangents and be
         right: the departures behind which no other is are tried first, then those before them.
         """
-        left = list(departures)
+        left, behind = list(departures), []
         for _ in range(LEVELS):
             ends = self._ends(left, right)
-            if ends and self._mends([*found, *ends]):
-                return self._needed(found, ends)
+            # One before another mends more, and tells less: those behind are set right, too.
+            for together in filter(None, ([*behind, *ends] if behind else [], ends)):
+                if self._mends([*found, *together]):
+                    return self._needed(found, together)
+            behind += ends
             left = [each for each in left if each not in ends]
         return next(([each] for each in departures[:TRIED] if self._mends([*found, each])), [])
 
@@ -147,9 +148,9 @@ class Gradients(Watched):
     def _needed(
         self, found: Sequence[Departure], departures: Sequence[Departure]
     ) -> list[Departure]:
-        """As few of these departures as mend all gradients, as all do."""
+        """As few of these departures as mend all gradients, as all do; the latest are kept."""
         needed = list(departures)
-        for each in departures:
+        for each in reversed(departures):
             rest = [other for other in needed if other is not each]
             if rest and self._mends([*found, *rest]):
                 needed = rest

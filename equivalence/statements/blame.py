@@ -8,15 +8,17 @@ another way, and rightly, is thereby never blamed.
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from equivalence.judge.precision import BUDGET
 from equivalence.statements.calls import Statement
+from equivalence.statements.found import Blame, alike
 from equivalence.statements.mindspore_calls import Swap
-from equivalence.statements.same import Known
-from equivalence.statements.watched import Watched, equal
+from equivalence.statements.same import Known, norm, plain
+from equivalence.statements.watched import Watched, equal, outputs
 
 Trial = tuple[int, Known, np.ndarray]
 """A value of the candidate, one of the reference, and what stands in the place of the first."""
@@ -27,78 +29,166 @@ PATIENCE = 30.0
 TRIED = 40
 """At most this many values of the candidate are replaced, one at a time."""
 
+MISTAKES = 4
+"""At most this many mistakes, one behind the other, are told apart."""
+
 TOGETHER = 8
 """At most this many values of one statement are replaced together."""
 
 
-@dataclass(frozen=True)
-class Blame:
-    """A statement to blame.
-
-    statement: the candidate's.
-    counterpart: the reference's statement whose value mends the outputs; None: no line gives it.
-    got, want: the value of the candidate, and the reference's in the same form.
-    unit: the Euclidean size of one rounding of `want`.
-    takes: the statements of the candidate that give what it takes and the reference has not. The
-        mistake may stand in them, too.
-    constant: whether the value is a constant that the statement uses, not its result.
-    misplaced: the statement that gives what it takes, where the reference takes another value; None
-        where its result is wrong.
-    backward: whether its result is right, and what comes back to what it takes is not; the values
-        are then cotangents.
-    further: statements that follow, of which any may be to blame instead.
-    """
-
-    statement: Statement
-    counterpart: Statement | None
-    got: np.ndarray
-    want: np.ndarray
-    unit: float
-    takes: tuple[Statement, ...] = ()
-    constant: bool = False
-    misplaced: Statement | None = None
-    backward: bool = False
-    further: tuple[Statement, ...] = ()
+Step = tuple[Blame, dict[Swap, np.ndarray]]
+"""A statement to blame, and the values that mend it."""
 
 
 class Statements(Watched):
-    """The search for the statement to blame."""
+    """The search for the statements to blame.
 
-    def blame(self) -> Blame | None:
-        """The first statement whose result, replaced by the reference's, mends all outputs.
+    mended: after it, whether all outputs are right once all statements to blame are mended.
+    """
+
+    def blame(self) -> list[Blame]:
+        """The statements whose results, replaced by the reference's, mend all outputs.
+
+        There are several where one alone mends some outputs, or only what is made of it up to
+        another one. Each is the first of what is left when those before it are mended.
+        """
+        self.deadline = time.process_time() + PATIENCE
+        self.replaced: dict[Swap, np.ndarray] = {}
+        self.mended = self.right(self.trace)
+        found: list[Blame] = []
+        for _ in range(MISTAKES):
+            if self.mended:
+                break
+            self.agreeing = self.matching(self.outputs)
+            step = self._step()
+            if step is None:
+                break
+            blame, spots = step
+            if not any(alike(blame.statement, each.statement) for each in found):
+                after = tuple(each.statement for each in found) if self._follows(spots) else ()
+                found.append(replace(blame, after=after))
+            self.replaced |= spots
+            self.mended = self._agreeing({}) == self._all
+            if not self.mended:
+                self.look(self.replaced)
+        return found
+
+    @property
+    def _all(self) -> set[int]:
+        return {*range(len(self.expected))}
+
+    def _step(self) -> Step | None:
+        """The first statement whose result, replaced by the reference's, mends what it can.
 
         What it takes may be right by itself, but in the place of another value, such as that before
         a residual which is not added.
         """
-        if self.right(self.trace):
-            return None
-        self.deadline = time.process_time() + PATIENCE
         suspects = self._suspects()
-        found = self._first(suspects)
+        trial, mends = self._first(suspects)
+        found = self._told(trial)
         if found is not None and not found.takes:
             suspects = [v for v in suspects if alike(self._statement(v), found.statement)]
-        misplaced = self._misplaced(suspects)
-        if found is None or (misplaced and not alike(misplaced.misplaced, found.statement)):
+            return self._rather(self._misplaced(suspects, mends), found, trial)
+        # One mistake that explains all is likelier than two.
+        if step := self._rather(self._misplaced(suspects, self._all), found, []):
+            return step
+        before = suspects[: suspects.index(trial[0][0])] if trial else suspects
+        earlier = self._progress(before)
+        if blame := self._told(earlier):
+            return blame, self._places(earlier)
+        return (found, self._places(trial)) if found else self._misplaced(suspects, mends)
+
+    def _rather(
+        self, misplaced: Step | None, found: Blame | None, trial: Sequence[Trial]
+    ) -> Step | None:
+        """A value in a wrong place, but not where the statement to blame gives it."""
+        if misplaced and not (found and alike(misplaced[0].misplaced, found.statement)):
             return misplaced
-        return found
+        return (found, self._places(trial)) if found and trial else None
 
-    def _first(self, suspects: Sequence[int]) -> Blame | None:
+    def _first(self, suspects: Sequence[int]) -> tuple[list[Trial], set[int]]:
+        """The first trial that mends all outputs, or, if none does, some; and what then agree."""
+        some: list[Trial] = []
+        mends: set[int] = set()
         for value in suspects:
-            trials = [[(value, *trial)] for trial in self.counterparts(value)]
-            beside = self._beside(value)
-            if len(beside) > 1:
-                trials += self._together(beside)
-            for trial in trials:
+            for trial in self._trials(value):
                 if time.process_time() > self.deadline:
-                    return None
-                if self._mends(trial):
-                    return self._told(trial)
-        return None
+                    return some, mends
+                agreeing = self._agreeing(self._places(trial))
+                if agreeing == self._all:
+                    return trial, self._all
+                if not some and agreeing > self.agreeing:
+                    some, mends = trial, agreeing
+        return some, mends
 
-    def _misplaced(self, suspects: Sequence[int]) -> Blame | None:
-        """A right value that suspects are made of, where the reference has one of its own."""
-        numbers = {self.candidate.producers[v] for v in suspects if v in self.candidate.producers}
-        taken = [v for n in sorted(numbers) for v in self.candidate.calls[n].inputs]
+    def _trials(self, value: int) -> Iterator[list[Trial]]:
+        """What may stand in the place of a value, and of those beside it."""
+        yield from ([(value, *trial)] for trial in self.counterparts(value))
+        beside = self._beside(value)
+        if len(beside) > 1:
+            yield from self._together(beside)
+
+    def _progress(self, suspects: Sequence[int]) -> list[Trial]:
+        """The first trial that brings quantities of the reference which the candidate had not.
+
+        They must be given by other statements: so these go on rightly, and another is wrong, too.
+        """
+        had = {number for numbers in self.found for number in numbers}
+        for value in suspects:
+            best: tuple[int, list[Trial]] = 0, []
+            for trial in self._trials(value):
+                if time.process_time() > self.deadline:
+                    return []
+                if not any(known.number in had for _, known, _ in trial):
+                    best = max(best, (len(self._brought(trial, had)), trial), key=lambda b: b[0])
+            if best[1]:
+                return best[1]
+        return []
+
+    def _brought(self, trial: Sequence[Trial], had: set[int]) -> set[int]:
+        """The quantities that other statements give in a trial, and that no value was before."""
+        try:
+            recording = self.run(self.replaced | self._places(trial), recorded=True)[0]
+        except Exception:  # the values cannot stand there
+            return set()
+        own = {number for _, _, want in trial for number in self.find(want)[0]}
+        statement = self._statement(trial[0][0])
+        given = {
+            value
+            for call in recording.calls
+            if not alike(call.statement, statement)
+            for value in call.outputs
+        }
+        # Whole numbers, as of masks and places, agree by chance.
+        telling = (v for v in map(recording.values.__getitem__, given) if (v != np.round(v)).any())
+        return {number for v in telling for number in self.find(v)[0]} - had - own
+
+    def _follows(self, spots: Mapping[Swap, np.ndarray]) -> bool:
+        """Whether places are computed from values that were replaced before."""
+        replaced = {number for number, _, _ in self.replaced}
+        ahead = [number for number, _, _ in spots]
+        seen = set(ahead)
+        while ahead:
+            number = ahead.pop()
+            if number in replaced:
+                return True
+            fresh = self._made_by(number) - seen
+            seen |= fresh
+            ahead += fresh
+        return False
+
+    def _made_by(self, number: int) -> set[int]:
+        """The calls that make what a call takes."""
+        taken = range(len(self.candidate.calls[number].inputs))
+        return {self.candidate.sources.get((number, i), -1) for i in taken} - {-1}
+
+    def _misplaced(self, suspects: Sequence[int], mends: set[int]) -> Step | None:
+        """A right value that suspects are made of, where the reference has one of its own.
+
+        mends: the outputs that agree with the reference's value there, at least.
+        """
+        numbers = self._leading(suspects)
+        taken = [v for n in numbers for v in self.candidate.calls[n].inputs]
         lacking = self._lacking()
         for value in dict.fromkeys(v for v in taken if v in self.settled):
             values = self.candidate.values[value]
@@ -106,7 +196,7 @@ class Statements(Watched):
                 continue
             spots = [
                 (n, "input", i)
-                for n in sorted(numbers)
+                for n in numbers
                 for i, v in enumerate(self.candidate.calls[n].inputs)
                 if v == value
             ]
@@ -114,9 +204,28 @@ class Statements(Watched):
                 if known.truth.shape != values.shape or time.process_time() > self.deadline:
                     continue
                 want = self.quantities.recording.values[known.number]
-                if self._runs_right(dict.fromkeys(spots, want)):
-                    return self._told_misplaced(value, spots[0][0], known, want)
+                places = dict.fromkeys(spots, want)
+                agreeing = self._agreeing(places)
+                if agreeing > self.agreeing and agreeing >= mends:
+                    blame = self._told_misplaced(value, spots[0][0], known, want)
+                    return (blame, places) if blame else None
         return None
+
+    def _leading(self, values: Sequence[int]) -> list[int]:
+        """The calls that give values, with those of the same statement that lead to them."""
+        calls, producers = self.candidate.calls, self.candidate.producers
+        ahead = [producers[value] for value in values if value in producers]
+        numbers = set(ahead)
+        while ahead:
+            number = ahead.pop()
+            made = {
+                self.candidate.sources.get((number, i)) for i in range(len(calls[number].inputs))
+            }
+            inside = {n for n in made if n is not None}
+            inside = {n for n in inside if alike(calls[n].statement, calls[number].statement)}
+            ahead += inside - numbers
+            numbers |= inside
+        return sorted(numbers)
 
     def _lacking(self) -> list[Known]:
         """The values of the reference that the candidate never computes."""
@@ -159,28 +268,32 @@ class Statements(Watched):
         )
         return [other for other in every if other not in self.settled][:TOGETHER]
 
-    def _together(self, values: Sequence[int]) -> list[list[Trial]]:
-        """All values of one statement, which runs more than once or gives several, at a time."""
-        together: list[list[Trial]] = [[], []]
-        for value in values:
-            every = [(value, *trial) for trial in self.counterparts(value)]
-            for rank, trial in enumerate(together):
-                used = {known.number for _, known, _ in trial}
-                # Each run of the statement has a value of its own in the reference.
-                fresh = [each for each in every[rank:] if each[1].number not in used]
-                trial += fresh[:1]
-        return together
+    def _together(self, values: Sequence[int]) -> Iterator[list[Trial]]:
+        """All values of one statement, which runs more than once or gives several, at a time.
 
-    def _mends(self, trial: Sequence[Trial]) -> bool:
-        return self._runs_right(
-            {spot: want for value, _, want in trial for spot in self._spots(value)}
-        )
+        Each has a value of its own in the reference, of one line if that runs as often.
+        """
+        line_of = self.quantities.recording.statement_of
+        for rank, (known, want) in enumerate(self.counterparts(values[0])[:2]):
+            trial = [(values[0], known, want)]
+            line = line_of(known.number)
+            for value in values[1:]:
+                used = {other.number for _, other, _ in trial}
+                every = [each for each in self.counterparts(value) if each[0].number not in used]
+                fitting = [each for each in every if alike(line_of(each[0].number), line)]
+                trial += [(value, *each) for each in (fitting or every[rank:])[:1]]
+            yield trial
 
-    def _runs_right(self, replaced: Mapping[Swap, np.ndarray]) -> bool:
+    def _places(self, trial: Sequence[Trial]) -> dict[Swap, np.ndarray]:
+        """What stands where in a trial."""
+        return {spot: want for value, _, want in trial for spot in self._spots(value)}
+
+    def _agreeing(self, places: Mapping[Swap, np.ndarray]) -> set[int]:
+        """The outputs that are right with these values in their places, and those before."""
         try:
-            return self.right(self.run(replaced)[1])
+            return self.matching(outputs(self.run(self.replaced | places, recorded=False)[1]))
         except Exception:  # the values cannot stand there
-            return False
+            return set()
 
     def _spots(self, value: int) -> list[Swap]:
         """Where a value comes into a run: from its calls, or, of a leaf, into each call."""
@@ -211,7 +324,8 @@ class Statements(Watched):
             if producer is None:
                 first = min(self.candidate.users(value), default=0)
             suspects[value] = first
-            taken = self.candidate.calls[producer].inputs if producer is not None else ()
+            # It may be a part of what was joined before: each call that gives it counts.
+            taken = dict.fromkeys(v for n in self.candidate.giving(value) for v in n.inputs)
             fresh = [v for v in taken if v not in seen and not self.settles(v)]
             seen.update(fresh)
             ahead += fresh
@@ -219,11 +333,15 @@ class Statements(Watched):
         return ordered[:TRIED]
 
     def _told(self, trial: Sequence[Trial]) -> Blame | None:
+        if not trial:
+            return None
         value, known, want = trial[0]
         statement = self._statement(value)
         if statement is None:
             return None
         takes = {s for each, _, _ in trial for s in self._open_ends(each, statement)}
+        number = self.candidate.producers.get(value, -1)
+        call = self.candidate.calls[number] if number >= 0 else None
         return Blame(
             statement,
             self.quantities.recording.statement_of(known.number),
@@ -231,8 +349,21 @@ class Statements(Watched):
             want,
             known.rounding,
             tuple(sorted(takes, key=lambda each: each.line)),
-            value not in self.candidate.producers,
+            call is None,
+            operator=call.name if call else "",
+            at=(number, call.outputs.index(value) if call else 0),
         )
+
+    def gives(self, blame: Blame) -> bool:
+        """Whether a run, such as one with an accurate kernel, gives what a statement is to give.
+
+        What the other statements to blame give is put right.
+        """
+        number, position = blame.at
+        recording = self.run({s: v for s, v in self.replaced.items() if s[0] != number})[0]
+        values = recording.values[recording.calls[number].outputs[position]]
+        error = norm(plain(values) - plain(blame.want))
+        return error <= BUDGET * blame.unit
 
     def _open_ends(self, value: int, statement: Statement) -> set[Statement]:
         """The other statements that give what a value is made of and the reference has not."""
@@ -250,10 +381,3 @@ class Statements(Watched):
                 elif source is not None:
                     found.add(source)
         return found
-
-
-def alike(one: Statement | None, other: Statement | None) -> bool:
-    """Whether both are the same line, whoever calls its function."""
-    return (
-        one is not None and other is not None and (one.file, one.line) == (other.file, other.line)
-    )

@@ -44,6 +44,9 @@ class Statement:
         """Its file and line, such as `attention.py:41`."""
         return _place(self.file, self.line)
 
+    def __str__(self) -> str:
+        return f"{self.place}  {self.text}"
+
 
 @dataclass(frozen=True)
 class Call:
@@ -99,7 +102,7 @@ class Recording:
     def value(self, array: np.ndarray) -> int:
         """The number of the value with this content; a copy is kept of a new one."""
         array = np.asarray(array, order="C")
-        key = _key(array)
+        key = content(array)
         if key not in self._known:
             self._known[key] = len(self.values)
             self.values.append(array.copy())
@@ -141,12 +144,17 @@ class Recording:
         producer = self.producers.get(value)
         return None if producer is None else self.calls[producer].statement
 
+    def giving(self, value: int) -> list[Call]:
+        """The calls that give a value."""
+        return [call for call in self.calls if value in call.outputs]
+
     def users(self, value: int) -> list[int]:
         """The numbers of the calls that take a value."""
         return [number for number, call in enumerate(self.calls) if value in call.inputs]
 
 
-def _key(array: np.ndarray) -> tuple:
+def content(array: np.ndarray) -> tuple:
+    """What tells an array from all others: its shape, its type and two checksums."""
     data = array.reshape(-1).view(np.uint8)
     return array.shape, array.dtype.str, zlib.crc32(data), zlib.adler32(data)
 

@@ -119,8 +119,11 @@ def quantities(
         ours = _apart(candidate, values, ours_at)
         theirs = _apart(reference, numbers, theirs_at)
         mine, other = ([part for part in side if part.first] for side in (ours, theirs))
-        if len(mine) == len(other):
-            made += map(Quantity, mine, other)
+        # What nothing comes back to may stand for nothing on the other side.
+        alive = _alive(candidate, mine), _alive(reference, other)
+        paired = (each for each in ((mine, other), alive) if len(each[0]) == len(each[1]) > 0)
+        if pairs := next(paired, None):
+            made += map(Quantity, *pairs)
         elif mine and theirs:
             made.append(Quantity(_joined(values, ours), _joined(numbers, theirs)))
     return made
@@ -230,6 +233,11 @@ def _apart(recording: Recording, values: set[int], at: dict[int, list[Spot]]) ->
         )
         for _, own in sorted(by_origin.items())
     ]
+
+
+def _alive(recording: Recording, parts: Sequence[Tensors]) -> list[Tensors]:
+    """Those to which a cotangent comes back."""
+    return [part for part in parts if part.first[0] in recording.cotangents]
 
 
 def _joined(values: set[int], parts: Sequence[Tensors]) -> Tensors:

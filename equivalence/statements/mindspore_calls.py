@@ -25,9 +25,11 @@ class MindSporeCalls:
     """Records every operator of a run. Indexing, which MindSpore does not dispatch, is one, too.
 
     network: the cell that runs.
-    replaced: place -> the values that a tensor gets there; such a run is not recorded.
+    replaced: place -> the values that a tensor gets there.
     pulled: spot -> what comes back to the tensor that is taken there, in place of what would.
+    recorded: whether the run is recorded; it takes longer.
     recording: the run as data.
+    taken: the values that the call takes which is under way, or has raised.
     """
 
     def __init__(
@@ -35,12 +37,14 @@ class MindSporeCalls:
         network: nn.Cell,
         replaced: Mapping[Swap, np.ndarray] | None = None,
         pulled: Mapping[Spot, np.ndarray] | None = None,
+        recorded: bool = True,
     ):
-        self.number = 0
+        self.number, self.recorded = 0, recorded
         self.network, self.pulled = network, pulled or {}
         self.code = Code(dict(network.cells_and_names()))
         self.replaced = replaced or {}
         self.recording = Recording()
+        self.taken: tuple[int, ...] = ()
         self._within = False
         self._handles: list = []
         self._alive: list[ms.Tensor] = []
@@ -92,9 +96,10 @@ class MindSporeCalls:
             return call(arguments)
         number, self.number = self.number, self.number + 1
         arguments = self._replace(arguments, number, "input")
-        if not self.replaced:
+        if self.recorded:
+            tensors = _tensors(arguments)
             places = [*map(_place, tensors)]
-            taken = self.recording.take([_array(x) for x in tensors], places)
+            taken = self.taken = self.recording.take([_array(x) for x in tensors], places)
             self._follow(number, tensors, taken)
         self._within = True
         try:
@@ -103,12 +108,13 @@ class MindSporeCalls:
             self._within = False
         if not writes:
             result = self._replace(result, number, "output")
-        if self.replaced:
+        if not self.recorded:
             return result
         given = _tensors(result)
         self._alive += [*tensors, *given]
         arrays, places = [_array(x) for x in given], [*map(_place, given)]
         self.recording.add(name, taken, arrays, self.code.here(), places)
+        self.taken = ()
         return result
 
     def _follow(self, number: int, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:

@@ -1,13 +1,13 @@
 """Both sides of a case after runs in which every operator call was watched."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from equivalence.judge import tensors
 from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.calls import Recording, Spot
+from equivalence.statements.calls import Recording, Spot, content
 from equivalence.statements.forms import blocks, forms, likeness, marks_alike
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
@@ -51,14 +51,22 @@ class Watched:
         self.measurement, self.network = measurement, network
         self.partners, self.pulled = partners, pulled
         self.sample: Sample = measurement.sample
-        reference, outputs = self._reference(self.sample)
+        reference, theirs = self._reference(self.sample)
         self.quantities = Quantities(reference, measurement.unit_roundoff)
         for probe in range(PROBES):
             self.quantities.widen(self._reference(measurement.perturbed(probe))[0])
-        self.expected = [self.quantities.known[reference.value(out)] for out in outputs]
-        self.candidate, self.trace = self.run({})
-        self.outputs = _outputs(self.trace)
-        found = [self.quantities.find(values) for values in self.candidate.values]
+        self.expected = [self.quantities.known[reference.value(out)] for out in theirs]
+        self._finds: dict[tuple, tuple[list[int], bool]] = {}
+        self.look({})
+
+    def look(self, replaced: Mapping[Swap, np.ndarray]) -> None:
+        """Watch the candidate, with values replaced, and find its values in the reference.
+
+        replaced: the values that tensors get in place of their own.
+        """
+        self.candidate, self.trace = self.run(replaced)
+        self.outputs = outputs(self.trace)
+        found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
@@ -66,28 +74,43 @@ class Watched:
     def _reference(self, sample) -> tuple[Recording, list[np.ndarray]]:
         watch = TorchCalls(self.measurement.network.module)
         trace = self.measurement.run(sample, watch)
-        return watch.recording, _outputs(trace)
+        return watch.recording, outputs(trace)
 
     def run(
         self,
         replaced: Mapping[Swap, np.ndarray],
         pulled: Mapping[Spot, np.ndarray] | None = None,
+        recorded: bool = True,
     ) -> tuple[Recording, tensors.Trace]:
         """A run of the candidate, and its trace.
 
         replaced: the values that tensors get in place of their own.
         pulled: the cotangents that tensors get in place of their own.
+        recorded: whether the run is recorded.
         """
-        watch = MindSporeCalls(self.network.cell, replaced, pulled)
+        watch = MindSporeCalls(self.network.cell, replaced, pulled, recorded)
         with watch():
             phase = self.measurement.phase
             trace = self.network.run(self.sample, self.partners, phase, self.pulled)
         return watch.recording, trace
 
+    def find(self, values: np.ndarray) -> tuple[list[int], bool]:
+        """The values of the reference that are these, and whether one has their very layout."""
+        key = content(np.asarray(values, order="C"))
+        if key not in self._finds:
+            self._finds[key] = self.quantities.find(values)
+        return self._finds[key]
+
     def right(self, trace: tensors.Trace) -> bool:
         """Whether these are the reference's outputs, within the budget."""
-        outputs = _outputs(trace)
-        return len(outputs) == len(self.expected) and all(map(equal, self.expected, outputs))
+        return len(self.matching(outputs(trace))) == len(self.expected)
+
+    def matching(self, found: Sequence[np.ndarray]) -> set[int]:
+        """Which of the outputs are the reference's, within the budget."""
+        if len(found) != len(self.expected):
+            return set()
+        pairs = enumerate(zip(self.expected, found, strict=True))
+        return {i for i, (known, output) in pairs if equal(known, output)}
 
     def settles(self, value: int) -> bool:
         """Whether the reference has a value in the same layout, as a part or in parts."""
@@ -102,10 +125,7 @@ class Watched:
                 # What the candidate itself joins may be joined in the wrong order.
                 or (
                     self._kind(self.candidate, value) != "join"
-                    and any(
-                        all(self.quantities.find(block)[0] for block in cut)
-                        for cut in blocks(values)
-                    )
+                    and any(all(self.find(block)[0] for block in cut) for cut in blocks(values))
                 )
             )
         )
@@ -179,7 +199,7 @@ class Watched:
         )
 
 
-def _outputs(trace: tensors.Trace) -> list[np.ndarray]:
+def outputs(trace: tensors.Trace) -> list[np.ndarray]:
     """The floating outputs, in the order of their names, which both sides share."""
     names = sorted(name for name in trace if name.startswith(tensors.output("")))
     return [trace[name] for name in names if trace[name].dtype.kind == "f"]

@@ -29,8 +29,9 @@ class Defect:
     `culprit` holds the reference paths of the layers that a diagnosis must name, no more and no
     fewer; "" is the whole network. None: no layer can be named, and `mistake` says why. `cause`
     is a word that the causes in a diagnosis must contain. `statements` are places in the source,
-    "file:line", of which a diagnosis must name one. `raises` names the EquivalenceError
-    that refuses the defect before anything is compared.
+    "file:line", of which a diagnosis must name one; `second` those of a second mistake, of which it
+    must name one, too, or say that more can be seen once the first is mended. `raises` names the
+    EquivalenceError that refuses the defect before anything is compared.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Defect:
     rename: Mapping[str, str] | None = None
     raises: str | None = None
     statements: tuple[str, ...] = ()
+    second: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         def demand(good: bool, complaint: str) -> None:

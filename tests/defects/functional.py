@@ -140,7 +140,23 @@ MISTAKES = tuple(Mistake(*each) for each in (
 ))
 # fmt: on
 
-_LINES = Lines(__name__, right, "tests.defects.functional_reference", MISTAKES)
+PAIRS = (
+    ("scaled_by_width", "softmax_over_queries"),
+    ("scaled_by_width", "mask_hides_itself"),
+    ("rotated_backwards", "sign_of_second"),
+    ("epsilon_of_norm", "gelu_for_silu"),
+    ("shift_and_scale_exchanged", "gelu_by_erf"),
+    ("centre_by_width_of_box", "corner_without_half"),
+    ("tiled_keys", "tiled_values"),
+    ("not_renormalised", "expert_overwrites"),
+    ("max_for_mean", "upsampled_by_nearest"),
+    ("sum_for_norm", "slopes_from_zero"),
+    ("mean_over_padding", "padding_not_masked"),
+    ("sine_first", "groups_of_eight"),
+)
+"""Two mistakes in one network."""
+
+_LINES = Lines(__name__, right, "tests.defects.functional_reference", MISTAKES, PAIRS)
 DEFECTS = _LINES.defects
 
 

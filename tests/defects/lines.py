@@ -37,11 +37,22 @@ class Lines:
     right: the module of the right candidates.
     reference: the module of the reference's networks, which have the same names.
     mistakes: the mistakes.
+    pairs: the names of two mistakes that are made together, in one network.
     """
 
-    def __init__(self, family: str, right: ModuleType, reference: str, mistakes: Sequence[Mistake]):
+    def __init__(
+        self,
+        family: str,
+        right: ModuleType,
+        reference: str,
+        mistakes: Sequence[Mistake],
+        pairs: Sequence[tuple[str, str]] = (),
+    ):
         self.family, self.right, self.reference = family, right, reference
-        self.mistakes = {each.name: each for each in mistakes}
+        self.mistakes = {each.name: (each,) for each in mistakes}
+        for pair in pairs:
+            both = tuple(each for name in pair for each in self.mistakes[name])
+            self.mistakes["_and_".join(pair)] = both
         self._wrong: dict[str, ModuleType] = {}
 
     def twins(self, inputs: Mapping[str, Sequence[Any]]) -> tuple[Twin, ...]:
@@ -61,33 +72,39 @@ class Lines:
     @property
     def defects(self) -> tuple[Defect, ...]:
         """The mistakes as defects of the catalogue."""
-        return tuple(map(self._defect, self.mistakes.values()))
+        return tuple(map(self._defect, self.mistakes))
 
     def network(self, name: str) -> type:
         """The network with the mistake of this name. Raises AttributeError if there is none."""
         if name not in self.mistakes:
             raise AttributeError(f"there is no mistake {name!r}")
-        mistake = self.mistakes[name]
         if name not in self._wrong:
-            self._wrong[name] = self._changed(mistake)
-        return getattr(self._wrong[name], mistake.network)
+            self._wrong[name] = self._changed(name)
+        return getattr(self._wrong[name], self.mistakes[name][0].network)
 
-    def _defect(self, mistake: Mistake) -> Defect:
-        file = os.path.basename(self._file(mistake))
-        lines = [self._line(mistake.network, piece) for piece in (mistake.right, *mistake.also)]
+    def _defect(self, name: str) -> Defect:
+        made = self.mistakes[name]
+        places = [self._places(name, mistake) for mistake in made]
         return Defect(
-            mistake.name,
-            f"{mistake.wrong} for {mistake.right}",
-            _twin_name(mistake.network),
+            name,
+            "; ".join(f"{mistake.wrong} for {mistake.right}" for mistake in made),
+            _twin_name(made[0].network),
             {},
             culprit=("",),
-            candidate=f"{self.family}:{mistake.name}",
-            statements=tuple(f"{file}:{line}" for line in lines),
+            candidate=f"{self.family}:{name}",
+            statements=places[0],
+            second=places[1] if len(made) > 1 else (),
         )
 
-    def _file(self, mistake: Mistake) -> str:
-        """The name of the source that has the mistake; it has the same lines as the right one."""
-        return f"{self.right.__file__.removesuffix('.py')}@{mistake.name}.py"
+    def _places(self, name: str, mistake: Mistake) -> tuple[str, ...]:
+        """The places of which naming one is right."""
+        file = os.path.basename(self._file(name))
+        lines = [self._line(mistake.network, piece) for piece in (mistake.right, *mistake.also)]
+        return tuple(f"{file}:{line}" for line in lines)
+
+    def _file(self, name: str) -> str:
+        """The name of the source that has a mistake; it has the same lines as the right one."""
+        return f"{self.right.__file__.removesuffix('.py')}@{name}.py"
 
     def _line(self, network: str, piece: str) -> int:
         """The line of a network with that piece, or the only one of its whole file."""
@@ -100,14 +117,15 @@ class Lines:
             raise DeclarationError(f"{piece!r} stands in {len(found)} lines of {network}")
         return found[0]
 
-    def _changed(self, mistake: Mistake) -> ModuleType:
-        """The candidates with a mistake in them."""
+    def _changed(self, name: str) -> ModuleType:
+        """The candidates with a mistake, or two, in them."""
         lines = inspect.getsource(self.right).splitlines(keepends=True)
-        at = self._line(mistake.network, mistake.right) - 1
-        lines[at] = lines[at].replace(mistake.right, mistake.wrong)
-        source, file = "".join(lines), self._file(mistake)
+        for mistake in self.mistakes[name]:
+            at = self._line(mistake.network, mistake.right) - 1
+            lines[at] = lines[at].replace(mistake.right, mistake.wrong)
+        source, file = "".join(lines), self._file(name)
         linecache.cache[file] = len(source), None, lines, file
-        module = ModuleType(f"{self.right.__name__}_{mistake.name}")
+        module = ModuleType(f"{self.right.__name__}_{name}")
         exec(compile(source, file, "exec"), vars(module))
         return module
 

@@ -6,12 +6,14 @@ import importlib
 import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import diagnose as diagnosis
+from equivalence.diagnosis.statement import SEEN_LATER
 from equivalence.errors import EquivalenceError
 from equivalence.host.devices import places
 from equivalence.judge.norms import distance
@@ -211,11 +213,16 @@ def _give_back() -> None:
         trim(0)
 
 
+def _names(text: str, places: Sequence[str]) -> bool:
+    return any(place in re.split(r"[\s,;]+", text) for place in places)
+
+
 def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
     """Whether the diagnosis names the culprit and the cause, and what it does name."""
     try:
         pipeline = isinstance(case, PipelineCase)
-        found = (pipeline_diagnosis if pipeline else diagnosis).diagnose(case, seed).culprits
+        told = (pipeline_diagnosis if pipeline else diagnosis).diagnose(case, seed)
+        found, notes = told.culprits, getattr(told, "notes", ())
     except Exception as error:  # a wrong diagnosis, and the defect was seen all the same
         found = f"{type(error).__name__}: {error}".partition("\n")[0]
         return ("-" if defect.culprit is None else "wrong"), found
@@ -227,7 +234,11 @@ def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
     right = right and (defect.cause is None or defect.cause in causes)
     if defect.statements:
         statements = [each.statement for each in found if each.statement]
-        told = f"{statements[0]} {causes}" if statements else ""
-        right = right and any(place in re.split(r"[\s,;]+", told) for place in defect.statements)
+        first = f"{statements[0]} {causes}" if statements else ""
+        right = right and _names(first, defect.statements)
         named = ", ".join(statements) or named
+        if defect.second:
+            right = right and (SEEN_LATER in notes or _names(f"{named} {causes}", defect.second))
+        else:
+            right = right and len(statements) == 1
     return ("right" if right else "wrong"), f"{named} ({causes})" if causes else named

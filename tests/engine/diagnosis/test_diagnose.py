@@ -150,7 +150,11 @@ def test_an_ill_posed_case_has_no_culprit(monkeypatch):
 def test_what_is_wrong_in_graph_mode_alone_is_told_so():
     found = tree("Moody", execution="graph")
     assert blamed(found) == [""]
-    assert found.notes == ["in PyNative mode the same network gives the right outputs"]
+    assert found.notes == [
+        "in PyNative mode the same network gives the right outputs and gradients"
+    ]
+    found = tree("MoodyBackward", execution="graph")
+    assert found.notes == ["in PyNative mode the same network gives the right gradients"]
     assert tree("Unjoined", execution="graph").notes == []
 
 

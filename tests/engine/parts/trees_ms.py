@@ -257,6 +257,16 @@ class Moody(Tree):
         return x + self.act(self.body(x))
 
 
+class MoodyBackward(Moody):
+    """Right, but for the gradients in graph mode."""
+
+    def construct(self, x):
+        x = self.pool(self.act(self.bn(self.conv(x))))
+        x = x.mean((2, 3))
+        h = ops.stop_gradient(x) if self.graph else x
+        return x + self.act(self.body(h))
+
+
 class Activated(nn.Cell):
     """The activation is a function, or a layer of its own; the norm may have another epsilon."""
 

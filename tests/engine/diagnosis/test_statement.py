@@ -1,0 +1,76 @@
+"""What is told of the statements to blame."""
+
+import inspect
+
+from equivalence.declare.draws import normal
+from equivalence.diagnosis import diagnose
+from equivalence.diagnosis.statement import SEEN_LATER
+from equivalence.statements import blame
+from tests.defects import functional, functional_candidates
+from tests.engine.parts.small import case
+from tests.engine.statements import telling
+
+KERNEL = "  the port is right, and MindSpore's kernel is not: ops.Expm1 on cpu (its own error "
+
+
+def attending(candidate, reference="Attending"):
+    reference = f"tests.engine.parts.attending_pt:{reference}"
+    wrong = case(reference, f"tests.engine.parts.attending_ms:{candidate}", normal(2, 6, 16))
+    return diagnose.tell(wrong, 0, False)[0]
+
+
+def test_an_inaccurate_kernel_is_named_at_its_statement():
+    lines = attending("Attending")
+    assert lines[0].endswith("return ops.expm1(1e-4 * self.out(y))")
+    assert lines[2].startswith(KERNEL)
+    assert "finding expm1_accuracy" in lines[2]
+
+
+def test_an_inaccurate_kernel_behind_a_mistake_is_named_too():
+    lines = attending("OverQueries")
+    culprits = [line for line in lines if line.startswith("culprit: ")]
+    assert culprits[0].endswith("return ops.softmax(scores / 2.0, -2)")
+    assert culprits[1].endswith("return ops.expm1(1e-4 * self.out(y))")
+    assert any(line.startswith(KERNEL) for line in lines)
+
+
+def test_layers_of_one_class_are_searched_once(monkeypatch):
+    searched, search = [], blame.Statements.blame
+    monkeypatch.setattr(
+        blame.Statements, "blame", lambda self: searched.append(self) or search(self)
+    )
+    lines = attending("Twice", "Twice")
+    assert lines[0].endswith("return ops.softmax(scores / 2.0, -2)")
+    assert lines[1] == "  in one (Attending), two (Attending)"
+    assert len(searched) == 1
+
+
+def test_a_mistake_behind_another_is_named_too():
+    lines = telling.told(functional.DEFECTS, "scaled_by_width_and_softmax_over_queries")
+    culprits = [line for line in lines if line.startswith("culprit: ")]
+    assert "scores / math.sqrt(c)" in culprits[0]
+    assert "ops.softmax(scores, -2)" in culprits[1]
+    assert any("agrees with the reference's, once functional_candi" in line for line in lines)
+    assert SEEN_LATER not in lines
+
+
+def test_it_is_said_where_more_is_wrong_than_is_named(monkeypatch):
+    monkeypatch.setattr(blame, "MISTAKES", 1)
+    lines = telling.told(functional.DEFECTS, "scaled_by_width_and_softmax_over_queries")
+    assert sum(line.startswith("culprit: ") for line in lines) == 1
+    assert SEEN_LATER in lines
+
+
+def test_the_statements_of_an_installed_port_are_named(monkeypatch, tmp_path):
+    package = tmp_path / "lib" / "site-packages" / "installed_port"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    source = inspect.getsource(functional_candidates)
+    wrong = source.replace("scores / math.sqrt(c // HEADS)", "scores / math.sqrt(c)")
+    (package / "attention.py").write_text(wrong)
+    monkeypatch.syspath_prepend(package.parent)
+    reference = "tests.defects.functional_reference:Attention"
+    port = case(reference, "installed_port.attention:Attention", normal(2, 6, 24))
+    lines = diagnose.tell(port, 0, False)[0]
+    assert lines[0].startswith("culprit: attention.py:")
+    assert lines[0].endswith("scores = scores / math.sqrt(c)")
