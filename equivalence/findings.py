@@ -153,7 +153,6 @@ def read(path: Path) -> Finding:
 
 def read_all(folder: Path) -> list[Finding]:
     """All findings below a folder, by kind and name. FindingError for none, or for a name twice."""
-    order = list(KINDS)
     paths: dict[str, Path] = {}
     for path in sorted(folder.rglob("*.py")):
         if path.parent.parent != folder:
@@ -164,7 +163,7 @@ def read_all(folder: Path) -> list[Finding]:
     if not paths:
         raise FindingError(f"{folder} has no findings")
     findings = map(read, paths.values())
-    return sorted(findings, key=lambda finding: (order.index(finding.kind), finding.name))
+    return sorted(findings, key=lambda finding: (list(KINDS).index(finding.kind), finding.name))
 
 
 def choose(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
@@ -299,10 +298,7 @@ def summary(results: Iterable[Result]) -> list[str]:
     counts = ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind])
     lines = [", ".join([*versions, machine])]
     lines.append(f"{sum(kinds.values())} of {len(results)} findings stand ({counts or 'none'})")
-    stale = {
-        GONE: "gone, remove it from findings/",
-        FAILED: "failed, in another way than it says",
-    }
+    stale = {GONE: "gone, remove it from findings/", FAILED: "failed, in another way than it says"}
     lines += [f"{r.finding.name}: {stale[r.state]}" for r in results if r.state in stale]
     return lines
 
