@@ -129,7 +129,8 @@ def test_before_it_was_watched_nothing_that_is_to_be_watched_is_known(project, m
 def test_the_record_of_a_twin_counts(project):
     manifest = '{"format": 2, "twins": {"small": {"file": "a", "sha256": "b", "bytes": 1, %s}}}'
     found = []
-    for samples in ('"samples": {}', '"samples": {"x": {}}'):
+    sample = '{"fingerprint": "f", "versions": {}, "multiplies": 1}'
+    for samples in ('"samples": {}', f'"samples": {{"x": {sample}}}'):
         write(project, {"fixtures/truth/manifest.json": manifest % samples})
         found.append(parts(project, RECORD + "small"))
         found.append(parts(project, RECORD + "other"))
