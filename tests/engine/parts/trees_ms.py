@@ -52,7 +52,7 @@ def tree_of_another_epsilon():
 
 def tree_of_another_momentum():
     """Its outputs and gradients are right in training, and its statistics are not."""
-    tree = Tree()
+    tree = TreeInGraph()
     tree.bn = nn.BatchNorm2d(4, momentum=0.1)
     return tree
 
