@@ -36,7 +36,7 @@ def test_every_case_is_checked_and_announced():
     session.structure()
     verdicts = list(session.verdicts())
     assert all(verdict.outcome.passed for verdict in verdicts)
-    assert told == [
+    assert [line.partition(", about")[0] for line in told] == [  # a slow machine tells the rest
         "building both networks",
         "1 of 2: linear-in_features6-out_features3-eval-float32-pynative-cpu",
         "2 of 2: linear-in_features6-out_features3-eval-float32-graph-cpu",
