@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.declare.twin import TwinCase
+from equivalence.errors import staying
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.statements.calls import Call, Statement
@@ -23,7 +24,8 @@ def partner(case: TwinCase, seed: int) -> str:
     if case.twin.raises or case.twin.steps or len(case.sizes) > 1:
         return ""
     try:
-        statement = _Raising.of(case, seed).partner()
+        with staying():
+            statement = _Raising.of(case, seed).partner()
     except Exception:  # nothing must hide what was raised
         return ""
     return f"\nthe reference goes on there with {statement}" if statement else ""

@@ -46,4 +46,4 @@ def test_the_session_is_true():
 def test_every_option_is_told():
     commands = next(each for each in _parser()._actions if each.choices).choices
     options = {each for action in commands["compare"]._actions for each in action.option_strings}
-    assert options - {"-h", "--help"} == set(re.findall(r"^\| `(--[a-z]+)`", PAGE, re.M))
+    assert options - {"-h", "--help"} == set(re.findall(r"^\| `(--[a-z-]+)`", PAGE, re.M))

@@ -266,12 +266,14 @@ DOORS = {
     "makes a Judgement": {
         "judge/verdict.py": 1,
         "twins/sizes.py": 1,  # of all sizes together: their verdicts as they are
+        "bylayer/compare.py": 1,  # of no part, where all layers are refused
         "initials/compare.py": 1,
     },
     "makes a TensorVerdict": {
         "judge/verdict.py": 8,
         "initials/compare.py": 1,
         "runs/pinned.py": 2,  # of each random layer, which is no tensor
+        "bylayer/compare.py": 1,  # refuses a layer that is not called as in the reference
     },
     "replaces a judgement": {
         "twins/excuses.py": 3,
@@ -287,6 +289,8 @@ DOORS = {
         "twins/compare.py": 1,  # refuses a candidate that is too exact
         "judge/verdict.py": 1,  # refuses a reference of zeros
         "twins/sizes.py": 1,  # a tensor's name with its size
+        # of all parts together: their verdicts as they are, by names with their layers'
+        "bylayer/compare.py": 3,
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {
