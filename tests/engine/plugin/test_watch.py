@@ -38,7 +38,7 @@ def compare():
     "Compares nothing, so that no framework is loaded."
 
 
-@pytest.mark.timeout(5)
+@pytest.mark.timeout(10)
 @pytest.mark.parametrize("way", WAYS)
 def test_twin(way, compare):
     WAYS[way]()
