@@ -10,9 +10,9 @@ from equivalence.bylayer.whole import Whole
 from equivalence.declare.twin import LayeredCase
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
-from equivalence.judge.verdict import Judgement, TensorVerdict, demand_values
+from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison
+from equivalence.runs.comparison import Comparison, Part, joined
 from equivalence.twins import settings
 from equivalence.twins.compare import compare_size
 from equivalence.words import left
@@ -38,43 +38,33 @@ def check(case: LayeredCase, seed: int) -> Outcome:
     """Compare all parts of both sides. Raises EquivalenceError as the check of a twin does."""
     kept.forget()
     whole = Whole(case, seed)
-    verdicts = [
+    uncalled = [
         TensorVerdict(f"calls of {path}", BUDGET, problem=why)
         for path, why in mismatches(whole).items()
     ]
-    judged: list[Judgement] = []
+    judged: list[Part] = []
     found: list[Comparison] = []
     wrong: list[PartCase] = []
-    begun, count = time.monotonic(), len(whole.units) + 1
-    for number, part in enumerate(parts(whole)):
+    begun, every = time.monotonic(), list(parts(whole))
+    for number, part in enumerate(every):
         for tell in _tell:
-            rest = left(time.monotonic() - begun, number, count)
-            tell(f"{part.own.name} ({number + 1} of {count}){rest}")
+            rest = left(time.monotonic() - begun, number, len(every))
+            tell(f"{part.own.name} ({number + 1} of {len(every)}){rest}")
         made = compare_size(part, seed)
-        own = made.judgement
-        verdicts += [replace(each, name=part.at_size(each.name)) for each in own.verdicts]
-        blind = tuple(map(part.at_size, own.blind))
-        ill_posed = own.ill_posed and part.at_size(own.ill_posed)
-        judged.append(replace(own, ill_posed=ill_posed, blind=blind))
+        judged.append((made.judgement, part.at_size))
         found.append(replace(made, reference=None, candidate=None, trace={}, raw={}))
-        if not own.equal:
+        if not made.judgement.equal:
             wrong.append(part)
         kept.forget()
     _wrong.clear()
     _wrong[_key(case, seed)] = wrong
-    judgement = replace(
-        judged[0] if judged else Judgement(()),
-        verdicts=tuple(verdicts),
-        ill_posed=next((each.ill_posed for each in judged if each.ill_posed), None),
-        blind=tuple(name for each in judged for name in each.blind),
-        hollow=bool(judged) and all(each.hollow for each in judged),
-    )
+    judgement = joined(judged)
     candidate = whole.new_candidate(case.execution)
     configured = settings.of_networks(case, whole.reference, candidate, whole.partners)
     return Outcome(
         case,
         seed,
-        demand_values(judgement),
+        replace(judgement, verdicts=(*uncalled, *judgement.verdicts)),
         flips=tuple(flip for each in found for flip in each.flips),
         note=next((each.note for each in found if each.note), None),
         excused=tuple(dict.fromkeys(name for each in found for name in each.excused)),

@@ -11,6 +11,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import initializer
 
 from equivalence import nesting
+from equivalence.bylayer import units
 from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -107,13 +108,8 @@ def stand_in(path: str, call: Call, plain: Mapping[str, Any]) -> nn.Cell:
 
 
 def plain(cell: nn.Cell) -> dict[str, Any]:
-    """The attributes of a unit that are numbers and texts, which its network may read."""
-    own = vars(nn.Cell())
-    return {
-        name: value
-        for name, value in vars(cell).items()
-        if name not in own and isinstance(value, bool | int | float | str | None)
-    }
+    """See `units.plain`."""
+    return units.plain(cell, nn.Cell())
 
 
 def _give(cell: nn.Cell, plain: Mapping[str, Any]) -> None:

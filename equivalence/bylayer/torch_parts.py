@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from equivalence import nesting
+from equivalence.bylayer import units
 from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.torch_network import TorchNetwork
@@ -173,13 +174,8 @@ class StandIn(nn.Module):
 
 
 def plain(module: nn.Module) -> dict[str, Any]:
-    """The attributes of a unit that are numbers and texts, which its network may read."""
-    own = vars(nn.Module())
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if name not in own and isinstance(value, bool | int | float | str | None)
-    }
+    """See `units.plain`."""
+    return units.plain(module, nn.Module())
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:

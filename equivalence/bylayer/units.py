@@ -79,6 +79,18 @@ PASSED = bool | int | float | str | None
 """What a unit may be called with beside arrays."""
 
 
+def plain(unit: Any, empty: Any) -> dict[str, Any]:
+    """The attributes of a unit that are numbers and texts, which its network may read.
+
+    empty: a layer of the unit's framework that has nothing of its own.
+    """
+    return {
+        name: value
+        for name, value in vars(unit).items()
+        if name not in vars(empty) and isinstance(value, PASSED)
+    }
+
+
 def placed(tree: Any, tensor: type, unit: str, side: str) -> tuple[Any, list[Any]]:
     """A nesting with a Position for every tensor, and the tensors.
 

@@ -46,6 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.collectonly:
         return
     if hasattr(config, "workerinput"):
+        watch.begun()  # a session within this process begins later
         config.stash[PROCESS] = Process(config, *config.workerinput[GIVEN])
         return
     leader = Leader(config)

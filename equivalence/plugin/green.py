@@ -20,6 +20,7 @@ from equivalence.errors import CoverageError
 from equivalence.host import conditions, watch
 from equivalence.record import truths
 from equivalence.report import accepted
+from equivalence.words import counted
 
 FILE = "green.json"
 """The file with the green tests, in a folder of pytest's cache."""
@@ -199,7 +200,7 @@ class Leader:
 
 def number(count: int, noun: str) -> str:
     """A number of things, with what is said of them: "1 test is", "2 tests are"."""
-    return f"{count} {noun} is" if count == 1 else f"{count} {noun}s are"
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"
 
 
 def _options(config: pytest.Config) -> dict[str, Any]:

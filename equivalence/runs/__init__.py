@@ -7,7 +7,7 @@ units: the unit roundoff by which a case is judged.
 pinned: demands that random layers are pinned, and compares them.
 pairing: the partners of the weights of a case.
 kept: the reference's side, which the next case may share.
-comparison: both sides with their verdict.
+comparison: both sides with their verdict; one verdict of several parts.
 
 The frameworks are imported late.
 """

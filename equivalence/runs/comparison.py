@@ -1,13 +1,14 @@
 """The comparison of a case: both sides after their runs, and the verdict."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
-from equivalence.judge.verdict import Judgement
+from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
@@ -43,3 +44,24 @@ class Comparison:
     excused: tuple[str, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
+
+
+Part = tuple[Judgement, Callable[[str], str]]
+"""A judgement, and what tells the name of one of its tensors from that of another part's."""
+
+
+def joined(parts: Sequence[Part]) -> Judgement:
+    """One judgement of all parts of a case: their verdicts as they are.
+
+    It is ill-posed as the first part is that is, or where all parts compare structure alone.
+    """
+    ill_posed = (name(own.ill_posed) for own, name in parts if own.ill_posed)
+    return demand_values(
+        Judgement(
+            tuple(replace(v, name=name(v.name)) for own, name in parts for v in own.verdicts),
+            next(ill_posed, None),
+            coarse=any(own.coarse for own, _ in parts),
+            blind=tuple(name(each) for own, name in parts for each in own.blind),
+            hollow=bool(parts) and all(own.hollow for own, _ in parts),
+        )
+    )

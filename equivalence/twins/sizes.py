@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.truth import Truth
-from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import truths
-from equivalence.runs.comparison import Comparison
+from equivalence.runs.comparison import Comparison, joined
 from equivalence.twins.compare import compare_size
 
 if TYPE_CHECKING:
@@ -37,32 +36,26 @@ def compare(
 def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
     """One comparison of all sizes."""
     expected, trace, raw = Truth(), {}, {}
-    verdicts, flips, blind, excused, kernels = [], [], [], [], []
-    ill_posed = None
+    flips, excused, kernels = [], [], []
     for one, comparison in comparisons:
         truth = comparison.reference.expected
         expected |= {one.at_size(name): tensor for name, tensor in truth.items()}
         trace |= {one.at_size(name): values for name, values in comparison.trace.items()}
         raw |= {one.at_size(name): values for name, values in comparison.raw.items()}
-        verdicts += [replace(v, name=one.at_size(v.name)) for v in comparison.judgement.verdicts]
         flips += comparison.flips
         excused += comparison.excused
         kernels += comparison.kernels
-        blind += [one.at_size(name) for name in comparison.judgement.blind]
-        if comparison.judgement.ill_posed and ill_posed is None:
-            ill_posed = one.at_size(comparison.judgement.ill_posed)
     first = comparisons[0][1]
     side = first.reference
     origins = [comparison.reference.record for _, comparison in comparisons]
     origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
-    coarse = first.judgement.coarse
     return Comparison(
         replace(side, expected=expected, finer=None, far=None, record=origin),
         first.candidate,
         first.partners,
         trace,
         raw,
-        demand_values(Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=tuple(blind))),
+        joined([(comparison.judgement, one.at_size) for one, comparison in comparisons]),
         tuple(flips),
         next(
             (one.at_size(comparison.note) for one, comparison in comparisons if comparison.note),

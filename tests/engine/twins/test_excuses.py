@@ -265,8 +265,7 @@ def test_declared_setting():
 DOORS = {
     "makes a Judgement": {
         "judge/verdict.py": 1,
-        "twins/sizes.py": 1,  # of all sizes together: their verdicts as they are
-        "bylayer/compare.py": 1,  # of no part, where all layers are refused
+        "runs/comparison.py": 1,  # of all sizes or parts together: their verdicts as they are
         "initials/compare.py": 1,
     },
     "makes a TensorVerdict": {
@@ -288,9 +287,8 @@ DOORS = {
         "twins/accumulation.py": 2,  # allows a tensor more than the budget
         "twins/compare.py": 1,  # refuses a candidate that is too exact
         "judge/verdict.py": 1,  # refuses a reference of zeros
-        "twins/sizes.py": 1,  # a tensor's name with its size
-        # of all parts together: their verdicts as they are, by names with their layers'
-        "bylayer/compare.py": 3,
+        "runs/comparison.py": 1,  # a tensor's name with its size or its layer
+        "bylayer/compare.py": 1,  # adds verdicts, and takes none away
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {

@@ -13,6 +13,7 @@ from equivalence.diagnosis import text as explanation
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host.isolation import isolated
+from equivalence.judge.verdict import HOLLOW
 from equivalence.report import text as report
 from equivalence.runs import kept, sides
 from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -53,6 +54,16 @@ def scaled_rows():
             return self.mean(self.same(x))
 
     return Layers()
+
+
+def zeros():
+    """The reference: nothing but zeros, of every size."""
+    return lambda x: x * 0.0
+
+
+class Zeros(nn.Cell):
+    def construct(self, x):
+        return x * 0.0
 
 
 class Mean(nn.Cell):
@@ -333,3 +344,9 @@ def test_given_values_are_not_drawn():
     assert given(values=3).array(rng, ()) == 3
     assert not given(values=3).differentiable
     assert integers(3, high=5).filled({"high": 7}) == integers(3, high=5)
+
+
+def test_sizes_of_nothing_but_zeros_are_ill_posed():
+    twin = Twin("zeros", HERE + "zeros", HERE + "Zeros", ROWS, sizes=SIZES)
+    for case in cases(twin, "cpu"):
+        assert check(case, 0).judgement.ill_posed == HOLLOW
