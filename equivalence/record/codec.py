@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.judge.expected import Expected
+from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.sketch import Sketch
 from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import RandomLayer
@@ -16,13 +16,16 @@ from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference
 
 Arrays = dict[str, np.ndarray]
-TRUTH, SHIFT = "truth", "shift"
+TRUTH, SHIFT, FAINT = "truth", "shift", "faint"
 """Ends of the names of arrays."""
 
 UNDECIDED = ("at", "low", "high", "truth")
 """Fields of `Undecided` that are arrays."""
 
-FIGURES = ("dtype", "spread", "spread_peak", "own_error", "own_worst", "cancelled")
+NUMBERS = ("spread", "spread_peak", "own_error", "own_worst")
+"""Fields of `Expected` and of `Faint` that are written as JSON."""
+
+FIGURES = ("dtype", *NUMBERS, "cancelled")
 """Fields of `Expected` that are written as JSON."""
 
 
@@ -38,8 +41,11 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         tensors[name] = {figure: getattr(each, figure) for figure in FIGURES}
         if each.sketch:
             tensors[name]["sketch"] = [each.sketch.shape, each.sketch.key]
+        if each.faint:
+            arrays[f"{name}/{FAINT}"] = each.faint.at
+            tensors[name]["faint"] = {number: getattr(each.faint, number) for number in NUMBERS}
         if finer:
-            tensors[name]["finer"] = [finer[name].spread, finer[name].spread_peak]
+            tensors[name]["finer"] = [[p.spread, p.spread_peak] for p in finer[name].parts]
     return arrays, {
         "redraw": sample.redraw,
         "rows": sample.rows_redrawn,
@@ -57,7 +63,7 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
 
     sample: a freshly drawn sample; it is moved to where the recorded reference had it.
 
-    Raises KeyError, TypeError or ValueError if a part is missing or of another type.
+    Raises IndexError, KeyError, TypeError or ValueError if a part is missing or of another type.
     """
     slots = {name: Slot(tuple(shape), kind) for name, (shape, kind) in rest["slots"].items()}
     ending = f"/{SHIFT}"
@@ -73,10 +79,15 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
             sketch = Sketch(tuple(sketch[0]), tuple(sketch[1]))
         figures = {figure: tensor[figure] for figure in FIGURES}
         values = arrays[f"{name}/{TRUTH}"]
-        expected[name] = _restore_unrounded(Expected(values, **figures, sketch=sketch))
+        faint = None
+        if "faint" in tensor:
+            faint = _faint(values, arrays[f"{name}/{FAINT}"], **tensor["faint"])
+        whole = _restore_unrounded(Expected(values, **figures, sketch=sketch, faint=faint))
+        expected[name] = whole
         if "finer" in tensor:
-            figures["spread"], figures["spread_peak"] = tensor["finer"]
-            finer[name] = _restore_unrounded(Expected(values, **figures, sketch=sketch))
+            finer[name] = whole.unprobed
+            for part, numbers in zip(finer[name].parts, tensor["finer"], strict=True):
+                part.spread, part.spread_peak = numbers
     for each in (expected, finer):
         each.near = tuple(Flip(**{**f, "index": tuple(f["index"])}) for f in rest["near"])
         each.undecided = {
@@ -92,6 +103,12 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         expected,
         finer or None,
     )
+
+
+def _faint(truth: np.ndarray, at: np.ndarray, **numbers: float) -> Faint:
+    """The faint elements of a tensor. Raises IndexError where the tensor has no such element."""
+    values = truth.reshape(-1)[at]
+    return Faint(values, str(truth.dtype), at=at, whole_shape=truth.shape, **numbers)
 
 
 def _restore_unrounded(tensor: Expected) -> Expected:

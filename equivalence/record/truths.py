@@ -135,7 +135,7 @@ class Library:
             arrays, rest = self._open[1][key]
             reference = codec.decode(arrays, rest, sample)
             same = fingerprint.digest_of(reference, case.twin.steps) == rest["digest"]
-        except (KeyError, TypeError, ValueError) as error:
+        except (IndexError, KeyError, TypeError, ValueError) as error:
             path = self.folder / self._manifest[twin]["file"]
             raise RecordError(
                 f"{path} lacks what {key!r} needs ({error}): {store.TRUTH.cure}"

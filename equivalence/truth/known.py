@@ -62,7 +62,7 @@ def sketch_large(sample: Sample) -> Callable[[Trace], Truth]:
     def expected(name: str, values: np.ndarray) -> Expected:
         summable = values.dtype.kind in "fiub" and np.isfinite(values).all()
         if values.size <= WHOLE_SIZE or not summable:
-            return Expected(values, str(values.dtype))
+            return Expected.whole(values)
         sketch = Sketch(values.shape, (sample.seed, sample.name, name))
         return Expected(sketch.of(values), str(values.dtype), sketch=sketch)
 

@@ -1,5 +1,6 @@
-"""The reference of `records_ms.LargestAt`."""
+"""The references of `records_ms`."""
 
+import torch
 from torch import nn
 
 
@@ -11,3 +12,10 @@ class LargestAt(nn.Module):
 
     def forward(self, x):
         return x * 1.0, x.argmax(1)
+
+
+class Beside(nn.Module):
+    """(N, C) -> (N, 2 C): its elements a million times as large, and as they are."""
+
+    def forward(self, x):
+        return torch.cat([1e6 * x, x], 1)

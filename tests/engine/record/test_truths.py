@@ -12,7 +12,6 @@ from equivalence.declare.difference import Raised
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError, RecordError, TorchMissingError
 from equivalence.host import environment
-from equivalence.judge import expected
 from equivalence.judge.expected import Expected
 from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import dropout
@@ -40,7 +39,6 @@ def folder(tmp_path):
 
 def test_whole_tensors_are_judged_as_by_the_reference(folder, monkeypatch):
     case = affine(rows=3, config={"in_features": 40, "out_features": 4})
-    monkeypatch.setattr(expected, "_faint", lambda _: None)  # a record has no such part
     monkeypatch.setattr(kept, "looks", lambda *of: [kept.reference(*of)])  # it has all runs
     plain = judged(case, folder, truths.IGNORE)
     assert recorded(folder, case) == 1
@@ -76,6 +74,17 @@ def test_sketched_tensors_get_the_verdict_of_whole_ones(folder, candidate, wrong
         assert (one.problem is None) is (two.problem is None)
         if math.isfinite(one.error) and one.error > 0.0:
             assert two.error == pytest.approx(one.error, rel=0.3)
+
+
+def test_what_is_wrong_far_below_the_peak_differs_by_a_record_too(folder):
+    def case(cell):
+        parts = "tests.engine.parts.records_"
+        return small.case(f"{parts}pt:Beside", f"{parts}ms:{cell}", normal(3, 4))
+
+    recorded(folder, case("Beside"))
+    assert judged(case("Beside"), folder, truths.REQUIRE).passed
+    (verdict,) = judged(case("BesideWrong"), folder, truths.REQUIRE).judgement.differing
+    assert (verdict.name, verdict.faint) == ("output.0", True)
 
 
 def test_large_integers_are_equal_or_not(folder):
