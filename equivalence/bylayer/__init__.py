@@ -9,5 +9,6 @@ whole: both networks without their weights, and what each unit gets and gives.
 torch_parts, mindspore_parts: a unit, or what is around the units, as a network of its own.
 parts: the parts of a case, each a case for the engine.
 compare: checks all parts for one verdict.
+spread: spreads the parts over the processes of a launcher.
 diagnose: finds the culprits in the parts that differ.
 """

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from equivalence.bylayer import spread
 from equivalence.bylayer.parts import PartCase, mismatches, parts
 from equivalence.bylayer.whole import Whole
 from equivalence.declare.twin import LayeredCase
@@ -12,7 +13,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison, Part, joined
+from equivalence.runs.comparison import Comparison, joined
 from equivalence.twins import settings
 from equivalence.twins.compare import compare_size
 from equivalence.words import left
@@ -42,22 +43,26 @@ def check(case: LayeredCase, seed: int) -> Outcome:
         TensorVerdict(f"calls of {path}", BUDGET, problem=why)
         for path, why in mismatches(whole).items()
     ]
-    judged: list[Part] = []
-    found: list[Comparison] = []
-    wrong: list[PartCase] = []
-    begun, every = time.monotonic(), list(parts(whole))
-    for number, part in enumerate(every):
+    every = list(parts(whole))
+    begun, own = time.monotonic(), [part.own.name for part in spread.share(every)]
+
+    def compare(part: PartCase) -> Comparison:
+        number = own.index(part.own.name)
         for tell in _tell:
-            rest = left(time.monotonic() - begun, number, len(every))
-            tell(f"{part.own.name} ({number + 1} of {len(every)}){rest}")
+            rest = left(time.monotonic() - begun, number, len(own))
+            tell(f"{part.own.name} ({number + 1} of {len(own)}){rest}")
         made = compare_size(part, seed)
-        judged.append((made.judgement, part.at_size))
-        found.append(replace(made, reference=None, candidate=None, trace={}, raw={}))
-        if not made.judgement.equal:
-            wrong.append(part)
         kept.forget()
+        return replace(
+            made, reference=None, candidate=None, partners=None, trace={}, raw={}, settings=None
+        )
+
+    found = spread.spread(every, compare)
+    judged = [(each.judgement, part.at_size) for part, each in zip(every, found, strict=True)]
     _wrong.clear()
-    _wrong[_key(case, seed)] = wrong
+    _wrong[_key(case, seed)] = [
+        part for part, each in zip(every, found, strict=True) if not each.judgement.equal
+    ]
     judgement = joined(judged)
     candidate = whole.new_candidate(case.execution)
     configured = settings.of_networks(case, whole.reference, candidate, whole.partners)

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from equivalence.bylayer import compare
+from equivalence.bylayer import compare, spread
 from equivalence.bylayer.parts import PartCase
 from equivalence.declare.twin import LayeredCase
 from equivalence.diagnosis import diagnose as whole
@@ -30,8 +30,10 @@ def diagnose(case: LayeredCase, seed: int, every: bool = False) -> Diagnosis:
     """Find the layers that are wrong by themselves, in the first parts that differ.
 
     every: measure every layer of these parts by itself.
+
+    Of several processes the first one looks, and the others find nothing.
     """
-    wrong = compare.wrong(case, seed)
+    wrong = compare.wrong(case, seed) if spread.leads() else []
     layers: list[LayerError] = []
     culprits: list[LayerError] = []
     notes: list[str] = []

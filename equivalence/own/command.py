@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from equivalence import files
+from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
 from equivalence.declare.draws import Draw, file
@@ -90,7 +91,15 @@ def command(
     repeat = _repeat(reference, candidate, fields, inputs, random, device, seed)
     try:
         session = Session(twin_of(reference, candidate, fields), device, seed, _tell)
-        return _run(session, inputs, settings, write, json_file, html, repeat)
+        if not by_layer and (launcher := spread.launched()):
+            raise DeclarationError(
+                f"{launcher} starts several processes, and only a comparison layer by layer is "
+                f"spread over them; add --by-layer, or leave {launcher} out"
+            )
+        with spread.joined(device):
+            if spread.leads():
+                return _run(session, inputs, settings, write, json_file, html, repeat)
+            return _follow(session, inputs, settings)
     except EquivalenceError as error:
         if cure := next((CURES[words] for words in CURES if words in str(error)), None):
             first, line, rest = str(error).partition("\n")
@@ -98,6 +107,15 @@ def command(
         raise
     finally:
         forget()
+
+
+def _follow(session: Session, inputs: Sequence[str], settings: bool) -> int:
+    """Compare this process's share of all cases, silently: the first process tells it."""
+    session.tell = lambda _: None
+    if inputs and not settings and not session.structure().problem:
+        for _ in session.verdicts():
+            pass
+    return 0
 
 
 def _run(

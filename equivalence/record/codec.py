@@ -45,7 +45,8 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
             arrays[f"{name}/{FAINT}"] = each.faint.at
             tensors[name]["faint"] = {number: getattr(each.faint, number) for number in NUMBERS}
         if finer:
-            tensors[name]["finer"] = [[p.spread, p.spread_peak] for p in finer[name].parts]
+            whole, *faint = [[part.spread, part.spread_peak] for part in finer[name].parts]
+            tensors[name] |= {"finer": whole, "finer_faint": faint}
     return arrays, {
         "redraw": sample.redraw,
         "rows": sample.rows_redrawn,
@@ -86,8 +87,9 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         expected[name] = whole
         if "finer" in tensor:
             finer[name] = whole.unprobed
-            for part, numbers in zip(finer[name].parts, tensor["finer"], strict=True):
-                part.spread, part.spread_peak = numbers
+            spreads = [tensor["finer"], *tensor.get("finer_faint", [])]
+            for part, own in zip(finer[name].parts, spreads, strict=True):
+                part.spread, part.spread_peak = own
     for each in (expected, finer):
         each.near = tuple(Flip(**{**f, "index": tuple(f["index"])}) for f in rest["near"])
         each.undecided = {

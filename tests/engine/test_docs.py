@@ -197,8 +197,10 @@ def wrong_commands(found: list[tuple[str, str]], folder: Path) -> dict[str, str]
             of_pytest.append((key, expanded(words)))
         elif program == "equivalence":
             wrong[key] = wrong_equivalence(words)
-        elif words[:2] == ["-m", "equivalence"]:
-            wrong[key] = wrong_equivalence(words[2:])
+        elif program in ("python", "torchrun", "msrun") and "equivalence" in words:
+            at = words.index("equivalence")
+            module = "no -m before equivalence" if words[at - 1] != "-m" else None
+            wrong[key] = module or wrong_equivalence(words[at + 1 :])
         elif program == "python" and words[0].endswith(".py"):
             wrong[key] = None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
         else:
