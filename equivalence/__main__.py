@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from equivalence import __version__
+from equivalence.declare.twin import DTYPES
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
@@ -112,7 +113,7 @@ def _add_compare(commands: Any) -> None:
     for option, values in (
         ("--phase", ("train", "eval")),
         ("--execution", ("pynative", "graph")),
-        ("--dtype", ("float32", "float16")),
+        ("--dtype", DTYPES),
     ):
         default = values if option != "--dtype" else values[:1]
         command.add_argument(

@@ -187,12 +187,22 @@ def _other_kernel(match: re.Match) -> str:
     return f"this device has no kernel for it: use {there} there, not mindspore.mint's"
 
 
+def _no_bfloat16(match: re.Match) -> str:
+    """What to do where a kernel of the CPU does not know bfloat16."""
+    kernel = next((name for name in match.groups() if name), "this operator")
+    return (
+        f"MindSpore has no bfloat16 kernel of {kernel} on a CPU: round to bfloat16, compute in "
+        "float32 and round again, or compare it where the device is"
+    )
+
+
 _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     (
         re.compile(r"no attribute '_auto_prefix'|before Module\.__init__\(\) call"),
         lambda _: "call super().__init__() first in its __init__",
     ),
     (re.compile(r"kernel (\w+) unregistered"), _other_kernel),
+    (re.compile(r"CPU operator\[(\w+)\] fail.*bfloat16", re.I | re.S), _no_bfloat16),
 )
 """What a message says -> the likely cause."""
 
@@ -220,8 +230,8 @@ def of_engine(file: str) -> bool:
     return file.startswith(_ENGINE)
 
 
-_ADVICE = re.compile(r"(?:More|For more) details,? please refer to ")
-"""Begins the lines with which MindSpore's compiler points to its web pages."""
+_ADVICE = re.compile(r"(?:More|For more) details,? please refer to |The supported data types are ")
+"""Begins the lines with which MindSpore points to its web pages, and lists what a kernel takes."""
 
 _COMPILED = re.compile(r"^(?:# \d+ )?In file (.+?:\d+)\b", re.MULTILINE)
 """A line of which MindSpore's compiler tells, the innermost last."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from equivalence import nesting
+from equivalence import dtypes, nesting
 from equivalence.declare.distributions import quiet_channels
 from equivalence.declare.draws import Draw
 from equivalence.errors import DeclarationError, WeightError
@@ -112,7 +112,7 @@ class Sample:
         return stream(self.seed, self.name, self.redraw, *parts)
 
     def _round(self, values: np.ndarray) -> np.ndarray:
-        return np.asarray(values, self.dtype if values.dtype.kind == "f" else values.dtype)
+        return dtypes.rounded(values, self.dtype) if values.dtype.kind == "f" else values
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:
         """The inputs in order.
@@ -172,7 +172,7 @@ class Sample:
             values = _weight(self.stream("weight", name), name, shape)
             self._weights[name] = self._round(values)
         values, shift = self._weights[name], self.shifts.get(name)
-        return values if shift is None else (values + shift).astype(self.dtype)
+        return values if shift is None else self._round(values + shift)
 
     initial = weight
     """The weight before the first update. Every perturbation of this sample has the same one."""
@@ -284,7 +284,7 @@ class Neighbour(Perturbed):
     rounding = None
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
-        return super()._perturb(values, *parts).astype(values.dtype)
+        return dtypes.rounded(super()._perturb(values, *parts), dtypes.name(values.dtype))
 
 
 def _later(step: int) -> tuple[object, ...]:
@@ -362,4 +362,4 @@ def moved(values: np.ndarray, sample: Sample, name: str) -> np.ndarray:
     The difference is computed in float64 and rounded once, to the dtype of `values`.
     """
     initial = sample.initial(name, values.shape)
-    return (values.astype(np.float64) - initial).astype(values.dtype)
+    return dtypes.rounded(values.astype(np.float64) - initial, dtypes.name(values.dtype))

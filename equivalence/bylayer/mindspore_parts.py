@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import mindspore as ms
-import numpy as np
 from mindspore import nn, ops
 from mindspore.common.initializer import initializer
 
@@ -14,6 +13,7 @@ from equivalence import nesting
 from equivalence.bylayer import units
 from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
+from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_network import MindSporeNetwork
 
 _files = itertools.count(1)
@@ -57,7 +57,7 @@ class Streamed(nn.Cell):
         (placed_args, placed_kwargs), tensors = placed(
             (args, kwargs), ms.Tensor, self.path, "candidate"
         )
-        call = Call(Arguments(placed_args, placed_kwargs), [_array(each) for each in tensors])
+        call = Call(Arguments(placed_args, placed_kwargs), [array(each) for each in tensors])
         self.calls.append(call)
         loaded = self.load()
         outputs = loaded.cell(*args, **kwargs)
@@ -115,7 +115,3 @@ def plain(cell: nn.Cell) -> dict[str, Any]:
 def _give(cell: nn.Cell, plain: Mapping[str, Any]) -> None:
     for name, value in plain.items():
         setattr(cell, name, value)
-
-
-def _array(tensor: ms.Tensor) -> np.ndarray:
-    return np.array(tensor.asnumpy())

@@ -14,7 +14,7 @@ from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import DTYPES, Twin, TwinCase
+from equivalence.declare.twin import Twin, TwinCase
 from equivalence.errors import DeclarationError
 
 
@@ -83,7 +83,10 @@ def to(
     return Counterpart(api, names, through, integers, *declared)
 
 
-OF_EXAMPLES = (*DTYPES, "float64")
+DRAWN = ("float32", "float16")
+"""The dtypes in which examples are drawn; the CPU has hardly a kernel in bfloat16."""
+
+OF_EXAMPLES = (*DRAWN, "float64")
 """The dtypes of examples; none is drawn in float64."""
 _DTYPES_TOLD = ", ".join(OF_EXAMPLES)
 
@@ -198,7 +201,7 @@ class Operator:
         *counterparts: Counterpart,
         name: str | None = None,
         packed: bool = False,
-        dtypes: Sequence[str] = DTYPES,
+        dtypes: Sequence[str] = DRAWN,
         always: Sequence[Example] = (),
     ):
         self.torch, self.space, self.counterparts = torch, space, counterparts
@@ -232,7 +235,7 @@ class Operator:
         demand(self.name.isidentifier(), "is no identifier")
         demand(callable(self.space), f"space is {shown(self.space)}; write one, such as unary()")
         demand.flag("packed")
-        demand.among("dtypes", DTYPES)
+        demand.among("dtypes", DRAWN)
         odd = [each for each in demand.listed("always") if not isinstance(each, Example)]
         demand(not odd, f"always has {shown(odd and odd[0])}; write Example((infinite(9),))")
         demand(bool(self.counterparts), "has no counterpart, so nothing would be compared")

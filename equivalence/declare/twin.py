@@ -31,7 +31,7 @@ PAIRS = ("name", "order")
 TRAINED = ".network"
 """What follows a training step's target in that of its network."""
 
-DTYPES = ("float32", "float16")
+DTYPES = ("float32", "float16", "bfloat16")
 """The dtypes of inputs, weights and cotangents."""
 
 
@@ -66,9 +66,9 @@ class Twin:
     classes pin random layers of the model's own as well, which then run in evaluation mode. What is
     pinned on either side must draw equally often, from the same law.
     steps: None compares one forward and backward pass; a number compares a training, see below.
-    computes: "float16" where both networks cast to it themselves; inputs, weights and cotangents
-    are float32, the unit roundoff is float16's. The reference must not cast float64, and its
-    outputs must have the dtype that the declaration says.
+    computes: "float16" or "bfloat16", where both networks cast to it themselves; inputs, weights
+    and cotangents are float32, the unit roundoff is that dtype's. The reference must not cast
+    float64, and its outputs must have the dtype that the declaration says.
     constants: names of the reference's buffers that the candidate keeps in no parameter, such as a
     mask or a table, or of frozen parameters that the candidate alone has. They are not compared by
     themselves; only what is computed with them is.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.judge.expected import Expected
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
@@ -55,12 +56,16 @@ def observe(measurement: Measurement) -> Flow:
     """Run the reference in float64, then INNER_PROBES times perturbed, and collect the flow."""
     network, sample = measurement.network, measurement.sample
     flow = Flow()
-    dtypes = {np.dtype("float64"): np.dtype(sample.dtype)}
+    narrower = {"float64": sample.dtype}
     if all(values.dtype != "int64" for values in sample.inputs()):
-        dtypes[np.dtype("int64")] = np.dtype("int32")  # the dtype of the reference's labels
+        narrower["int64"] = "int32"  # the dtype of the reference's labels
 
     def called(layer: str, call: int, arguments: Arguments, arrays: list[np.ndarray]) -> None:
-        rounded = [values.astype(dtypes.get(values.dtype, values.dtype)) for values in arrays]
+        named = [str(values.dtype) for values in arrays]
+        rounded = [
+            dtypes.rounded(values, narrower.get(dtype, dtype)).copy()
+            for values, dtype in zip(arrays, named, strict=True)
+        ]
         flow.inputs[layer, call], flow.arguments[layer, call] = rounded, arguments
 
     def keep(site: Site, values: np.ndarray) -> None:
@@ -124,7 +129,7 @@ class InSitu(Sample):
         values = self.cotangents.get(output)
         if values is None or values.shape != shape:  # nothing comes back, so anything may
             return super().cotangent(output, shape)
-        return values.astype(self.dtype)
+        return dtypes.rounded(values, self.dtype)
 
 
 def sample_of_call(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
@@ -271,7 +272,7 @@ class Search:
         if self.case.twin.computes:
             # The network may hand on a layer's result in any dtype.
             trace = {
-                name: got.astype(expected[name].dtype) if name in expected else got
+                name: dtypes.rounded(got, expected[name].dtype) if name in expected else got
                 for name, got in trace.items()
             }
         judgement = judge(expected, trace, self.unit_roundoff, replaceable=True)

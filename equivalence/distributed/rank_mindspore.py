@@ -9,7 +9,7 @@ from equivalence.distributed.rank import Job, RankSample
 from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
-from equivalence.sides.mindspore_network import _array
+from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_training import MindSporeTraining
 from equivalence.structure import weights
 from equivalence.structure.weights import Slot
@@ -70,7 +70,7 @@ class FirstGradients:
 
     def __call__(self, *batch: Any) -> Any:
         result = self.step(*batch)
-        self.first = self.first or [_array(gradient) for gradient in self.step.averaged]
+        self.first = self.first or [array(gradient) for gradient in self.step.averaged]
         return result
 
     def set_train(self, mode: bool) -> None:

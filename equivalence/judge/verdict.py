@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance
@@ -264,8 +265,8 @@ def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, 
             problems[name] = f"{given}, expected {other}"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
-        elif str(got.dtype) != tensor.dtype:
-            problems[name] = f"dtype {got.dtype}, expected {tensor.dtype}"
+        elif dtypes.name(got.dtype) != tensor.dtype:
+            problems[name] = f"dtype {dtypes.name(got.dtype)}, expected {tensor.dtype}"
     # What the candidate's step keeps besides, such as gradients that it adds up, is its own affair.
     alone = [n for n in candidate if n not in expected and not tensors.of_state(n)]
     return problems | dict.fromkeys(alone, "only the candidate has it" + another)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence import errors, files
+from equivalence import dtypes, errors, files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError
 from equivalence.judge.tensors import Trace
@@ -94,8 +94,9 @@ class KeptCandidate:
         self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.steps)
         with self._keep_exception():
             trace = self.candidate.run(sample, partners, phase, outputs)
-        self.rest["trace"] = {name: [v.shape, str(v.dtype)] for name, v in trace.items()}
-        self._write({name: v for name, v in trace.items() if v.dtype.kind in STORED_KINDS})
+        self.rest["trace"] = {name: [v.shape, dtypes.name(v.dtype)] for name, v in trace.items()}
+        stored = {name: v for name, v in trace.items() if v.dtype.kind in STORED_KINDS}
+        self._write({name: dtypes.plain(values) for name, values in stored.items()})
         return trace
 
     @contextlib.contextmanager
@@ -190,8 +191,8 @@ class ReplayedCandidate:
         if "trace" in rest:
             self.digest = rest["digest"]
             self.trace = {
-                name: arrays[name]
-                if np.dtype(dtype).kind in STORED_KINDS
+                name: dtypes.rounded(arrays[name], dtype)
+                if name in arrays
                 else np.empty(shape, dtype)
                 for name, (shape, dtype) in rest["trace"].items()
             }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.checkpoints import files
 from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight
 from equivalence.convert import joined, optimizer_state, source
@@ -186,12 +187,12 @@ def _numbers(weight: Weight) -> np.ndarray:
 def _rounded(path: Path, name: str, weight: Weight, case: TwinCase) -> np.ndarray:
     """The values of a weight in the case's dtype.
 
-    They must be exact in it, but for float16, to which a case of float16 rounds all weights.
+    They must be exact in it, but for half precision, to which a case rounds all weights.
     """
     values = _numbers(weight)
     with np.errstate(over="ignore"):
-        rounded = values.astype(case.dtype)
-    if case.dtype == "float16":
+        rounded = dtypes.rounded(values, case.dtype)
+    if case.dtype in dtypes.HALVES:
         exact = np.array_equal(np.isinf(rounded), np.isinf(values))
     else:
         exact = np.array_equal(rounded.astype(values.dtype), values, equal_nan=True)

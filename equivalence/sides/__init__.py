@@ -1,6 +1,7 @@
 """The two frameworks behind the same verbs.
 
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
+mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half precision.
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.
 torch_constants: the buffers that keep what a constructor made.
 torch_modes: the precision and the rounding of a PyTorch run.

@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from equivalence import dtypes
+
 SAFE = 12.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
 rounding; a right candidate is off by a few spreads at most."""
@@ -239,7 +241,7 @@ class Settler(Uncompiled):
 
     def __init__(self, margins: list[torch.Tensor | None], names: dict[int, str], dtype: str):
         super().__init__()
-        self.margins, self.names, self.dtype = iter(margins), names, np.dtype(dtype)
+        self.margins, self.names, self.dtype = iter(margins), names, dtype
         self.shifts: dict[str, np.ndarray] = {}
         self._biases: dict[tuple[int, ...], torch.Tensor] = {}
 
@@ -275,4 +277,5 @@ class Settler(Uncompiled):
         """Shifts of `bias`, the smallest first; the dtype holds each shifted bias exactly."""
         for step in range(1, 65):
             for sign in (1.0, -1.0):
-                yield float(self.dtype.type(bias + sign * 2.0 * step * margin)) - bias
+                shifted = np.array(bias + sign * 2.0 * step * margin)
+                yield float(dtypes.rounded(shifted, self.dtype)) - bias

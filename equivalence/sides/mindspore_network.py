@@ -25,6 +25,7 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample
+from equivalence.sides.mindspore_arrays import array, narrow, tensor
 from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty, unheld
 from equivalence.sides.mindspore_pullback import Pullback, called, demand_plain, flatten, named
 from equivalence.sides.rehearsal import Rehearsal
@@ -39,8 +40,9 @@ MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 class MindSporeNetwork:
     """A MindSpore cell for one case: one phase, one set of shapes, any number of samples.
 
-    In half precision the cell computes in float16 and keeps its weights and statistics in float32
-    (`to_float`): MindSpore's BatchNorm does not update statistics in float16.
+    In float16 the cell computes in half precision (`to_float`), and keeps weights and statistics in
+    float32: its BatchNorm does not update statistics in float16. In bfloat16 the weights are in it,
+    too, as those of large models are: `to_float` would undo what a cell computes in float32.
 
     execution: "pynative" or "graph".
     place: the device and compute mode.
@@ -177,13 +179,13 @@ class MindSporeNetwork:
                 outputs_of[path, call] = list(leaves)
                 for name, out in leaves.items():
                     if isinstance(out, ms.Tensor):
-                        sink(Site(path, call, "output", name), _array(out))
+                        sink(Site(path, call, "output", name), array(out))
 
             return hook
 
         def back(path: str):
             def hook(_, gradients):
-                pulled.append((path, [g if g is None else _array(g) for g in flatten(gradients)]))
+                pulled.append((path, [g if g is None else array(g) for g in flatten(gradients)]))
 
             return hook
 
@@ -275,7 +277,7 @@ class MindSporeNetwork:
         if both and self.execution == "pynative":
             self.cell.set_train(phase != "train")
             with self._arithmetic(), self.draws.running():
-                arrays = [ms.Tensor(values) for values in sample.inputs()]
+                arrays = [tensor(values) for values in sample.inputs()]
                 arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
                 try:
                     self.cell(*arguments, **keywords)
@@ -298,7 +300,7 @@ class MindSporeNetwork:
     def _load(self, sample: Sample, partners: Partners) -> None:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
-            self.cell.to_float(getattr(ms, sample.dtype))
+            narrow(self.cell, sample.dtype)
         for _, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
                 if values is not None:
@@ -312,7 +314,7 @@ class MindSporeNetwork:
                 drawn[name] = values
             parameter.set_data(ms.Tensor(values, parameter.dtype))
         for name, values in drawn.items():
-            if not np.array_equal(self.parameters[name].asnumpy(), values):
+            if not np.array_equal(array(self.parameters[name]), values):
                 raise WeightError(f"candidate {name} does not hold what was loaded into it")
 
     def _as_made(self, key: Hashable, values: ms.Tensor) -> np.ndarray:
@@ -320,13 +322,13 @@ class MindSporeNetwork:
         if key not in self._made:
             if values.has_init:
                 values.init_data()  # `no_init_parameters` has put it off
-            self._made[key] = _array(values)
+            self._made[key] = array(values)
         return self._made[key]
 
     def _run(self, sample, partners, phase, outputs) -> Trace:
         trained = {n: p for n, p in self.parameters.items() if p.requires_grad}
         positions = tuple(sample.differentiable)
-        inputs = [ms.Tensor(values) for values in sample.inputs()]
+        inputs = [tensor(values) for values in sample.inputs()]
         arguments = inputs
         backward = bool(outputs and (positions or trained))
         if backward:
@@ -359,9 +361,9 @@ class MindSporeNetwork:
         trace: Trace = {}
         for name, out in named(result).items():
             is_tensor = isinstance(out, ms.Tensor)
-            values = _array(out) if is_tensor else tensors.constant("candidate", name, out)
+            values = array(out) if is_tensor else tensors.constant("candidate", name, out)
             trace[tensors.output(name)] = values
-        arrays = [_array(gradient) for gradient in flatten(gradients)]
+        arrays = [array(gradient) for gradient in flatten(gradients)]
         trace |= zip(names, arrays, strict=False)
         of_weights = dict(zip(trained, arrays[len(names) :], strict=backward))
         for name, gradient in partners.restored(of_weights).items():
@@ -387,10 +389,5 @@ class MindSporeNetwork:
     def _buffers(self, partners: Partners) -> Trace:
         untrained = {n: p for n, p in self.parameters.items() if not p.requires_grad}
         untrained |= dict(self.cell.named_buffers())
-        values = {name: comparable(_array(values)) for name, values in untrained.items()}
+        values = {name: comparable(array(values)) for name, values in untrained.items()}
         return {tensors.buffer(name): v for name, v in partners.restored(values).items()}
-
-
-def _array(tensor: Any) -> np.ndarray:
-    """A copy as a NumPy array: `asnumpy` may share memory with a parameter."""
-    return np.array(tensor.asnumpy() if isinstance(tensor, ms.Tensor) else tensor)

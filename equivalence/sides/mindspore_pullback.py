@@ -90,7 +90,7 @@ class Pullback(nn.Cell):
         return self.gradients(*arguments)
 
 
-FLOATS = (ms.float32, ms.float16, ms.float64)
+FLOATS = (ms.float32, ms.float16, ms.bfloat16, ms.float64)
 """The dtypes of outputs that have a cotangent."""
 
 

@@ -17,8 +17,9 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample, moved
+from equivalence.sides.mindspore_arrays import array, tensor
 from equivalence.sides.mindspore_cells import discard_graphs, empty
-from equivalence.sides.mindspore_network import MindSporeNetwork, _array
+from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
 from equivalence.structure.weights import (
     Partners,
@@ -87,7 +88,7 @@ class MindSporeTraining(MindSporeNetwork):
         _demand_used(partners.rename, (*weights, *kept))
         for group in self._copies:
             for name, weight in group.weights.items():
-                kept[name].assign_value(ms.Tensor(_array(weights[weight])))
+                kept[name].assign_value(ms.Tensor(array(weights[weight])))
 
     def _run(self, sample, partners, phase, _outputs) -> Trace:
         self._spent = True
@@ -95,11 +96,11 @@ class MindSporeTraining(MindSporeNetwork):
         call = called(self._step, sample.arguments)
         trace: Trace = {}
         for step in range(1, self.steps + 1):
-            result = call(*(ms.Tensor(values) for values in sample.inputs(step)))
+            result = call(*(tensor(values) for values in sample.inputs(step)))
             loss, *_ = nesting.named(result).values()
-            trace[tensors.loss(step)] = _array(loss)
+            trace[tensors.loss(step)] = array(loss)
             if step in self.noted:
-                trained = {n: p.asnumpy() for n, p in self.parameters.items() if p.requires_grad}
+                trained = {n: array(p) for n, p in self.parameters.items() if p.requires_grad}
                 for name, values in partners.restored(trained).items():
                     trace[tensors.update(step, name)] = moved(values, sample, name)
         if call is not self._step:
@@ -123,13 +124,13 @@ class MindSporeTraining(MindSporeNetwork):
         """The groups of tensors of the step that are copies of weights when it is built."""
         groups = self._groups()
         sides = (self._held(), self._all()) if groups else ()
-        arrays = [{n: _array(v) for n, v in each.items()} for each in sides]
+        arrays = [{n: array(v) for n, v in each.items()} for each in sides]
         return [group for group in groups if group.copied(*arrays)]
 
     def _state(self, partners: Partners) -> Trace:
         """What the step keeps, by the reference's names and in its shapes."""
         rename = plain(partners.rename)
-        values = {name: comparable(_array(v)) for name, v in self._held().items()}
+        values = {name: comparable(array(v)) for name, v in self._held().items()}
         trace = {tensors.state(reference_name(n, partners.rename)): v for n, v in values.items()}
         for group in self._groups():
             part = renamed(group.part, rename)

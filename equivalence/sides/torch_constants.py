@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from equivalence import dtypes
 from equivalence.judge.tensors import Trace, buffer
 from equivalence.sample import INTEGER_BUFFERS, Sample, short
 from equivalence.sides.torch_modes import RoundConstants, SkipInitialisation, Widened
@@ -145,8 +146,15 @@ def _perturbed(sample: Sample, name: str, values: torch.Tensor) -> torch.Tensor:
 
 def _array(values: torch.Tensor) -> np.ndarray:
     """The values as a NumPy array; each complex number as two, along a last axis."""
-    values = torch.view_as_real(values) if values.is_complex() else values
-    return values.detach().cpu().numpy()
+    return numbers(torch.view_as_real(values) if values.is_complex() else values)
+
+
+def numbers(values: torch.Tensor) -> np.ndarray:
+    """The values as a NumPy array; on the CPU it shares their memory, but for bfloat16."""
+    values = values.detach().cpu()
+    if values.dtype == torch.bfloat16:
+        return dtypes.marked(values.float().numpy())
+    return values.numpy()
 
 
 def _precision(values: torch.Tensor, dtype: torch.dtype) -> torch.dtype:

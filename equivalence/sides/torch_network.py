@@ -20,7 +20,7 @@ from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
-from equivalence.sides.torch_constants import Constants
+from equivalence.sides.torch_constants import Constants, numbers
 from equivalence.sides.torch_modes import (
     RoundConstants,
     SkipInitialisation,
@@ -386,4 +386,4 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
 
 def _numpy(tensor: torch.Tensor) -> np.ndarray:
     """The values as a NumPy array; on the CPU it shares the tensor's memory."""
-    return tensor.detach().cpu().numpy()
+    return numbers(tensor)

@@ -14,6 +14,7 @@ from mindspore import nn, ops
 
 from equivalence import nesting
 from equivalence.randomness.interception import Dispatch
+from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_pullback import FLOATS
 from equivalence.statements.calls import Code, Place, Recording, Spot
 
@@ -210,5 +211,5 @@ def _tensors(values: Any) -> list[ms.Tensor]:
 def _array(tensor: ms.Tensor) -> np.ndarray:
     if tensor.has_init:
         tensor.init_data()
-    values = tensor.asnumpy()
+    values = array(tensor) if tensor.dtype == ms.bfloat16 else tensor.asnumpy()
     return np.stack((values.real, values.imag), -1) if values.dtype.kind == "c" else values

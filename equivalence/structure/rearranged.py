@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.declare.renames import JOIN, Term
 
 A_PART = "a part: "
@@ -66,7 +67,7 @@ def _cut(
     listed: Sequence[np.ndarray], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, np.ndarray]:
     """Arrays of these shapes, filled one after the other with all the listed elements."""
-    elements = np.concatenate(listed)
+    elements = dtypes.rounded(np.concatenate(listed), dtypes.name(listed[0].dtype))
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
     pieces = np.split(elements, ends[:-1])
     return {

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.errors import IllPosedError
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
@@ -21,8 +22,8 @@ from equivalence.truth.measurement import Measurement
 from equivalence.truth.rounding import RoundEachResult
 
 WEIGHT_DTYPE = "float32"
-"""The dtype of weights, of their gradients and of statistics, also where a network computes in half
-precision."""
+"""The dtype of weights, of their gradients and of statistics, also where a network computes in
+float16."""
 
 ROUNDED_PROBES = 3
 """Runs in which every result is rounded, for tensors in which terms cancel."""
@@ -135,8 +136,9 @@ def _with_own(measurement: Measurement, expected: Truth) -> Truth:
     _mark_zero_updates(expected)
     own = expected.replace_undecided(measurement.run_own())
     for name, values in own.items():
-        in_float32 = tensors.of_weight(name) and values.dtype.kind == "f"
-        expected[name].dtype = WEIGHT_DTYPE if in_float32 else str(values.dtype)
+        dtype = dtypes.name(values.dtype)
+        in_float32 = tensors.of_weight(name) and dtype == "float16"
+        expected[name].dtype = WEIGHT_DTYPE if in_float32 else dtype
     _measure_own(expected, expected, own, measurement.unit_roundoff)
     for name, values in own.items():
         if name.startswith("gradient:") and np.isfinite(values).all():

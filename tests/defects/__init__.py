@@ -18,6 +18,7 @@ FAMILIES = (
     "functional",
     "functional_gradients",
     "recurrent",
+    "sequences",
     "operators",
     "losses",
     "dynamic",

@@ -44,7 +44,7 @@ def twin(**changes):
         ({"dtypes": "float32"}, "dtypes is a string; write a tuple"),
         ({"phases": ("train", "test")}, "phases ['test'] not among train, eval"),
         ({"executions": ("eager",)}, "executions ['eager'] not among pynative, graph"),
-        ({"dtypes": ("float64",)}, "dtypes ['float64'] not among float32, float16"),
+        ({"dtypes": ("float64",)}, "dtypes ['float64'] not among float32, float16, bfloat16"),
         ({"phases": ()}, "phases is empty, so nothing would be compared"),
         ({"executions": ()}, "executions is empty, so nothing would be compared"),
         ({"dtypes": ()}, "dtypes is empty, so nothing would be compared"),

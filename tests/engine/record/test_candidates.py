@@ -91,6 +91,8 @@ def refusing(candidate=MS + "Refusing"):
         small.case(PT + "Nested", MS + "DroppedOutput", normal(5, 4)),
         small.case("torch.nn:BatchNorm2d", "mindspore.nn:BatchNorm2d", normal(3, 12, 7, 5),
                    config={"num_features": 12}),
+        small.case("pt_reference.bfloat16:Rotary", "ms_models.bfloat16:Rotary", normal(2, 6, 16),
+                   normal(6, 16), normal(6, 16), dtype="bfloat16"),
         sized(),
         refusing(),
     ],

@@ -167,6 +167,11 @@ def test_a_case_of_float16_rounds_all_weights(file, state):
     assert same(given, {n: t.half() for n, t in state.items()})
 
 
+def test_a_case_of_bfloat16_rounds_all_weights(file, state):
+    given = sides.draw(case_of(file, dtypes=("bfloat16",)), 0).given
+    assert same(given, {n: t.bfloat16().float() for n, t in state.items()})
+
+
 def test_shared_names_and_tables_are_those_of_the_reference(state, tmp_path):
     def given(**more):
         both = {f"again.{n}": state[f"head.{n}"] for n in ("weight", "bias")}

@@ -1,16 +1,22 @@
 """Twins that cast by themselves: the unit they are judged in, and what they may not declare."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
-from equivalence.errors import DeclarationError
+from equivalence.errors import DeclarationError, SideError
 from equivalence.host.isolation import isolated
+from equivalence.record import truths
 from equivalence.runs.units import case_unit_roundoff
+from equivalence.twins.check import check
 from equivalence.twins.sizes import compare
 from pt_reference.precision import Autocast
+from tests.engine.parts import small
+from tests.engine.parts.recording import judged, recorded
 
 INPUTS = [normal(2, 7, 16)]
 
@@ -56,6 +62,44 @@ def test_in_float32_the_casts_are_far_over_the_budget():
     assert judged.equal
     assert not undeclared.equal
     assert undeclared.needed > 100
+
+
+def narrow(candidate, dtype="bfloat16"):
+    """A case of a norm in bfloat16, with that candidate."""
+    sides = "pt_reference.bfloat16:RootMeanSquareNorm", candidate
+    return small.case(*sides, normal(2, 5, 24), dtype=dtype, config={"width": 24, "eps": 1e-6})
+
+
+def test_a_network_in_bfloat16_is_judged_in_its_unit_and_dtype():
+    case = narrow("ms_models.bfloat16:RootMeanSquareNorm")
+    assert case_unit_roundoff(case, 0) == 2.0**-8
+    found = check(case, 0)
+    assert found.passed
+    assert 0 < found.judgement.needed < 4
+
+
+def test_a_result_or_a_gradient_of_another_dtype_is_none_of_bfloat16():
+    found = check(narrow("tests.engine.parts.networks_ms:WideNorm"), 0)
+    assert {v.name: v.problem for v in found.judgement.differing} == {
+        "output.0": "dtype float32, expected bfloat16"
+    }
+
+
+def test_a_kernel_that_the_cpu_lacks_is_told_in_one_sentence():
+    dense = {"in_features": 4, "out_features": 3}
+    case = small.case("torch.nn:Linear", "ms_models.dense:dense", normal(2, 4), dtype="bfloat16")
+    case = dataclasses.replace(case, config=dense)
+    with pytest.raises(SideError, match="no bfloat16 kernel of MatMul on a CPU: round to"):
+        check(case, 0)
+
+
+@pytest.mark.parametrize("mode", [truths.IGNORE, truths.REQUIRE])
+def test_recorded_truth_in_bfloat16_gives_the_same_verdict(tmp_path, mode):
+    right = narrow("ms_models.bfloat16:RootMeanSquareNorm")
+    recorded(tmp_path / "truth", right)
+    assert judged(right, tmp_path / "truth", mode).passed
+    wide = narrow("tests.engine.parts.networks_ms:WideNorm")
+    assert not judged(wide, tmp_path / "truth", mode).passed
 
 
 def test_autocast_leaves_float64_alone():

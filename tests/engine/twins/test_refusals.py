@@ -183,5 +183,11 @@ def test_what_is_likely_is_said_of_known_messages_alone():
     assert words(ValueError("no shape pleases me")) == "no shape pleases me"
     told = words(RuntimeError("The kernel NoSuchThingExt unregistered."))
     assert told.endswith("use what mindspore.ops has for it there, not mindspore.mint's")
+    refused = (
+        "Select CPU operator[MatMul] fail!\nThe supported data types are x;\n but get BFloat16"
+    )
+    told = words(TypeError(refused))
+    assert "supported" not in told
+    assert "MindSpore has no bfloat16 kernel of MatMul on a CPU: round to bfloat16" in told
     told = words(AttributeError("cannot assign module before Module.__init__() call"))
     assert told.endswith("; call super().__init__() first in its __init__")
