@@ -18,7 +18,7 @@ LINES, FILES = 400, 12
 LEVELS = (
     ("errors", "words", "files", "seeds", "nesting", "progress", "torchvision_schemas"),
     ("declare", "findings", "held", "targets"),
-    ("judge", "host"),
+    ("judge", "host", "catalogue"),
     ("kinds", "sample", "randomness", "checkpoints"),
     ("structure",),
     ("sides",),
