@@ -261,7 +261,7 @@ def _add_findings(commands: Any) -> None:
     command.add_argument(
         "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
     )
-    add("index", "Write the page docs/findings.md, which lists them all.")
+    add("index", "Write docs/findings.md, which lists them all, and docs/reports.md.")
 
 
 def _add_coverage(commands: Any) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from equivalence import findings
+from equivalence import findings, reports
 from equivalence.errors import FindingError
 from equivalence.files import write
 from equivalence.findings import (
@@ -196,9 +196,11 @@ def _plain(cell: str) -> str:
 
 
 def index_command() -> int:
-    """Write the page that lists all findings."""
-    write(INDEX, index(findings.every()))
-    print(f"written to {INDEX}")
+    """Write the page that lists all findings, and that of the public reports."""
+    found = findings.every()
+    pages = {INDEX: index(found), reports.PAGE: reports.page(reports.read(), found)}
+    for path, text in pages.items():
+        print(f"written to {write(path, text)}")
     return 0
 
 
