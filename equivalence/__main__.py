@@ -240,14 +240,17 @@ def _add_findings(commands: Any) -> None:
 
     def add(verb: str, meaning: str, *given: str, destination: Any = "the list") -> Any:
         command = verbs.add_parser(verb, help=meaning, description=meaning)
-        run = f"equivalence.findings:{verb}_command"
+        run = f"equivalence.catalogue:{verb}_command"
         command.set_defaults(run=run, given=given, destination=destination)
         return command
 
     command = add("list", "One line for each finding, the most dangerous first.", "words")
     command.add_argument("words", nargs="*", metavar="WORD", help="only those that have each WORD")
-    command = add("show", "All that is known of a finding, and its script.", "names")
+    command = add("show", "All that is known of a finding, and its script.", "names", "report")
     command.add_argument("names", nargs="+", metavar="NAME", help="of a finding")
+    command.add_argument(
+        "--report", action="store_true", help="run it, and print a text to post upstream"
+    )
     command = add(
         "run",
         "Run scripts, each in a process of its own. Exit code 1: one is gone, or failed in another "
@@ -259,7 +262,7 @@ def _add_findings(commands: Any) -> None:
     command.add_argument(
         "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
     )
-    add("index", "Write the page docs/findings.md, which lists them all.")
+    add("index", "Write docs/findings.md, which lists them all, and docs/reports.md.")
 
 
 def _add_coverage(commands: Any) -> None:

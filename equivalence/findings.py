@@ -4,36 +4,26 @@ A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. The firs
 docstring says what is wrong, its constant `API` where, `SEVERITY` how bad it is, `WHEN` what it
 needs, and `TORCH` which calls of PyTorch it is about. It prints a line `expected ...` and, as
 its last line, `got ...`. It ends with exit code 1 while the discrepancy stands, and with 0 once it
-is gone. A script of the kind `crash` is ended by a signal while the discrepancy stands.
+is gone. A script of the kind `crash` is ended by a signal while the discrepancy stands, after it
+printed what PyTorch expects: where PyTorch ends the process, it is no discrepancy. A script that
+catches an error prints it, and says in `ERROR` which words it must have, on whichever side it is.
 """
 
 import ast
-import importlib.metadata
 import os
-import platform
-import re
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
-from equivalence.files import temporary, write
-from equivalence.progress import Progress
-from equivalence.words import left
+from equivalence.files import temporary
 
 FOLDER = Path(__file__).parents[1] / "findings"
 """The folder with the scripts, in one folder for each kind."""
-REPORT = Path("reports/findings.txt")
-"""The file that a run of all findings writes."""
-
-INDEX = FOLDER.parent / "docs" / "findings.md"
-"""The page that lists all findings."""
-
 KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",
     "gradient": "the forward pass is right, a gradient is wrong",
@@ -57,8 +47,6 @@ LIMIT = 120.0
 
 IS_GONE, IS_THERE = 0, 1
 """Exit codes of a script."""
-ALL_STAND, STALE = 0, 1
-"""Exit codes of the command."""
 
 SEVERITIES = {  # the most dangerous first
     "silent": "a wrong number, and nothing tells",
@@ -84,7 +72,9 @@ class Finding(NamedTuple):
     torch: the calls of PyTorch that it is about, such as "torch.roll" or "torch.topk(k=0)". Where
     an argument is a tuple, it is about any of these values; where it is `...`, about any value
     that is not the default.
-    error: words of the error that is expected; another error is none of this finding.
+    error: words that the two lines must have, all of them: those of the errors that are expected.
+    Another error is none of this finding.
+    details: the rest of its docstring.
     """
 
     path: Path
@@ -94,7 +84,8 @@ class Finding(NamedTuple):
     severity: str
     when: str
     torch: tuple[str, ...]
-    error: str
+    error: tuple[str, ...]
+    details: str
 
     @property
     def name(self) -> str:
@@ -108,6 +99,7 @@ class Result(NamedTuple):
     finding: the script.
     state: one of THERE, CRASHES, GONE, FAILED.
     measured: its last line, or how it ended.
+    expected: the line that says what PyTorch does; empty where there is none.
     seconds: wall time.
     """
 
@@ -115,6 +107,7 @@ class Result(NamedTuple):
     state: str
     measured: str
     seconds: float
+    expected: str = ""
 
 
 def read(path: Path) -> Finding:
@@ -126,7 +119,7 @@ def read(path: Path) -> Finding:
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     except (SyntaxError, ValueError) as error:
         raise FindingError(f"{path} is no Python: {error}") from error
-    title = (ast.get_docstring(tree) or "").partition("\n")[0]
+    title, _, details = (ast.get_docstring(tree) or "").partition("\n")
     if not title.endswith("."):
         raise FindingError(f"{path} has no docstring whose first line is a sentence")
     constants = {
@@ -147,8 +140,10 @@ def read(path: Path) -> Finding:
     torch = constants.get("TORCH")
     if not (isinstance(torch, tuple) and all(isinstance(each, str) for each in torch)):
         raise FindingError(f"{path} has no TORCH, a tuple of calls such as ('torch.topk(k=0)',)")
-    when, error = (constants.get(name, "") for name in ("WHEN", "ERROR"))
-    return Finding(path, kind, api, title, severity, when, torch, error)
+    error = constants.get("ERROR", ())
+    error = (error,) if isinstance(error, str) else error
+    when = constants.get("WHEN", "")
+    return Finding(path, kind, api, title, severity, when, torch, error, details.strip())
 
 
 def read_all(folder: Path) -> list[Finding]:
@@ -204,12 +199,12 @@ class _Process:
         if code is None and seconds < self.limit:
             return None
         if code is None:
-            state, measured = FAILED, f"no end within {self.limit:g} s"
+            state, measured, expected = FAILED, f"no end within {self.limit:g} s", ""
         else:
             out, errors = (path.read_text(errors="replace") for path in self.outputs)
-            state, measured = _judge(self.finding, code, out, errors)
+            state, measured, expected = _judge(self.finding, code, out, errors)
         self.end()
-        return Result(self.finding, state, measured, seconds)
+        return Result(self.finding, state, measured, seconds, expected)
 
     def end(self) -> None:
         """End the script if it still runs, and remove its folder."""
@@ -219,25 +214,35 @@ class _Process:
         self.folder.cleanup()
 
 
-def _judge(finding: Finding, code: int, out: str, errors: str) -> tuple[str, str]:
-    """(state, measured) of a script that has ended by itself."""
+def _judge(finding: Finding, code: int, out: str, errors: str) -> tuple[str, str, str]:
+    """(state, measured, expected) of a script that has ended by itself."""
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
     last = lines[-1] if lines else "nothing was printed"
+    expected = next((line for line in lines if line.startswith("expected ")), "")
+    state, measured = _state(finding, code, expected, last, errors)
+    return state, measured, expected
+
+
+def _state(finding: Finding, code: int, expected: str, last: str, errors: str) -> tuple[str, str]:
+    """(state, measured). expected, last: the line that begins with this word, and the last one."""
     if code < 0:
+        killed = f"killed by {signal.Signals(-code).name}"
+        if not expected:
+            return FAILED, f"{killed} before it printed what PyTorch expects"
         crashes = finding.kind == "crash" and -code in CRASH_SIGNALS
-        return (CRASHES if crashes else FAILED), f"killed by {signal.Signals(-code).name}"
+        return (CRASHES if crashes else FAILED), killed
     if "Traceback (most recent call last)" in errors:
         return FAILED, errors.strip().splitlines()[-1]
-    complete = last.startswith("got ") and any(line.startswith("expected ") for line in lines)
-    if not complete:
+    if not (expected and last.startswith("got ")):
         return FAILED, f"exit code {code} without its two lines: {last}"
     if code == IS_GONE:
         return GONE, last
     if code != IS_THERE or finding.kind == "crash":
         return FAILED, f"exit code {code}: {last}"
-    if finding.error not in last:
-        return FAILED, f"not the error {finding.error!r}: {last}"
-    return THERE, last
+    if expected.partition(" ")[2] == last.partition(" ")[2]:
+        return FAILED, f"it says the same of both sides: {last}"
+    missing = [words for words in finding.error if words not in f"{expected}\n{last}"]
+    return (FAILED, f"not the error {missing[0]!r}: {last}") if missing else (THERE, last)
 
 
 def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Iterator[Result]:
@@ -257,63 +262,7 @@ def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Ite
             process.end()
 
 
-class Table:
-    """The results as text. The columns fit all findings, before the first one runs."""
-
-    def __init__(self, findings: list[Finding]):
-        self.widths = [
-            max(map(len, column))
-            for column in zip(
-                ("finding", "kind", "API", CRASHES),
-                *((finding.name, finding.kind, finding.api, "") for finding in findings),
-                strict=True,
-            )
-        ]
-        self.title = self._line("finding", "kind", "API", "state", "seconds", "measured")
-
-    def row(self, result: Result) -> str:
-        """The line of one result."""
-        finding = result.finding
-        return self._line(
-            finding.name,
-            finding.kind,
-            finding.api,
-            result.state,
-            f"{result.seconds:.1f}",
-            result.measured,
-        )
-
-    def _line(self, name: str, kind: str, api: str, state: str, seconds: str, rest: str) -> str:
-        columns = zip((name, kind, api, state), self.widths, strict=True)
-        return "  ".join([*(f"{text:{width}}" for text, width in columns), f"{seconds:>7}", rest])
-
-
-def summary(results: Iterable[Result]) -> list[str]:
-    """The versions and the machine, how many findings of each kind stand, and those that do not."""
-    results = list(results)
-    packages = ("mindspore", "torch", "torchvision", "numpy")
-    versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]
-    machine = f"Python {platform.python_version()}, {platform.machine()}"
-    kinds = Counter(result.finding.kind for result in results if result.state in STANDING)
-    counts = ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind])
-    lines = [", ".join([*versions, machine])]
-    lines.append(f"{sum(kinds.values())} of {len(results)} findings stand ({counts or 'none'})")
-    stale = {GONE: "gone, remove it from findings/", FAILED: "failed, in another way than it says"}
-    lines += [f"{r.finding.name}: {stale[r.state]}" for r in results if r.state in stale]
-    return lines
-
-
-def report(findings: list[Finding], results: Iterable[Result], path: Path = REPORT) -> None:
-    """Write a line for every result, with the title below it, in the order of the findings."""
-    by_finding = {result.finding: result for result in results}
-    table = Table(findings)
-    lines = [table.title]
-    for finding in findings:
-        lines += [table.row(by_finding[finding]), f"    {finding.title}"]
-    write(path, "\n".join([*lines, "", *summary(by_finding.values()), ""]))
-
-
-def _all() -> list[Finding]:
+def every() -> list[Finding]:
     """The findings of the clone; FindingError where there is none."""
     if not FOLDER.is_dir():
         raise FindingError(f"the findings lie {IN_THE_CLONE}")
@@ -324,77 +273,3 @@ def by_danger(findings: Iterable[Finding]) -> list[Finding]:
     """Findings with the most dangerous first, then by MindSpore's API."""
     rank = list(SEVERITIES).index
     return sorted(findings, key=lambda one: (rank(one.severity), one.api.lower(), one.name))
-
-
-def list_command(words: list[str]) -> int:
-    """Print the findings that have all of some words, the most dangerous first."""
-    texts = {one: " ".join(map(str, one)).lower() for one in by_danger(_all())}
-    found = [one for one in texts if all(word.lower() in texts[one] for word in words)]
-    if not found:
-        raise FindingError(f"no finding has {' and '.join(words)}; leave a word out")
-    for one in found:
-        print(f"{one.severity:10}  {one.name}: {one.title} {one.when and f'({one.when})'}".rstrip())
-    return 0
-
-
-def show_command(names: list[str]) -> int:
-    """Print all that findings say of themselves, and their scripts."""
-    for one in choose(_all(), names):
-        print(f"{one.name}: {one.title}\n  {one.kind}: {KINDS[one.kind]}")
-        print(f"  {one.severity}: {SEVERITIES[one.severity]}; when: {one.when or 'always'}")
-        print(f"  MindSpore {one.api}; PyTorch {', '.join(one.torch) or '-'}")
-        print("", one.path.read_text(encoding="utf-8"), sep="\n")
-    return 0
-
-
-def index(findings: Iterable[Finding]) -> str:
-    """The page that lists findings, the most dangerous first."""
-    findings = by_danger(findings)
-    counts = Counter(finding.severity for finding in findings)
-    lines = [
-        "# Findings",
-        "",
-        "What is wrong in MindSpore, beside PyTorch on a CPU; each is a script that shows it.",
-        "[How to run and search them, and how this page is written](operators.md#findings).",
-    ]
-    for severity, meaning in SEVERITIES.items():
-        lines += ["", f"## {severity.capitalize()}: {meaning} ({counts[severity]})", ""]
-        lines += ["| MindSpore | what | when | PyTorch |", "|---|---|---|---|"]
-        for one in (each for each in findings if each.severity == severity):
-            calls = [*one.torch[:3], *(["..."] if len(one.torch) > 3 else [])]
-            link = f"[{one.title.rstrip('.')}](../findings/{one.kind}/{one.path.name})"
-            cells = (one.api.removeprefix("mindspore."), link, one.when, ", ".join(calls))
-            lines.append(f"| {' | '.join(map(_plain, cells))} |")
-    return "\n".join(lines) + "\n"
-
-
-def _plain(cell: str) -> str:
-    """A cell of a table; what stands outside a link is no markup."""
-    return cell if cell.startswith("[") else re.sub(r"([|*_<>])", r"\\\1", cell)
-
-
-def index_command() -> int:
-    """Write the page that lists all findings."""
-    write(INDEX, index(_all()))
-    print(f"written to {INDEX}")
-    return 0
-
-
-def run_command(names: list[str], jobs: int) -> int:
-    """Run scripts; return the exit code. Only a run of all scripts writes REPORT."""
-    all_findings = _all()
-    findings = choose(all_findings, names)
-    table = Table(findings)
-    print(table.title)
-    results, begun, bar = [], time.monotonic(), Progress(len(findings), "findings")
-    for result in run(findings, jobs):
-        results.append(result)
-        bar.clear()
-        print(table.row(result), flush=True)
-        bar.tell(len(results), left(time.monotonic() - begun, len(results), len(findings)))
-    bar.clear()
-    print("", *summary(results), sep="\n")
-    if len(findings) == len(all_findings):
-        report(findings, results)
-        print(f"written to {REPORT}")
-    return ALL_STAND if all(result.state in STANDING for result in results) else STALE

@@ -7,6 +7,7 @@ import torch
 
 API = "mindspore.COOTensor.coalesce"
 SEVERITY = "raises"
+ERROR = "the input argument[x_indices] must be a type of {Tensor[Int64]}"
 WHEN = "int32 indices"
 TORCH = ("torch.sparse_coo_tensor",)
 

@@ -12,6 +12,7 @@ import torch
 
 API = "mindspore.mint.div"
 SEVERITY = "raises"
+ERROR = "Trunc should have 1 outputs, but got 2"
 WHEN = "a number"
 TORCH = ("torch.div(rounding_mode=...)",)
 

@@ -12,6 +12,13 @@ import torch.nn.functional as F
 
 API = "mindspore.ops.avg_pool2d"
 SEVERITY = "raises"
+ERROR = (
+    "avg_pool2d: For 'AvgPool3D', output shape's all elements must be positive",
+    "adaptive_avg_pool2d: For primitive[AdaptiveAvgPool2D], the 0th dimension of x must be",
+    "pad: For primitive[PadV3], the output size must be greater than 0",
+    "unfold: For primitive[Im2Col], the attribute[spatial size of input]",
+    "nn.MaxPool3d: For 'MaxPool3D', output shape's all elements must be positive",
+)
 WHEN = "empty"
 TORCH = (
     "torch.nn.functional.avg_pool2d",
@@ -29,13 +36,14 @@ calls = {
     "unfold": lambda _, f, x: f.unfold(x, 2),
     "nn.MaxPool3d": lambda of, _, x: of.nn.MaxPool3d(2, 2)(x.reshape(0, 1, 4, 2, 2)),
 }
+ms.set_context(pynative_synchronize=True)  # or a call raises the error of the one before
 refused = []
 for name, call in calls.items():
     call(torch, F, torch.tensor(x))
     try:
         call(ms, ms.ops, ms.Tensor(x)).asnumpy()
-    except (RuntimeError, ValueError):
-        refused.append(name)
+    except (RuntimeError, ValueError) as error:
+        refused.append(f"{name}: {str(error).splitlines()[0]}")
 print("expected results of", *calls)
-print("got      errors from", *refused)
+print("got     ", "; ".join(refused) or "all of them")
 sys.exit(1 if refused else 0)

@@ -9,6 +9,7 @@ import torch
 
 API = "mindspore.grad"
 SEVERITY = "raises"
+ERROR = "as index, but got 0 with type <class 'int'>"
 TORCH = ()
 
 

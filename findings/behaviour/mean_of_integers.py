@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.mean"
 SEVERITY = "silent"
+ERROR = "could not infer output dtype"
 WHEN = "refused by PyTorch"
 TORCH = ("torch.mean",)
 

@@ -12,13 +12,7 @@ WHEN = "empty"
 TORCH = ("torch.linalg.cholesky",)
 
 x = np.zeros((0, 0), np.float32)
-try:
-    print("expected", torch.linalg.cholesky(torch.tensor(x)))
-except (RuntimeError, IndexError) as error:
-    print("expected", type(error).__name__, str(error).splitlines()[0])
+print("expected", torch.linalg.cholesky(torch.tensor(x)))
 sys.stdout.flush()
-try:
-    print("got     ", ms.ops.cholesky(ms.Tensor(x)).asnumpy())
-except (RuntimeError, ValueError) as error:
-    print("got     ", type(error).__name__)
+print("got     ", ms.ops.cholesky(ms.Tensor(x)).asnumpy())
 sys.exit(0)

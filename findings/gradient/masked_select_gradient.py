@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.masked_select"
 SEVERITY = "raises"
+ERROR = "is invalid for input of size 1"
 WHEN = "a mask that widens the input"
 TORCH = ("torch.masked_select",)
 

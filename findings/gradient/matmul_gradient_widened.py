@@ -11,6 +11,7 @@ import torch
 
 API = "mindspore.ops.matmul"
 SEVERITY = "raises"
+ERROR = "is invalid for input of size 4"
 WHEN = "an operand that is widened"
 TORCH = (
     "torch.einsum",

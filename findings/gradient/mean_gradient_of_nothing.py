@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.mint.mean"
 SEVERITY = "raises"
+ERROR = "For 'Tile', fast stride can not be equal to 0"
 WHEN = "empty"
 TORCH = ("torch.mean",)
 

@@ -8,6 +8,7 @@ import torch
 
 API = "mindspore.ops.channel_shuffle"
 SEVERITY = "raises"
+ERROR = "Illegal primitive ChannelShuffle's bprop not defined"
 TORCH = ("torch.nn.functional.channel_shuffle",)
 
 x = np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1)

@@ -11,6 +11,7 @@ import torch
 
 API = "mindspore.CSRTensor.mv"
 SEVERITY = "raises"
+ERROR = "Response is empty"
 TORCH = ("torch.sparse_csr_tensor",)
 
 dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]).to_sparse_csr()

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 API = "mindspore.mint.nn.functional.softplus"
 SEVERITY = "raises"
+ERROR = "Unsupported op [SoftplusGradExt] on CPU"
 WHEN = "a gradient"
 TORCH = ("torch.nn.functional.softplus",)
 

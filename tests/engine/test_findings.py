@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -13,30 +14,21 @@ from equivalence import findings
 from equivalence.__main__ import main
 from equivalence.errors import FindingError
 from equivalence.findings import CRASHES, FAILED, FOLDER, GONE, THERE
+from tests.engine.parts.scripts import KILLED, SCRIPT, TWO_LINES, empty, script
 from tests.engine.test_separation import imported
-
-SCRIPT = '''"""{name} is wrong."""
-
-import os
-import sys
-import time
-
-API = "mindspore.ops.{name}"
-SEVERITY = "silent"
-TORCH = ("torch.{name}",)
-
-{body}
-'''
-TWO_LINES = 'print("expected 1")\nprint("got 2")\n'
-KILLED = TWO_LINES + "sys.stdout.flush()\nos.kill(os.getpid(), 11)\n"
 
 # The body of a script, its kind, the state that it must be given, and what is told of it.
 ENDS = {
     "stands": (TWO_LINES + "sys.exit(1)", "kernel", THERE, "got 2"),
     "is_gone": (TWO_LINES + "sys.exit(0)", "kernel", GONE, "got 2"),
     "crashes": (KILLED, "crash", CRASHES, "killed by SIGSEGV"),
-    "aborts": (TWO_LINES + "os.abort()", "crash", CRASHES, "killed by SIGABRT"),
-    "ended_by_somebody": ("os.kill(os.getpid(), 9)", "crash", FAILED, "killed by SIGKILL"),
+    "aborts": (TWO_LINES + "sys.stdout.flush()\nos.abort()", "crash", CRASHES, "killed by SIGABRT"),
+    "ended_by_somebody": (
+        TWO_LINES + "sys.stdout.flush()\nos.kill(os.getpid(), 9)",
+        "crash",
+        FAILED,
+        "killed by SIGKILL",
+    ),
     "crashed_no_more": (TWO_LINES, "crash", GONE, "got 2"),
     "crash_that_is_wrong_now": (TWO_LINES + "sys.exit(1)", "crash", FAILED, "exit code 1: got 2"),
     "crash_of_another_kind": (KILLED, "kernel", FAILED, "killed by SIGSEGV"),
@@ -52,18 +44,7 @@ ENDS = {
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder of findings, in an empty directory to write the report to."""
-    found = tmp_path / "findings"
-    found.mkdir()
-    monkeypatch.setattr(findings, "FOLDER", found)
-    monkeypatch.chdir(tmp_path)
-    return found
-
-
-def script(folder, name, body, kind="kernel"):
-    path = folder / kind / f"{name}.py"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(SCRIPT.format(name=name, body=body))
-    return path
+    return empty(tmp_path, monkeypatch)
 
 
 def ended(path, limit=30.0):
@@ -168,7 +149,7 @@ def test_a_name_that_two_kinds_have_is_refused(folder, capsys):
 
 def test_constants_are_read_without_running(folder):
     path = script(folder, "a", "raise SystemExit(9)", "gradient")
-    expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",), "")
+    expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",), (), "")
     assert findings.read(path) == (path, *expected)
 
 
@@ -176,69 +157,6 @@ def test_findings_are_listed_by_kind_then_by_name(folder):
     for name, kind in (("a", "crash"), ("c", "kernel"), ("b", "kernel")):
         script(folder, name, "", kind)
     assert [finding.name for finding in findings.read_all(folder)] == ["b", "c", "a"]
-
-
-def test_a_run_of_all_is_written_and_a_stale_one_is_exit_code_1(folder, capsys):
-    script(folder, "one", TWO_LINES + "sys.exit(1)")
-    script(folder, "two", KILLED, "crash")
-    assert main(["findings", "run", "--jobs", "2"]) == 0
-    report = (folder.parent / "reports/findings.txt").read_text()
-    out = capsys.readouterr().out
-    assert "2 of 2 findings stand (kernel 1, crash 1)" in out
-    assert "    two is wrong." in report
-    rows = [line.split() for line in report.splitlines()]
-    assert ["one", "kernel", "mindspore.ops.one", "there"] in [row[:4] for row in rows]
-    assert ["two", "crash", "mindspore.ops.two", "crashes"] in [row[:4] for row in rows]
-    assert "torch 2." in report
-    assert os.listdir(folder.parent / "reports") == ["findings.txt"]
-
-    script(folder, "three", TWO_LINES)
-    assert main(["findings", "run", "--jobs", "2"]) == 1
-    report = (folder.parent / "reports/findings.txt").read_text()
-    assert "2 of 3 findings stand" in report
-    assert "three: gone, remove it from findings/" in report
-
-
-def test_a_failed_script_is_exit_code_1(folder, capsys):
-    script(folder, "one", "import no_such_module")
-    assert main(["findings", "run"]) == 1
-    assert "one: failed, in another way than it says" in capsys.readouterr().out
-
-
-def test_a_part_is_run_by_name_and_leaves_the_report(folder, capsys):
-    script(folder, "one", TWO_LINES + "sys.exit(1)")
-    script(folder, "two", "import no_such_module")
-    assert main(["findings", "run", "one"]) == 0
-    assert "two" not in capsys.readouterr().out
-    assert not (folder.parent / "reports").exists()
-
-
-def test_an_unknown_name_and_no_finding_at_all_are_one_sentence(folder, capsys):
-    assert main(["findings", "run"]) == 2
-    assert capsys.readouterr().err == f"error: {folder} has no findings\n"
-    script(folder, "one", TWO_LINES + "sys.exit(1)")
-    assert main(["findings", "run", "one", "tow"]) == 2
-    assert capsys.readouterr().err.startswith("error: no finding is called tow; ")
-
-
-@pytest.mark.parametrize("jobs", ["0", "-1", "x"])
-def test_a_number_of_jobs_that_makes_no_sense_is_a_mistake(capsys, jobs):
-    with pytest.raises(SystemExit) as ended:
-        main(["findings", "run", "--jobs", jobs])
-    assert ended.value.code == 2
-    assert "error: argument --jobs" in capsys.readouterr().err
-
-
-def test_an_interruption_is_no_traceback(folder, monkeypatch, capsys):
-    script(folder, "one", TWO_LINES + "sys.exit(1)")
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(findings.time, "sleep", interrupt)
-    assert main(["findings", "run"]) == 130
-    assert capsys.readouterr().err == "interrupted: reports/findings.txt was not written\n"
-    assert not (folder.parent / "reports").exists()
 
 
 DECLARED = findings.read_all(FOLDER)
@@ -266,31 +184,9 @@ def test_two_findings_still_stand():
 
 def test_a_signal_has_its_name():
     crash = next(finding for finding in DECLARED if finding.kind == "crash")
-    assert findings._judge(crash, -signal.SIGFPE, "", "") == (CRASHES, "killed by SIGFPE")
-
-
-def test_the_list_has_the_most_dangerous_first_and_can_be_searched(capsys):
-    assert main(["findings", "list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    order = list(findings.SEVERITIES)
-    severities = [line.split()[0] for line in lines]
-    assert severities == sorted(severities, key=order.index)
-    assert len(lines) == len(DECLARED)
-    assert main(["findings", "list", "torch.roll"]) == 0
-    assert capsys.readouterr().out.split()[:2] == ["raises", "roll_kernel:"]
-    assert main(["findings", "list", "no such word"]) == 2
-
-
-def test_a_finding_can_be_shown(capsys):
-    assert main(["findings", "show", "interpolate_bicubic"]) == 0
-    out = capsys.readouterr().out
-    assert "silent: a wrong number, and nothing tells" in out
-    assert "mode='bicubic'" in out
-    assert "sys.exit(" in out
-
-
-def test_the_page_that_lists_them_is_current():
-    assert findings.INDEX.read_text() == findings.index(DECLARED)
+    lines = "expected 1\n"
+    told = findings._judge(crash, -signal.SIGFPE, lines, "")
+    assert told == (CRASHES, "killed by SIGFPE", "expected 1")
 
 
 @pytest.mark.parametrize("text", sorted({text for each in DECLARED for text in each.torch}))
@@ -317,7 +213,51 @@ def test_another_error_than_the_expected_one_is_no_discrepancy(folder):
     assert result.measured.startswith("not the error 'has no kernel': got TypeError")
 
 
-def test_a_script_that_shows_an_error_says_which():
-    shows = [one for one in DECLARED if 'got = f"{type(error)' in one.path.read_text()]
-    assert [one.name for one in shows if not one.error] == []
-    assert len(shows) > 30
+def test_every_error_that_a_script_names_is_one_that_it_met(folder):
+    body = 'ERROR = ("elu: none", "gelu: none")\nprint("expected 1")\nprint("got {}")\nsys.exit(1)'
+    both = script(folder, "both", body.format("elu: none; gelu: none"))
+    assert ended(both).state == THERE
+    result = ended(script(folder, "one", body.format("elu: none; gelu: RuntimeError")))
+    assert (result.state, result.measured.partition(":")[0]) == (FAILED, "not the error 'gelu")
+
+
+def test_the_error_may_be_that_of_pytorch(folder):
+    body = 'ERROR = "out of range"\nprint("expected IndexError: {}")\nprint("got 0")\nsys.exit(1)'
+    assert ended(script(folder, "right", body.format("out of range"))).state == THERE
+    assert ended(script(folder, "odd", body.format("too few arguments"))).state == FAILED
+
+
+def test_a_crash_before_pytorch_is_done_is_no_discrepancy(folder):
+    """PyTorch itself may have ended the process."""
+    result = ended(script(folder, "both", "os.kill(os.getpid(), 11)", "crash"))
+    assert result.state == FAILED
+    assert result.measured == "killed by SIGSEGV before it printed what PyTorch expects"
+
+
+def test_a_script_that_says_the_same_of_both_sides_shows_nothing(folder):
+    result = ended(script(folder, "same", 'print("expected [2]")\nprint("got   [2]")\nsys.exit(1)'))
+    assert result.state == FAILED
+    assert result.measured.startswith("it says the same of both sides")
+
+
+def untold(text):
+    """The lines of the handlers of a script that say nothing of the error that they catch."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ExceptHandler)
+        and node.name not in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    ]
+
+
+@pytest.mark.parametrize("finding", DECLARED, ids=lambda finding: finding.name)
+def test_a_script_that_catches_an_error_tells_it_and_says_its_words(finding):
+    text = finding.path.read_text()
+    assert untold(text) == []
+    assert finding.error or not re.search(r"^ *except |suppress\(", text, re.MULTILINE)
+
+
+def test_a_handler_that_swallows_an_error_is_seen():
+    assert untold("try: f()\nexcept ValueError: pass") == [2]
+    assert untold("try: f()\nexcept ValueError as error: print(1)") == [2]
+    assert untold("try: f()\nexcept ValueError as error: print(error)") == []
