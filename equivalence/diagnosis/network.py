@@ -38,7 +38,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         )
     in_order = [layers[path] for path in order if path in culprits]
     if wrong and not search.differs_by_draws_alone:
-        in_order = statement.point(search, in_order)
+        in_order = statement.point(search, in_order) + statement.beside(search, layers)
     return Diagnosis(
         search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
     )

@@ -1,6 +1,7 @@
 """The statement to blame within a culprit that is no single layer, in words."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,17 @@ from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, kernels_to
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
-from equivalence.judge.precision import BUDGET
+from equivalence.judge import tensors
+from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.truth import Truth
+from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
+from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.backward import Gradients
 from equivalence.statements.blame import PATIENCE, Statements
 from equivalence.statements.calls import framework
 from equivalence.statements.found import Blame
+from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
 from equivalence.truth.measurement import Measurement
@@ -48,10 +54,7 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
             continue
         alike = seen.setdefault((culprit.kinds, type(cell)), [])
         try:
-            blames = next((each for each in alike if _goes_through(search, path, each)), None)
-            if blames is None:
-                blames = _blames(search, path)
-                alike += [blames] if blames else []
+            blames = _Fed(search, path).blames(alike)
         except Exception as error:  # a run that cannot be watched
             told = f"{type(error).__name__}: {error}".partition("\n")[0]
             search.notes.append(f"its statements could not be watched: {told}")
@@ -60,39 +63,144 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
     return found
 
 
-def _goes_through(search: Search, path: str, blames: Explained) -> bool:
-    """Whether a wrong layer has run the statements that are to blame in another of its class.
+def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]:
+    """The statements that are to blame besides wrong layers, in the code that calls these.
 
-    Then they are wrong in it, too, and nothing is searched for.
+    They are looked for where a network is wrong with the reference's layers in the places of its
+    own wrong ones. What is wrong nearest to these comes first, and counts as mended further out.
+
+    layers: path -> layer, for all layers in question.
     """
-    local, network = search.local(path), search.candidate.part(search.pairs[path], "pynative")
-    if any(blame.backward == (local.forward > BUDGET) for blame, _ in blames):
-        return False
-    watch = MindSporeCalls(network.cell)
-    with watch():
-        partners = search.local_names(path, search.partners)
-        network.run(local.sample, partners, search.case.phase, {})
-    places = {call.statement.place for call in watch.recording.calls if call.statement}
-    return all(blame.statement.place in places for blame, _ in blames)
-
-
-def _blames(search: Search, path: str) -> Explained:
-    """The statements to blame in a layer that is fed by itself, each with what explains it."""
-    local = search.local(path)
-    phase, partners = search.case.phase, search.local_names(path, search.partners)
-    measurement = Measurement(
-        search.reference.part(path), local.sample, phase, search.unit_roundoff
-    )
-    # A network of its own: compiled ones are left alone.
-    network = search.candidate.part(search.pairs[path], "pynative")
-    if local.forward > BUDGET:
-        statements = Statements(measurement, network, partners, {})
-        blames = statements.blame()
-        if blames and not statements.mended:
+    mended = search.blame("")
+    if mended == [""]:
+        return []
+    found: list[LayerError] = []
+    seen: dict[type, list[Explained]] = {}
+    deadline = time.process_time() + PATIENCE
+    try:
+        if not _Fed(search, "", mended).wrong():
+            return []
+        for path in _holders(search, mended):
+            fed = _Fed(search, path, [each for each in mended if _holds(path, each)])
+            if time.process_time() > deadline or not fed.wrong():
+                continue
+            alike = seen.setdefault(type(fed.network.cell), [])
+            if blames := fed.blames(alike):
+                bare = replace(layers[path], causes=[])
+                found += [_pointed(search, bare, *blame) for blame in blames]
+                mended = [*(each for each in mended if not _holds(path, each)), path]
+        if mended != [""] and _Fed(search, "", mended).wrong():
             search.notes.append(SEEN_LATER)
-        return [(blame, _kernel(search, statements, blame)) for blame in blames]
-    gradients = Gradients(measurement, network, partners, local.expected)
-    return [(blame, []) for blame in gradients.blame()]
+    except Exception:  # a layer that cannot stand in the place of its partner tells nothing
+        pass
+    order = [*search.flow.order]
+    return sorted(found, key=lambda each: order.index(each.reference))
+
+
+def _holders(search: Search, paths: Sequence[str]) -> list[str]:
+    """The wrong layers with code of one's own around others, the innermost first."""
+    around = {path for path in search.pairs if any(_holds(path, each) for each in paths)}
+    own = [
+        path
+        for path in around
+        if search.wrong(path)
+        and not framework(type(search.candidate.cell_at(search.pairs[path])).__module__)
+    ]
+    return sorted(own, key=lambda path: -len(path.split(".")) if path else 0)
+
+
+def _holds(path: str, other: str) -> bool:
+    """Whether a layer is around another one."""
+    return path != other and (not path or other.startswith(f"{path}."))
+
+
+class _Fed:
+    """A layer of the candidate that is fed by itself, in PyNative mode.
+
+    mended: the wrong layers within it, in whose places the reference's compute.
+    """
+
+    def __init__(self, search: Search, path: str, mended: Sequence[str] = ()):
+        self.search, self.path, local = search, path, search.local(path)
+        self.sample, self.partners = local.sample, search.local_names(path, search.partners)
+        self.measurement = Measurement(
+            search.reference.part(path), local.sample, search.case.phase, search.unit_roundoff
+        )
+        cells = {
+            _below(search.pairs[each], search.pairs[path]): _below(each, path) for each in mended
+        }
+        lent = weights(self.measurement, cells.values())
+        gone = {tensors.parameter_gradient(name) for name in lent}
+        self.expected = Truth({n: t for n, t in local.expected.items() if n not in gone})
+        self.lent = lend(self.measurement, cells, path)
+        self.forward = local.forward > BUDGET
+
+    @property
+    def network(self) -> MindSporeNetwork:
+        """The candidate's, which has not run: compiled ones are left alone."""
+        return self.search.candidate.part(self.search.pairs[self.path], "pynative")
+
+    def wrong(self) -> bool:
+        """Whether outputs or gradients are wrong, by more than rounding may explain."""
+        network, phase = self.network, self.measurement.phase
+        watch = MindSporeCalls(network.cell, recorded=False, lent=self.lent)
+        with watch():
+            trace = network.run(self.sample, self.partners, phase, self.expected.pulled_back)
+        expected = {
+            name: tensor
+            for name, tensor in self.expected.items()
+            if name.startswith(("output.", "gradient:"))
+        }
+        judgement = judge(
+            expected,
+            {n: trace[n].astype(t.dtype) for n, t in expected.items() if n in trace},
+            self.measurement.unit_roundoff,
+        )
+        off = [v.name for v in judgement.differing if v.needed > CLOSE * BUDGET]
+        self.forward = any(name.startswith("output.") for name in off)
+        # The other branch of a kink gives other gradients, and is right.
+        return self.forward or (bool(off) and not self.search.whole.expected.near)
+
+    def blames(self, alike: list[Explained]) -> Explained:
+        """The statements to blame, each with what explains it.
+
+        alike: those of other layers of its class; where it runs the same ones, these are wrong in
+            it, too, and nothing is searched for. What is found is added.
+        """
+        blames = next(filter(self._goes_through, alike), None)
+        if blames is None:
+            blames = self._searched()
+            alike += [blames] if blames else []
+        return blames
+
+    def _goes_through(self, blames: Explained) -> bool:
+        """Whether it runs statements that are to blame."""
+        if any(blame.backward == self.forward for blame, _ in blames):
+            return False
+        network = self.network
+        watch = MindSporeCalls(network.cell)
+        with watch():
+            network.run(self.sample, self.partners, self.measurement.phase, {})
+        places = {call.statement.place for call in watch.recording.calls if call.statement}
+        return all(blame.statement.place in places for blame, _ in blames)
+
+    def _searched(self) -> Explained:
+        sides = self.measurement, self.network, self.partners
+        if self.forward:
+            statements = Statements(*sides, {}, self.lent)
+            blames = statements.blame()
+            if blames and not statements.mended:
+                self.search.notes.append(SEEN_LATER)
+            return [(blame, _kernel(self.search, statements, blame)) for blame in blames]
+        gradients = Gradients(*sides, self.expected, self.lent)
+        return [(blame, []) for blame in gradients.blame()]
+
+
+def _below(path: str, holder: str) -> str:
+    """A path as seen from a layer that holds it. Raises ValueError where it does not."""
+    if holder and not path.startswith(f"{holder}."):
+        raise ValueError(f"{path} is not in {holder}")
+    return path.removeprefix(f"{holder}.") if holder else path
 
 
 def _kernel(search: Search, statements: Statements, blame: Blame) -> list[str]:
@@ -152,7 +260,7 @@ def _causes(blame: Blame) -> list[str]:
     elif blame.takes:
         lines = []
     else:
-        once = f", once {listed([each.place for each in blame.after])} is mended"
+        once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
         lines = ["what it takes agrees with the reference's" + (once if blame.after else "")]
     if blame.statement.caller:
         lines.append(f"called from {blame.statement.caller}")

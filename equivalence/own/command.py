@@ -37,6 +37,8 @@ ENDINGS = (".npy", ".npz")
 CURES = {
     "does not take": "give what both are called with by --arguments KEY=VALUE",
     "random_layers=": "here: --random, as often as needed",
+    "--constant ": "name what one side computes by --constant, and say what belongs together by "
+    "--rename CANDIDATE=REFERENCE",
     "do not pair up by name": "here: --pair order",
     "do not pair up": "say which belong together by --rename CANDIDATE=REFERENCE, or --pair FILE",
     "constants name": "here: --constant",

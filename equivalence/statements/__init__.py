@@ -4,6 +4,7 @@ calls: a run as data: its values, its operator calls, and the statements that th
 torch_calls, mindspore_calls: record a run of either side; the candidate's with values replaced.
 same: which values of both sides are the same quantity.
 forms: a value of the reference in the form that the candidate has it in.
+lent: layers of the reference in the place of the candidate's wrong ones.
 watched: both sides of a case after such runs.
 found: what is found: a statement to blame.
 blame: finds the first statement whose result, replaced by the reference's, mends the outputs.

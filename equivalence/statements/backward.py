@@ -6,7 +6,7 @@ are right, all code before it is right, and so is what comes back to the stateme
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from equivalence.statements.cotangents import (
     total,
 )
 from equivalence.statements.found import Blame, alike
+from equivalence.statements.lent import Lent
 from equivalence.statements.same import layouts, moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
@@ -46,8 +47,9 @@ class Gradients(Watched):
         network: MindSporeNetwork,
         partners: Partners,
         expected: Truth,
+        lent: Mapping[str, Lent] | None = None,
     ):
-        super().__init__(measurement, network, partners, expected.pulled_back)
+        super().__init__(measurement, network, partners, expected.pulled_back, lent)
         self.gradients = {n: t for n, t in expected.items() if n.startswith("gradient:")}
         reference = self.quantities.recording
         self.groups = quantities(self.candidate, reference, self.found)

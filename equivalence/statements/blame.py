@@ -65,8 +65,7 @@ class Statements(Watched):
                 break
             blame, spots = step
             if not any(alike(blame.statement, each.statement) for each in found):
-                after = tuple(each.statement for each in found) if self._follows(spots) else ()
-                found.append(replace(blame, after=after))
+                found.append(replace(blame, after=self._mended_before(spots, found)))
             self.replaced |= spots
             self.mended = self._agreeing({}) == self._all
             if not self.mended:
@@ -163,19 +162,20 @@ class Statements(Watched):
         telling = (v for v in map(recording.values.__getitem__, given) if (v != np.round(v)).any())
         return {number for v in telling for number in self.find(v)[0]} - had - own
 
-    def _follows(self, spots: Mapping[Swap, np.ndarray]) -> bool:
-        """Whether places are computed from values that were replaced before."""
-        replaced = {number for number, _, _ in self.replaced}
+    def _mended_before(
+        self, spots: Mapping[Swap, np.ndarray], found: Sequence[Blame]
+    ) -> tuple[str, ...]:
+        """What is mended of what places are computed from: statements, and lent layers."""
         ahead = [number for number, _, _ in spots]
         seen = set(ahead)
         while ahead:
-            number = ahead.pop()
-            if number in replaced:
-                return True
-            fresh = self._made_by(number) - seen
+            fresh = self._made_by(ahead.pop()) - seen
             seen |= fresh
             ahead += fresh
-        return False
+        replaced = {number for number, _, _ in self.replaced}
+        statements = [each.statement.place for each in found] if seen & replaced else []
+        names = {self.candidate.calls[number].name for number in seen}
+        return (*statements, *(each.name for each in self.lent.values() if each.name in names))
 
     def _made_by(self, number: int) -> set[int]:
         """The calls that make what a call takes."""

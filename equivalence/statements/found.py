@@ -23,7 +23,8 @@ class Blame:
     backward: whether its result is right, and what comes back to what it takes is not; the values
         are then cotangents.
     further: statements that follow, of which any may be to blame instead.
-    after: the statements that are to be mended first, so that what it takes is right.
+    after: what is to be mended first, so that what it takes is right: the places of statements, and
+        layers.
     operator: the operator that gives the value; "" where it is a constant, or not known.
     at: the number of its call, and the position of the value among its results.
     """
@@ -38,7 +39,7 @@ class Blame:
     misplaced: Statement | None = None
     backward: bool = False
     further: tuple[Statement, ...] = ()
-    after: tuple[Statement, ...] = ()
+    after: tuple[str, ...] = ()
     operator: str = ""
     at: tuple[int, int] = (-1, 0)
 

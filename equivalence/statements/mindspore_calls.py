@@ -17,6 +17,7 @@ from equivalence.randomness.interception import Dispatch
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_pullback import FLOATS
 from equivalence.statements.calls import Code, Place, Recording, Spot
+from equivalence.statements.lent import Lent, Pull
 
 Swap = tuple[int, str, int]
 """The number of a call, "input" or "output", and the position of a tensor among them."""
@@ -29,6 +30,7 @@ class MindSporeCalls:
     replaced: place -> the values that a tensor gets there.
     pulled: spot -> what comes back to the tensor that is taken there, in place of what would.
     recorded: whether the run is recorded; it takes longer.
+    lent: path of a cell -> the layer of the reference that computes in its place, as one operator.
     recording: the run as data.
     taken: the values that the call takes which is under way, or has raised.
     """
@@ -39,7 +41,9 @@ class MindSporeCalls:
         replaced: Mapping[Swap, np.ndarray] | None = None,
         pulled: Mapping[Spot, np.ndarray] | None = None,
         recorded: bool = True,
+        lent: Mapping[str, Lent] | None = None,
     ):
+        self.lent = lent or {}
         self.number, self.recorded = 0, recorded
         self.network, self.pulled = network, pulled or {}
         self.code = Code(dict(network.cells_and_names()))
@@ -73,8 +77,12 @@ class MindSporeCalls:
 
         ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
         self._handles.append(self.network.register_forward_hook(self._returned))
+        cells = dict(self.network.cells_and_names())
         try:
-            with Dispatch(self._dispatch):
+            with contextlib.ExitStack() as instead, Dispatch(self._dispatch):
+                for path, layer in self.lent.items():
+                    construct = functools.partial(self._instead, layer)
+                    instead.enter_context(_having(cells[path], construct))
                 yield
         finally:
             for handle in self._handles:
@@ -90,6 +98,16 @@ class MindSporeCalls:
             primitive, name, inner = arguments
             return self._watch(func.name, lambda given: func(primitive, name, given), inner)
         return self._watch(func.name, lambda given: func(*given), arguments)
+
+    def _instead(self, layer: Lent, *arguments: Any, **keywords: Any) -> Any:
+        """A call of a cell in whose place a layer of the reference computes."""
+        tree = arguments, keywords
+        stand = Stand(layer, tree)
+        inputs = tuple(x for _, x in nesting.leaves(tree) if isinstance(x, ms.Tensor))
+        given = iter(self._watch(layer.name, lambda tensors: stand(*tensors), inputs))
+        return nesting.transform(
+            stand.outputs, lambda x: next(given) if isinstance(x, np.ndarray) else x
+        )
 
     def _watch(self, name: str, call: Callable, arguments: tuple, writes: bool = False) -> Any:
         tensors = _tensors(arguments)
@@ -187,6 +205,54 @@ class Reach(nn.Cell):
 
     def bprop(self, *arguments):
         return arguments[-1], *map(ops.zeros_like, arguments[1:-2])
+
+
+class Stand(nn.Cell):
+    """One call of a layer of the reference, in the place of a cell's.
+
+    outputs: what the layer returns, with arrays for all tensors.
+    """
+
+    def __init__(self, layer: Lent, arguments: tuple):
+        super().__init__(auto_prefix=False)
+        # A cell would take tensors among its attributes for its own.
+        self.call = functools.partial(_call, layer, arguments)
+        self.outputs: Any = None
+
+    def construct(self, *tensors):
+        self.outputs, self.pull = self.call(tensors)
+        arrays = [x for _, x in nesting.leaves(self.outputs) if isinstance(x, np.ndarray)]
+        return tuple(map(ms.Tensor, arrays))
+
+    def bprop(self, *arguments):
+        tensors, cotangents = arguments[:-2], _tensors(arguments[-1])
+        back = iter(self.pull([x.asnumpy() for x in cotangents if x.dtype in FLOATS]))
+        return tuple(
+            ms.Tensor(next(back), x.dtype) if x.dtype in FLOATS else ops.zeros_like(x)
+            for x in tensors
+        )
+
+
+def _call(layer: Lent, arguments: tuple, tensors: tuple[ms.Tensor, ...]) -> tuple[Any, Pull]:
+    """A call of a layer with tensors in the places of those among its arguments."""
+    given = iter(tensors)
+    arrays = nesting.transform(
+        arguments, lambda x: next(given).asnumpy() if isinstance(x, ms.Tensor) else x
+    )
+    return layer.call(*arrays)
+
+
+@contextlib.contextmanager
+def _having(cell: nn.Cell, construct: Callable) -> Iterator[None]:
+    """A context in which a cell has another `construct`, and no gradient that is made by hand."""
+    own = vars(cell)
+    kept = {name: own[name] for name in ("construct", "has_bprop") if name in own}
+    own |= {"construct": construct, "has_bprop": False}
+    try:
+        yield
+    finally:
+        del own["construct"], own["has_bprop"]
+        own |= kept
 
 
 def _pass(_cotangent: ms.Tensor) -> None:

@@ -9,6 +9,7 @@ from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Recording, Spot, content
 from equivalence.statements.forms import blocks, forms, likeness, marks_alike
+from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
 from equivalence.statements.torch_calls import TorchCalls
@@ -39,6 +40,7 @@ class Watched:
     network: the candidate, which runs in PyNative mode.
     partners: candidate name -> reference name of every weight.
     pulled: name -> shape of each output that cotangents are pulled back from; empty: forward only.
+    lent: path of a cell -> the layer of the reference that computes in its place.
     """
 
     def __init__(
@@ -47,9 +49,10 @@ class Watched:
         network: MindSporeNetwork,
         partners: Partners,
         pulled: Mapping[str, tuple[int, ...]],
+        lent: Mapping[str, Lent] | None = None,
     ):
         self.measurement, self.network = measurement, network
-        self.partners, self.pulled = partners, pulled
+        self.partners, self.pulled, self.lent = partners, pulled, lent or {}
         self.sample: Sample = measurement.sample
         reference, theirs = self._reference(self.sample)
         self.quantities = Quantities(reference, measurement.unit_roundoff)
@@ -88,7 +91,7 @@ class Watched:
         pulled: the cotangents that tensors get in place of their own.
         recorded: whether the run is recorded.
         """
-        watch = MindSporeCalls(self.network.cell, replaced, pulled, recorded)
+        watch = MindSporeCalls(self.network.cell, replaced, pulled, recorded, self.lent)
         with watch():
             phase = self.measurement.phase
             trace = self.network.run(self.sample, self.partners, phase, self.pulled)

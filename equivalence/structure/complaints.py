@@ -22,6 +22,9 @@ SHORTLIST = 12
 
 THEIRS = "the reference's"
 
+STATISTICS = ("running_mean", "running_var")
+"""The buffers of a normalisation, which are drawn."""
+
 NORMED = re.compile(r"(?:.*\.)?parametrizations\.\w+\.original\d")
 
 
@@ -82,7 +85,8 @@ class Complaints:
             (self._alone, self._of_alone),
         )
         lines = [f"weights do not pair up: {words.counted(len(self), 'complaint')}"]
-        lines += [f"  {line}" for line in (self._prefix(), *_told(sorts)) if line]
+        found = (self._prefix(), *_told(sorts), self._computed())
+        lines += [f"  {line}" for line in found if line]
         lines += _side_by_side(self._alike(self.reference), self._alike(self.candidate), pairs)
         if min(len(self._unknown), len(self._alone)) > TOLD:
             lines.append('a twin with pair="order" pairs by order and shape, and proposes renames')
@@ -127,6 +131,26 @@ class Complaints:
             )
         near = self._leaf(name, "the candidate's") or nearest(name, self._unknown.values())
         return text + (near or nearest(name, self.candidate))
+
+    def _computed(self) -> str:
+        """How to name the constants that one side may compute, or keep in no weight."""
+        names = [name for name in self._alone if self.reference[name].is_constant]
+        # A frozen parameter may be a table, or a statistic by a name of its own.
+        names += [
+            name
+            for name, target in self._unknown.items()
+            if self.candidate[name].kind == "buffer"
+            and target.rpartition(".")[2] not in STATISTICS
+            and not nearest(target, self._alone)
+        ]
+        leaves = [*dict.fromkeys(name.rpartition(".")[2] for name in names)]
+        if not leaves:
+            return ""
+        options = " ".join(f"--constant {leaf}" for leaf in leaves)
+        return (
+            f"what the other side computes, or keeps in no weight, is named: constants={leaves}; "
+            f"on the command line {options}"
+        )
 
     def _weight_norm(self, target: str, names: Iterable[str]) -> str:
         """Whether the reference has the factors of a weight norm in the weight's place."""

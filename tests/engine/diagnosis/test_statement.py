@@ -2,6 +2,8 @@
 
 import inspect
 
+import pytest
+
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose
 from equivalence.diagnosis.statement import SEEN_LATER
@@ -58,6 +60,69 @@ def test_it_is_said_where_more_is_wrong_than_is_named(monkeypatch):
     monkeypatch.setattr(blame, "MISTAKES", 1)
     lines = telling.told(functional.DEFECTS, "scaled_by_width_and_softmax_over_queries")
     assert sum(line.startswith("culprit: ") for line in lines) == 1
+    assert SEEN_LATER in lines
+
+
+SETTING = ["culprits: one.norm (LayerNorm), two.norm (LayerNorm)"]
+
+
+def beside(candidate):
+    """The culprits of a network with a wrong setting of its norms, and the notes."""
+    wrong = case(
+        "tests.engine.parts.beside_pt:Net",
+        f"tests.engine.parts.beside_ms:{candidate}",
+        normal(2, 6, 16),
+    )
+    lines = diagnose.tell(wrong, 0, False)[0]
+    return [line for line in lines if line.startswith("culprit")], lines
+
+
+def test_a_wrong_setting_alone_is_the_only_culprit():
+    culprits, lines = beside("Net")
+    assert culprits == SETTING
+    assert SEEN_LATER not in lines
+
+
+@pytest.mark.parametrize(
+    ("candidate", "statement", "why"),
+    [
+        (
+            "OfBehind",
+            "return x + 0.25 * self.fc(self.norm(x))",
+            "  what it takes agrees with the reference's, once one.norm is mended",
+        ),
+        (
+            "OfBefore",
+            "return x + 0.5 * self.fc(self.norm(ops.square(x)))",
+            "  what it takes agrees with the reference's",
+        ),
+        (
+            "OfBackward",
+            "return ops.stop_gradient(x) + 0.5 * self.fc(self.norm(x))",
+            "  its result is right; the gradient that it gives to what it takes is not",
+        ),
+    ],
+)
+def test_a_mistake_in_the_code_around_a_wrong_layer_is_named_too(candidate, statement, why):
+    culprits, lines = beside(candidate)
+    assert culprits[:1] == SETTING
+    assert [line.partition("  ")[2] for line in culprits[1:]] == [statement]
+    assert "  in one (Half), two (Half)" in lines
+    assert why in lines
+
+
+def test_a_mistake_further_out_is_named_too():
+    culprits, lines = beside("Summed")
+    assert culprits[:1] == SETTING
+    assert culprits[1].endswith("return self.two(self.one(x)).sum(1)")
+    assert any(line.endswith("once one.norm, two.norm are mended") for line in lines)
+    assert SEEN_LATER not in lines
+
+
+def test_it_is_said_where_a_statement_beside_wrong_layers_is_not_found(monkeypatch):
+    monkeypatch.setattr(blame.Statements, "blame", lambda self: [])
+    culprits, lines = beside("Summed")
+    assert culprits == SETTING
     assert SEEN_LATER in lines
 
 

@@ -161,6 +161,35 @@ def test_a_weight_of_the_reference_that_would_never_be_loaded_is_named():
     assert "reference bn.weight (parameter (8,)) has no partner in the candidate" in text
 
 
+def test_how_to_name_a_table_that_the_candidate_computes_is_told():
+    tables = {f"blocks.{i}.relative_position_index": Slot((9, 9), CONSTANT) for i in range(2)}
+    text = complaint(REFERENCE | tables, CANDIDATE)
+    assert "blocks.0.relative_position_index (constant (9, 9)) has no partner" in text
+    told = "what the other side computes, or keeps in no weight, is named: "
+    assert text.count(told) == 1
+    assert f"{told}constants=['relative_position_index']; on the command line " in text
+    assert "on the command line --constant relative_position_index\n" in text
+    assert pair(REFERENCE | tables, CANDIDATE, {}, ["relative_position_index"])
+
+
+def test_how_to_name_a_table_that_the_candidate_alone_keeps_is_told():
+    text = complaint(REFERENCE, CANDIDATE | {"rope.angles": Slot((6, 4), "buffer")})
+    assert "constants=['angles']; on the command line --constant angles" in text
+    assert pair(REFERENCE, CANDIDATE | {"rope.angles": Slot((6, 4), "buffer")}, {}, ["angles"])
+
+
+@pytest.mark.parametrize("lost", ["bn.gamma", "bn.moving_mean"])
+def test_a_weight_that_is_drawn_is_no_table(lost):
+    assert "--constant" not in complaint(REFERENCE, without(CANDIDATE, lost))
+
+
+def test_a_statistic_by_another_name_is_no_table():
+    statistic = {"bn.runing_mean": Slot((8,), "buffer")}
+    text = complaint(REFERENCE, without(CANDIDATE, "bn.moving_mean") | statistic)
+    assert "nearest: bn.running_mean" in text
+    assert "--constant" not in text
+
+
 def test_a_weight_that_only_the_candidate_has_is_named_with_the_nearest():
     text = complaint(REFERENCE, CANDIDATE | {"bn1.gamma": Slot((8,), "parameter")})
     assert "weights do not pair up: 1 complaint" in text
