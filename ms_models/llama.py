@@ -9,6 +9,9 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
+from ms_models.optim import adamw
+from ms_models.steps import TrainStep
+
 HALVES = (ms.float16, ms.bfloat16)
 
 
@@ -243,6 +246,13 @@ class InPieces(nn.Cell):
         return ops.cat(found, 1), past
 
 
+class AtOnce(InPieces):
+    """The same of all tokens in one pass."""
+
+    def __init__(self, pieces: tuple[int, ...], **model):
+        super().__init__((sum(pieces),), **model)
+
+
 class Greedy(nn.Cell):
     """The tokens that follow a prompt, the likeliest one each time, and the logits of each."""
 
@@ -256,11 +266,11 @@ class Greedy(nn.Cell):
         for _ in range(self.count):
             logits, past = self.model(new, attended, past)
             last = logits[:, -1]
-            # argmax gives int32, as tokens are on this side.
             new = ops.argmax(last, -1, True).astype(tokens.dtype)
             chosen, found = (*chosen, new), (*found, last)
             attended = ops.cat((attended, ops.ones_like(attended[:, :1])), 1)
-        return ops.cat(chosen, 1), ops.stack(found, 1)
+        # Tokens are int32 on this side, as labels and indices are; PyTorch's are int64.
+        return ops.cat(chosen, 1).astype(ms.int64), ops.stack(found, 1)
 
 
 class LanguageModel(nn.Cell):
@@ -274,3 +284,9 @@ class LanguageModel(nn.Cell):
         logits, _ = self.model(tokens, attended)
         logits, labels = logits[:, :-1], labels[:, 1:]
         return ops.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+
+
+def training_step(learning_rate: float, weight_decay: float, **model) -> nn.Cell:
+    """One update by AdamW, which decays matrices alone."""
+    network = LanguageModel(**model)
+    return TrainStep(network, adamw(network, learning_rate, weight_decay=weight_decay))

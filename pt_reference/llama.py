@@ -9,6 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from pt_reference.optim import adamw
+from pt_reference.steps import TrainStep
+
 Cache = tuple[tuple[Tensor, Tensor], ...]
 
 ACTIVATIONS = {
@@ -203,6 +206,13 @@ class InPieces(nn.Module):
         return torch.cat(found, 1), past
 
 
+class AtOnce(InPieces):
+    """The same of all tokens in one pass."""
+
+    def __init__(self, pieces: tuple[int, ...], **model):
+        super().__init__((sum(pieces),), **model)
+
+
 class Greedy(nn.Module):
     """The tokens that follow a prompt, the likeliest one each time, and the logits of each."""
 
@@ -232,3 +242,9 @@ class LanguageModel(nn.Module):
     def forward(self, tokens: Tensor, attended: Tensor, labels: Tensor) -> Tensor:
         logits, _ = self.model(tokens, attended)
         return F.cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten().long())
+
+
+def training_step(learning_rate: float, weight_decay: float, **model) -> nn.Module:
+    """One update by AdamW, which decays matrices alone."""
+    network = LanguageModel(**model)
+    return TrainStep(network, adamw(network, learning_rate, weight_decay=weight_decay))
