@@ -24,7 +24,8 @@ class RMSNorm(nn.Cell):
     """`torch.nn.RMSNorm` over the last axis.
 
     `ops.rms_norm` has a kernel on Ascend alone. Squares of halves overflow above 255, so they are
-    float32. The scale is called gamma: optimisers leave that out of the weight decay by its name.
+    float32; in PyNative mode `to_float(float16)` on a cell around it undoes that. The scale is
+    called gamma: optimisers leave that out of the weight decay by its name.
     """
 
     def __init__(self, normalized_shape: int, eps: float):
@@ -266,11 +267,10 @@ class Greedy(nn.Cell):
         for _ in range(self.count):
             logits, past = self.model(new, attended, past)
             last = logits[:, -1]
-            new = ops.argmax(last, -1, True).astype(tokens.dtype)
+            new = ops.argmax(last, -1, True)
             chosen, found = (*chosen, new), (*found, last)
             attended = ops.cat((attended, ops.ones_like(attended[:, :1])), 1)
-        # Tokens are int32 on this side, as labels and indices are; PyTorch's are int64.
-        return ops.cat(chosen, 1).astype(ms.int64), ops.stack(found, 1)
+        return ops.cat(chosen, 1), ops.stack(found, 1)
 
 
 class LanguageModel(nn.Cell):

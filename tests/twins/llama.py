@@ -35,7 +35,6 @@ TWINS = (
         # So small that the epsilon shows.
         inputs=[normal(3, 4, "normalized_shape", scale=0.01)],
         configs=grid(normalized_shape=12, eps=[1e-5, 1e-6]),
-        dtypes=("float32", "float16"),
         **NIGHTLY,
     ),
     twin(

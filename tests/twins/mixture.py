@@ -33,7 +33,7 @@ TWINS = (
         "mixture_by_sigmoids",
         "Mixture",
         [normal(2, 5, "width")],
-        grid(width=12, hidden=10, experts=4, k=[1, 3], scoring="sigmoid", scale=2.5),
+        grid(width=12, hidden=10, experts=4, k=3, scoring="sigmoid", scale=2.5),
     ),
     twin("latent_attention", "LatentAttention", [normal(2, 6, "width"), ATTENDED], LATENT),
     twin(
