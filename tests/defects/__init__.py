@@ -17,6 +17,7 @@ FAMILIES = (
     "attention",
     "functional",
     "functional_gradients",
+    "language_models",
     "recurrent",
     "sequences",
     "operators",
