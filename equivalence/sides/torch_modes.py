@@ -225,7 +225,7 @@ class RoundConstants(Rounding):
         literal = name in LITERAL and args[0].untyped_storage().resizable()
         asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
         if not all(map(self._is_constant, asked)):
-            self._storages.difference_update(map(_storage, written))
+            self._storages.difference_update(map(_storage, filter(_is_dense, written)))
             return result
         views = any(returned.alias_info is not None for returned in func._schema.returns)
         if name in MOVES or (views and not written and not literal):
@@ -237,16 +237,18 @@ class RoundConstants(Rounding):
             made = result
         else:
             made = _each(self._rounded, result)
-        self._storages.update(map(_storage, filter(_is_floating, _tensors(made))))
+        dense = filter(_is_dense, filter(_is_floating, _tensors(made)))
+        self._storages.update(map(_storage, dense))
         return made
 
     def _is_constant(self, value: torch.Tensor) -> bool:
-        return not _is_floating(value) or _storage(value) in self._storages
+        known = _is_dense(value) and _storage(value) in self._storages
+        return known or not _is_floating(value)
 
     def _rounded(self, value: torch.Tensor) -> torch.Tensor:
         if value.is_complex():
             return torch.view_as_complex(self._rounded(torch.view_as_real(value)))
-        if not value.is_floating_point():
+        if not (value.is_floating_point() and _is_dense(value)):
             return value
         exact = torch.from_numpy(short(value.detach().cpu().numpy(), self.unit_roundoff))
         if exact.all():
@@ -265,6 +267,11 @@ def _written(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:
 
 def _storage(value: torch.Tensor) -> StorageWeakRef:
     return StorageWeakRef(value.untyped_storage())
+
+
+def _is_dense(value: torch.Tensor) -> bool:
+    """Whether a tensor has a storage; the values of a sparse one count as inputs."""
+    return value.layout == torch.strided
 
 
 def _is_floating(value: torch.Tensor) -> bool:
