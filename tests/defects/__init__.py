@@ -17,6 +17,7 @@ FAMILIES = (
     "attention",
     "functional",
     "functional_gradients",
+    "diffusion",
     "recurrent",
     "operators",
     "losses",

@@ -5,7 +5,7 @@ import linecache
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from equivalence.declare.twin import Twin
@@ -38,6 +38,7 @@ class Lines:
     reference: the module of the reference's networks, which have the same names.
     mistakes: the mistakes.
     pairs: the names of two mistakes that are made together, in one network.
+    declared: the declared twin that has a network; `twins` makes those of the others.
     """
 
     def __init__(
@@ -47,7 +48,9 @@ class Lines:
         reference: str,
         mistakes: Sequence[Mistake],
         pairs: Sequence[tuple[str, str]] = (),
+        declared: Mapping[str, str] = MappingProxyType({}),
     ):
+        self.declared = declared
         self.family, self.right, self.reference = family, right, reference
         self.mistakes = {each.name: (each,) for each in mistakes}
         for pair in pairs:
@@ -88,7 +91,7 @@ class Lines:
         return Defect(
             name,
             "; ".join(f"{mistake.wrong} for {mistake.right}" for mistake in made),
-            _twin_name(made[0].network),
+            self.declared.get(made[0].network, _twin_name(made[0].network)),
             {},
             culprit=("",),
             candidate=f"{self.family}:{name}",
