@@ -191,7 +191,7 @@ class DiT(nn.Cell):
         self.t_embedder = TimestepMLP(width, width)
         self.y_embedder = nn.Embedding(classes + 1, width)
         grid = size // patch
-        self.pos_embed = ms.Tensor(position_table(width, grid, grid))
+        self.pos_embed = ms.Parameter(position_table(width, grid, grid), requires_grad=False)
         self.blocks = nn.CellList([DiTBlock(width, heads) for _ in range(depth)])
         self.final_layer = FinalLayer(width, patch * patch * channels)
         self.initialise()

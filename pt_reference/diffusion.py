@@ -149,7 +149,7 @@ class DiT(nn.Module):
         self.y_embedder = nn.Embedding(classes + 1, width)
         grid = size // patch
         table = torch.from_numpy(position_table(width, grid, grid))
-        self.register_buffer("pos_embed", table, persistent=False)
+        self.register_buffer("pos_embed", table)
         self.blocks = nn.ModuleList(DiTBlock(width, heads) for _ in range(depth))
         self.final_layer = FinalLayer(width, patch * patch * channels)
         self.initialise()

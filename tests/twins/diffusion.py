@@ -18,6 +18,9 @@ def twin(name: str, file: str, network: str, inputs, configs, **more) -> Twin:
 
 TIMES = uniform(2, low=1.0, high=999.0)
 
+QUIET = 0.1
+"""A scale of tokens at which the epsilon of a norm shows."""
+
 TRANSFORMERS = (
     twin("timestep_mlp", "diffusion", "TimestepMLP", [TIMES], grid(width=32, channels=24)),
     twin(
@@ -31,7 +34,7 @@ TRANSFORMERS = (
         "dit_block",
         "diffusion",
         "DiTBlock",
-        [normal(2, 6, "width"), normal(2, "width")],
+        [normal(2, 6, "width", scale=QUIET), normal(2, "width")],
         grid(width=24, heads=3),
         level="gate",
     ),
@@ -46,23 +49,23 @@ TRANSFORMERS = (
         "joint_block",
         "diffusion",
         "JointBlock",
-        [normal(2, 8, "width"), normal(2, 5, "width"), normal(2, "width")],
+        [normal(2, 8, "width", scale=QUIET), normal(2, 5, "width"), normal(2, "width")],
         grid(width=24, heads=3),
     ),
-    # DiT-S/2 at 256 tokens, and a block of Stable Diffusion 3 for a fourth of its tokens.
+    # DiT-S/2 at 256 tokens; heads as wide as those of Stable Diffusion 3, and fewer of them.
     twin(
         "dit_block_of_dit_s",
         "diffusion",
         "DiTBlock",
-        [normal(2, 256, "width"), normal(2, "width")],
+        [normal(2, 256, "width", scale=QUIET), normal(2, "width")],
         grid(width=384, heads=6),
     ),
     twin(
-        "joint_block_of_sd3",
+        "joint_block_of_512",
         "diffusion",
         "JointBlock",
         [normal(1, 256, "width"), normal(1, 77, "width"), normal(1, "width")],
-        grid(width=1536, heads=24),
+        grid(width=512, heads=8),
     ),
 )
 
