@@ -18,6 +18,7 @@ FAMILIES = (
     "functional",
     "functional_gradients",
     "language_models",
+    "diffusion",
     "recurrent",
     "sequences",
     "operators",

@@ -21,6 +21,7 @@ class Mistake:
     network: the network, a class of the right candidates.
     right, wrong: a piece of one line of its source, and what stands there instead.
     also: further lines of which naming one is as right, by a piece of their source.
+    layer: the path of the layer whose code the line is; "" is the network itself.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Mistake:
     right: str
     wrong: str
     also: tuple[str, ...] = ()
+    layer: str = ""
 
 
 class Lines:
@@ -93,7 +95,7 @@ class Lines:
             "; ".join(f"{mistake.wrong} for {mistake.right}" for mistake in made),
             self.declared.get(made[0].network, _twin_name(made[0].network)),
             {},
-            culprit=("",),
+            culprit=tuple({mistake.layer for mistake in made}),
             candidate=f"{self.family}:{name}",
             statements=places[0],
             second=places[1] if len(made) > 1 else (),
