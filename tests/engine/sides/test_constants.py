@@ -110,8 +110,9 @@ def test_buffers_are_filled_where_parameters_are_not():
 
 
 def test_sparse_tensors_have_no_storage_and_count_as_inputs():
+    at, values = torch.tensor([[0, 2]]), torch.tensor([0.5, 2.0])
     with RoundConstants(U, 0):
-        made = torch.sparse_coo_tensor([[0, 2]], torch.tensor([0.5, 2.0]), (3,))
+        made = torch.sparse_coo_tensor(at, values, (3,), check_invariants=True)
         doubled = (made * 2.0).coalesce()
     assert doubled.to_dense().tolist() == [1.0, 0.0, 4.0]
 
