@@ -17,6 +17,7 @@ FAMILIES = (
     "attention",
     "functional",
     "functional_gradients",
+    "vision",
     "recurrent",
     "operators",
     "losses",
