@@ -86,8 +86,9 @@ class UNet(nn.Cell):
             skip = skips[-2 - number]
             x = self.up[number](x)
             rows, columns = skip.shape[2] - x.shape[2], skip.shape[3] - x.shape[3]
-            sides = columns // 2, columns - columns // 2, rows // 2, rows - rows // 2
-            x = ops.pad(x, sides)
+            sides = (rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2)
+            # In graph mode the gradient of ops.pad is wrong from the second call on.
+            x = ops.Pad(((0, 0), (0, 0), *sides))(x)
             x = ops.cat((skip, x), axis=1)
             x = self.merge[number](x)
         return self.head(x)

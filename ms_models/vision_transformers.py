@@ -120,6 +120,19 @@ def rolled(x, shift, axis):
     return ops.cat((rest, first), axis)
 
 
+def padded(x, below, beside):
+    """Zeros below and beside the map: N,H,W,C -> N,H+below,W+beside,C.
+
+    In graph mode the gradient of ops.pad is wrong from the second call on.
+    """
+    n, h, w, c = x.shape
+    if below > 0:
+        x = ops.cat((x, ops.zeros((n, below, w, c), x.dtype)), axis=1)
+    if beside > 0:
+        x = ops.cat((x, ops.zeros((n, h + below, beside, c), x.dtype)), axis=2)
+    return x
+
+
 class ShiftedWindowAttention(nn.Cell):
     """Attention within windows of a map that is shifted: N,H,W,dim -> N,H,W,dim."""
 
@@ -166,7 +179,7 @@ class ShiftedWindowAttention(nn.Cell):
     def construct(self, x):
         n, height, width, c = x.shape
         below, beside = -height % self.window, -width % self.window
-        x = ops.pad(x, (0, 0, 0, beside, 0, below))
+        x = padded(x, below, beside)
         h, w = height + below, width + beside
         # A single window is not shifted.
         down = self.shift if h > self.window else 0
@@ -215,7 +228,7 @@ class PatchMerging(nn.Cell):
         self.norm = layer_norm(4 * dim, 1e-5)
 
     def construct(self, x):
-        x = ops.pad(x, (0, 0, 0, x.shape[2] % 2, 0, x.shape[1] % 2))
+        x = padded(x, x.shape[1] % 2, x.shape[2] % 2)
         n, h, w, c = x.shape
         x = x.reshape(n, h // 2, 2, w // 2, 2, c)
         # Of the four, those of the left come first, as the weights are trained.

@@ -55,7 +55,7 @@ MISTAKES = {
     segmentation: (
         ("pooled_branch_first", "ASPP", "ops.cat(parts, axis=1)", "ops.cat([parts[-1], *parts[:-1]], axis=1)"),
         ("upsampled_before_the_skip", "UNet", "ops.cat((skip, x), axis=1)", "ops.cat((x, skip), axis=1)"),
-        ("padded_before_rather_than_behind", "UNet", "columns // 2, columns - columns // 2, rows // 2, rows - rows // 2", "columns - columns // 2, columns // 2, rows - rows // 2, rows // 2"),
+        ("padded_before_rather_than_behind", "UNet", "(rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2)", "(rows - rows // 2, rows // 2), (columns - columns // 2, columns // 2)"),
     ),
     detection: (
         ("pyramid_bilinear", "FeaturePyramid", 'mode="nearest"', 'mode="bilinear", align_corners=False'),

@@ -63,6 +63,9 @@ BLOCKS = (
     ),
 )
 
+# Compiled, a whole network takes long; its blocks are.
+ONCE = {"executions": ("pynative",), "level": "nightly"}
+
 NETWORKS = (
     Twin(
         "convnext",
@@ -70,7 +73,7 @@ NETWORKS = (
         candidate=MS + "ConvNeXt",
         configs=grid(widths=(8, 16), depths=(1, 2), num_classes=5),
         inputs=[normal(2, 3, 32, 24)],
-        level="nightly",
+        **ONCE,
     ),
     Twin(
         "mobilenetv3",
@@ -83,7 +86,7 @@ NETWORKS = (
         ),
         inputs=[normal(4, 3, 31, 24)],
         random_layers="eval",
-        level="nightly",
+        **ONCE,
     ),
     Twin(
         "efficientnet",
@@ -97,11 +100,11 @@ NETWORKS = (
         ),
         inputs=[normal(4, 3, 31, 24)],
         random_layers="eval",
-        level="nightly",
+        **ONCE,
     ),
 )
 
-REAL = {"phases": ("train",), "level": "nightly"}
+REAL = {"phases": ("train",), **ONCE}
 
 AS_TRAINED = (
     Twin(

@@ -56,6 +56,7 @@ TWINS = (
             ),
             uniform(8),
         ],
+        level="gate",
     ),
     detection(
         "detector",
@@ -68,5 +69,6 @@ TWINS = (
         "FeaturePyramid",
         grid(in_channels=(256, 512, 1024), out_channels=256),
         [normal(1, 256, 40, 32), normal(1, 512, 20, 16), normal(1, 1024, 10, 8)],
+        executions=("pynative",),
     ),
 )

@@ -45,6 +45,7 @@ TWINS = (
         ),
         inputs=[normal(2, 3, 64, 64)],
         phases=("train",),
+        executions=("pynative",),
         **SIDES,
         **POOLED,
     ),

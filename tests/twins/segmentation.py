@@ -33,6 +33,7 @@ TWINS = (
         configs=grid(in_channels=256, rates=(12, 24, 36), out_channels=64),
         inputs=[normal(8, "in_channels", 28, 28)],
         phases=("train",),
+        executions=("pynative",),
         **ASPP,
     ),
     Twin(
@@ -40,6 +41,7 @@ TWINS = (
         configs=grid(widths=(16, 32, 64, 128), num_classes=2),
         inputs=[normal(1, 3, 128, 128)],
         phases=("train",),
+        executions=("pynative",),
         **UNET,
     ),
 )

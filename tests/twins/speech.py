@@ -41,6 +41,7 @@ TWINS = (
         configs=grid(width=144, num_heads=4, hidden=576, kernel_size=31),
         inputs=[normal(2, 120, "width"), given(2, values=[120, 90])],
         phases=("train",),
+        executions=("pynative",),
         level="nightly",
         **BLOCK,
     ),

@@ -19,6 +19,7 @@ def trained(module, network: str, twin: str, height: int, width: int, **more) ->
         inputs=[normal(6, 3, height, width), integers(6, high=5)],
         steps=2,
         phases=("train",),
+        executions=("pynative",),
         rename=declared.rename,
         random_layers=declared.random_layers,
         level="nightly",

@@ -3,10 +3,20 @@
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, grid
 
+# Compiled, a whole network takes long; its blocks are.
+ONCE = {"executions": ("pynative",), "level": "nightly"}
+
 PT, MS = "pt_reference.vision_transformers:", "ms_models.vision_transformers:"
 
 VIT = {"reference": PT + "encoder_block", "candidate": MS + "EncoderBlock"}
 SWIN = {"reference": PT + "swin_block", "candidate": MS + "SwinBlock"}
+
+# A map that the windows fill; one that is padded, and along an axis a single window, which is not
+# shifted.
+MAPS = (
+    *grid(dim=12, num_heads=3, window=4, shift=[2, 0], H=8, W=8),
+    *grid(dim=12, num_heads=3, window=4, shift=2, H=4, W=7),
+)
 
 TWINS = (
     Twin(
@@ -18,13 +28,19 @@ TWINS = (
     ),
     Twin(
         "swin_block",
-        # Windows that fill the map, that do not, and a map of a single window, which is not
-        # shifted.
-        configs=grid(dim=12, num_heads=3, window=4, shift=[2, 0], H=8, W=8)
-        + grid(dim=12, num_heads=3, window=4, shift=2, H=7, W=10)
-        + grid(dim=12, num_heads=3, window=4, shift=2, H=4, W=7),
+        configs=MAPS,
         inputs=[normal(2, "H", "W", "dim")],
         phases=("train",),
+        executions=("pynative",),
+        **SWIN,
+    ),
+    Twin(
+        # By itself, since compiling it takes longer than the gate has.
+        "swin_block_compiled",
+        configs=MAPS,
+        inputs=[normal(2, "H", "W", "dim")],
+        executions=("graph",),
+        level="nightly",
         **SWIN,
     ),
     Twin(
@@ -43,7 +59,7 @@ TWINS = (
         ),
         inputs=[normal(2, 3, "image_size", "image_size")],
         random_layers="eval",
-        level="nightly",
+        **ONCE,
     ),
     Twin(
         "swin",
@@ -53,14 +69,14 @@ TWINS = (
             patch_size=2, embed_dim=8, depths=(2, 2), num_heads=(2, 4), window=3, num_classes=5
         ),
         inputs=[normal(2, 3, 22, 14)],
-        level="nightly",
+        **ONCE,
     ),
     Twin(
         "vit_block_of_base",
         configs=grid(num_heads=12, hidden_dim=768, mlp_dim=3072),
         inputs=[normal(2, 197, "hidden_dim")],
         phases=("train",),
-        level="nightly",
+        **ONCE,
         **VIT,
     ),
     Twin(
@@ -68,7 +84,7 @@ TWINS = (
         configs=grid(dim=96, num_heads=3, window=7, shift=3),
         inputs=[normal(1, 56, 56, "dim")],
         phases=("train",),
-        level="nightly",
+        **ONCE,
         **SWIN,
     ),
 )
