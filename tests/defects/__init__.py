@@ -19,6 +19,7 @@ FAMILIES = (
     "functional_gradients",
     "language_models",
     "diffusion",
+    "vision",
     "recurrent",
     "sequences",
     "operators",
