@@ -17,6 +17,7 @@ FAMILIES = (
     "attention",
     "functional",
     "functional_gradients",
+    "yolox",
     "recurrent",
     "operators",
     "losses",
