@@ -20,7 +20,9 @@ PRIOR = 0.01
 class BaseConv(nn.Cell):
     """Convolution, BatchNorm, SiLU."""
 
-    def __init__(self, in_channels: int, out_channels: int, ksize: int, stride: int, groups: int = 1):
+    def __init__(
+        self, in_channels: int, out_channels: int, ksize: int, stride: int, groups: int = 1
+    ):
         super().__init__()
         self.conv = conv2d(in_channels, out_channels, ksize, stride, groups=groups)
         self.bn = batch_norm2d(out_channels, eps=1e-3, momentum=0.03)
@@ -93,9 +95,7 @@ class CSPLayer(nn.Cell):
         self.conv1 = BaseConv(in_channels, half, 1, 1)
         self.conv2 = BaseConv(in_channels, half, 1, 1)
         self.conv3 = BaseConv(2 * half, out_channels, 1, 1)
-        self.m = nn.SequentialCell(
-            *(Bottleneck(half, half, shortcut, depthwise) for _ in range(n))
-        )
+        self.m = nn.SequentialCell(*(Bottleneck(half, half, shortcut, depthwise) for _ in range(n)))
 
     def construct(self, x):
         deep = self.m(self.conv1(x))

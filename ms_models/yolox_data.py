@@ -76,7 +76,7 @@ def turned(sample: Sample, degrees: float, scale: float, size: int) -> Sample:
     image, labels = sample
     centre, half = image.shape[0] / 2, size / 2
     cos, sin = scale * np.cos(np.deg2rad(degrees)), scale * np.sin(np.deg2rad(degrees))
-    # By Pillow itself: `vision.RandomAffine` of a PIL picture turns about a centre half a pixel off.
+    # By Pillow itself: `vision.RandomAffine` of a PIL picture has a centre half a pixel off.
     across, down = cos / scale**2, sin / scale**2
     right, below = centre * (1 - across - down), centre * (1 - across + down)
     image = Image.fromarray(image).transform(

@@ -90,7 +90,7 @@ class Assigned(nn.Cell):
         scores = ops.sqrt(ops.sigmoid(found[..., 5:]) * ops.sigmoid(found[..., 4:5]))
         wanted = ops.one_hot(labels[..., 0].astype(ms.int32), scores.shape[-1])
         wanted = wanted.astype(scores.dtype)
-        # Of all classes but one, the logarithm of what is missing; the right class replaces its own.
+        # Every class as if it were absent, then the right one as it is.
         absent = -ops.maximum(ops.log(1 - scores), -100.0)
         present = -ops.maximum(ops.log(scores), -100.0)
         classes = ops.matmul(wanted, (present - absent).swapaxes(1, 2))
@@ -126,10 +126,9 @@ class YOLOXLoss(nn.Cell):
         objects, overlaps = self.assigned(maps, labels)
         taken = (objects >= 0).astype(found.dtype)
         count = ops.maximum(taken.sum(), 1.0)
-        wanted = ops.gather_elements(
-            labels, 1, ops.tile(ops.relu(objects)[..., None], (1, 1, 5))
-        )
-        # A cell without an object is held against a box of its own place, whose loss counts nothing.
+        index = ops.tile(ops.relu(objects)[..., None], (1, 1, 5))
+        wanted = ops.gather_elements(labels, 1, index)
+        # A cell without an object is held against a box of ones, and its loss counts nothing.
         boxes = self.box(found[..., :4], ops.where(taken[..., None] > 0, wanted[..., 1:], 1.0))
         classes = ops.one_hot(wanted[..., 0].astype(ms.int32), found.shape[-1] - 5)
         classes = classes.astype(found.dtype) * overlaps[..., None]

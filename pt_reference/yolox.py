@@ -15,7 +15,9 @@ PRIOR = 0.01
 class BaseConv(nn.Module):
     """Convolution, BatchNorm, SiLU."""
 
-    def __init__(self, in_channels: int, out_channels: int, ksize: int, stride: int, groups: int = 1):
+    def __init__(
+        self, in_channels: int, out_channels: int, ksize: int, stride: int, groups: int = 1
+    ):
         super().__init__()
         padding = (ksize - 1) // 2
         self.conv = nn.Conv2d(

@@ -189,7 +189,9 @@ class Loader:
     ) -> list[dict[str, np.ndarray]]:
         """What comes out of a stage, in order."""
         folder, size, rows = self.settings
-        used = [s for s in self.stages[: self.stages.index(until) + 1] if s not in ("read", "batch")]
+        used = [
+            s for s in self.stages[: self.stages.index(until) + 1] if s not in ("read", "batch")
+        ]
         pictures = Pictures(folder, used, size, rows, dtype)
         pictures.perturb = perturb
         items = (pictures[i] for i in range(len(pictures)))

@@ -20,10 +20,17 @@ FAR = 1e6
 """The cost of a cell that is near another object alone."""
 
 
+def corners_of(boxes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The upper left and the lower right corners of boxes (..., 4) by centre and size."""
+    half = boxes[..., 2:] / 2
+    return boxes[..., :2] - half, boxes[..., :2] + half
+
+
 def overlap(one: torch.Tensor, two: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Intersection over union of boxes (..., 4) by centre and size, and the union."""
-    least = torch.max(one[..., :2] - one[..., 2:] / 2, two[..., :2] - two[..., 2:] / 2)
-    most = torch.min(one[..., :2] + one[..., 2:] / 2, two[..., :2] + two[..., 2:] / 2)
+    one_least, one_most = corners_of(one)
+    two_least, two_most = corners_of(two)
+    least, most = torch.max(one_least, two_least), torch.min(one_most, two_most)
     inner = (most - least).clamp(min=0).prod(-1)
     union = one[..., 2:].prod(-1) + two[..., 2:].prod(-1) - inner
     return inner / (union + 1e-16), union
@@ -40,8 +47,10 @@ class BoxLoss(nn.Module):
         iou, union = overlap(found, wanted)
         if self.kind == "iou":
             return 1 - iou**2
-        least = torch.min(found[..., :2] - found[..., 2:] / 2, wanted[..., :2] - wanted[..., 2:] / 2)
-        most = torch.max(found[..., :2] + found[..., 2:] / 2, wanted[..., :2] + wanted[..., 2:] / 2)
+        found_least, found_most = corners_of(found)
+        wanted_least, wanted_most = corners_of(wanted)
+        least = torch.min(found_least, wanted_least)
+        most = torch.max(found_most, wanted_most)
         hull = (most - least).prod(-1).clamp(1e-16)
         return 1 - (iou - (hull - union) / hull).clamp(-1, 1)
 
@@ -154,9 +163,7 @@ class YOLOXLoss(nn.Module):
         self, maps: tuple[torch.Tensor, ...], wanted: torch.Tensor, taken: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The raw boxes of the cells that have an object, and what they should be."""
-        corners, strides = (
-            each.expand(len(taken), -1, -1)[taken] for each in cells(maps)
-        )
+        corners, strides = (each.expand(len(taken), -1, -1)[taken] for each in cells(maps))
         centres = wanted[:, 1:3] / strides - corners
         sizes = torch.log(wanted[:, 3:] / strides + 1e-8)
         return rows(maps)[taken][:, :4], torch.cat((centres, sizes), dim=1)

@@ -50,7 +50,7 @@ def checklist(size: int, batch_size: int, learning_rate: float, l1: bool, **sett
         "network": {
             "backbone": type(network.backbone.backbone).__name__,
             "neck": type(network.backbone).__name__,
-            "branches of the head": [x for x in ("cls_convs", "reg_convs") if hasattr(network.head, x)],
+            "branches of the head": len(network.head.cls_convs) + len(network.head.reg_convs),
             "strides": yolox.STRIDES,
             "epsilon of norms": norm.eps,
             "share of new statistics": norm.momentum,

@@ -61,7 +61,12 @@ class AveragingStep(TrainStep):
     """
 
     def __init__(
-        self, network: nn.Module, optimizer: optim.Optimizer, schedule: Schedule, decay: float, ramp: int
+        self,
+        network: nn.Module,
+        optimizer: optim.Optimizer,
+        schedule: Schedule,
+        decay: float,
+        ramp: int,
     ):
         super().__init__(network, optimizer, schedule(optimizer))
         self.ema = copy.deepcopy(network).eval().requires_grad_(False)

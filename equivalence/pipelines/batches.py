@@ -39,7 +39,7 @@ def _as_given(label: np.ndarray) -> np.ndarray:
 class BatchSample(Sample):
     """A sample whose inputs are given, one batch for each step; all else is drawn.
 
-    A batch ends with its labels, which have no gradient.
+    A batch ends with its labels, which have no gradient and are not perturbed: classes are exact.
 
     DeclarationError for a step that has no batch.
     """
@@ -66,3 +66,7 @@ class BatchSample(Sample):
     @property
     def differentiable(self) -> list[int]:
         return [i for i, values in enumerate(self.batches[0][:-1]) if values.dtype.kind == "f"]
+
+    @property
+    def exact(self) -> list[int]:
+        return [len(self.batches[0]) - 1]

@@ -25,8 +25,8 @@ RECIPES = (
         ),
         Initial(
             "yolox_from_files_weights",
-            reference="pt_reference.yolox:YOLOXHead",
-            candidate="ms_models.yolox:YOLOXHead",
+            reference="pt_reference.yolox:YOLOXHead.cls_preds",
+            candidate="ms_models.yolox:YOLOXHead.cls_preds",
             configs=[{"num_classes": 80, "width": 0.25}],
         ),
         Checklist(
