@@ -27,7 +27,7 @@ NETWORKS = {
 
 LOSSES = {
     "BoxLoss": ([BOXES, BOXES], {"kind": "iou"}),
-    "loss_of_maps": ([*MAPS, *SMALL], {"box": "iou", "l1": True, "B": 3}),
+    "loss_of_maps": ([*MAPS, *SMALL], {"box": "iou", "l1": True}),
 }
 """The same of the losses."""
 

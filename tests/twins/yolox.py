@@ -28,6 +28,7 @@ PARTS = (
         "yolox:Focus",
         [normal(2, "in_channels", 12, 10)],
         grid(in_channels=3, out_channels=8, ksize=3),
+        level="gate",
     ),
     twin(
         "yolox_separable",
@@ -61,22 +62,22 @@ WHOLE = (
     twin(
         "yolox",
         "yolox:YOLOX",
-        [normal("B", 3, 64, 64)],
-        grid(num_classes=4, **TINY, B=2),
+        [normal(2, 3, 64, 64)],
+        grid(num_classes=4, **TINY),
         phases=("train", "eval"),
     ),
     twin(
         "yolox_nano",
         "yolox:YOLOX",
-        [normal("B", 3, 96, 128)],
-        grid(num_classes=80, **NANO, B=2),
+        [normal(2, 3, 96, 128)],
+        grid(num_classes=80, **NANO),
         phases=("train", "eval"),
     ),
 )
 
 CLASSES = 4
 # So that boxes overlap with objects well, and some objects get several cells.
-MAPS = [uniform("B", 5 + CLASSES, side, side, low=-0.5, high=1.0) for side in (8, 4, 2)]
+MAPS = [uniform(3, 5 + CLASSES, side, side, low=-0.5, high=1.0) for side in (8, 4, 2)]
 
 
 def objects(counts: list[int], low: float, high: float) -> list:
@@ -94,15 +95,13 @@ TRAINING = (
         "yolox_assigned",
         "yolox_loss:assigned",
         [*MAPS, *SMALL],
-        grid(B=3),
         phases=("eval",),
-        level="gate",
     ),
     twin(
         "yolox_loss",
         "yolox_loss:loss_of_maps",
         [*MAPS, *SMALL],
-        grid(box=["iou", "giou"], l1=False, B=3) + grid(box="iou", l1=True, B=3),
+        grid(box=["iou", "giou"], l1=False) + grid(box="iou", l1=True),
     ),
     twin(
         "yolox_overlap",
@@ -146,4 +145,16 @@ STEPS = (
     ),
 )
 
-TWINS = PARTS + WHOLE + TRAINING + STEPS
+DETECTED = (
+    twin(
+        "yolox_detections",
+        "yolox_detect:Detected",
+        [uniform(2, 60, 5 + CLASSES).constant()],
+        # Boxes of up to one pixel, which overlap much.
+        grid(confidence=0.3, threshold=[0.2, 0.6]),
+        phases=("eval",),
+        executions=("pynative",),  # how many there are, the numbers tell
+    ),
+)
+
+TWINS = PARTS + WHOLE + TRAINING + STEPS + DETECTED
