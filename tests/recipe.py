@@ -8,6 +8,7 @@ from equivalence.declare.declaration import Demand, shown
 from equivalence.declare.initial import Initial, InitialCase
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.declare.twin import Twin, TwinCase, cases
+from tests.checklist import Checklist
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,12 @@ class Recipe:
 
     Each stage is a case of its own that is fed what the reference gives, so that a wrong stage
     leaves the others right. `step` is a twin whose inputs are the batches of a pipeline.
+    `checklist` says on both sides what the training consists of; None: nobody has filled it in.
     """
 
     step: Twin
     initial: Initial
+    checklist: Checklist | None = None
 
     def __post_init__(self) -> None:
         demand = Demand("recipe", self, getattr(self.step, "name", None))

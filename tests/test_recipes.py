@@ -28,6 +28,15 @@ def test_stage(case, compare):
 
 
 @pytest.mark.cpu
+@pytest.mark.parametrize(
+    "checklist",
+    [pytest.param(each.checklist, id=each.name) for each in declared() if each.checklist],
+)
+def test_the_checklist_is_filled_in_alike_on_both_sides(checklist):
+    assert not list(checklist.complaints())
+
+
+@pytest.mark.cpu
 @pytest.mark.nightly
 @pytest.mark.parametrize("mistake", ["decoupled", "uncorrected"])
 def test_a_mistake_in_adam_shows_in_the_update_of_resnet50(mistake, pytestconfig):

@@ -21,7 +21,7 @@ def draw(
     given: the weights that are not drawn, as of a `Sample`.
     """
     (items,) = Sides(batches.case, seed).items("reference", BATCH, "float32")
-    items_by_step = [(item["image"], item["label"].astype(np.int32)) for item in items]
+    items_by_step = [(item["image"], _as_given(item["label"])) for item in items]
     if (size := batches.together) is not None:
         whole = len(items_by_step) // size * size
         items_by_step = [
@@ -31,8 +31,15 @@ def draw(
     return BatchSample(name, seed, items_by_step, dtype, given)
 
 
+def _as_given(label: np.ndarray) -> np.ndarray:
+    """Labels as a loss takes them: classes as int32, boxes as they are."""
+    return label if label.dtype.kind == "f" else label.astype(np.int32)
+
+
 class BatchSample(Sample):
     """A sample whose inputs are given, one batch for each step; all else is drawn.
+
+    A batch ends with its labels, which have no gradient and are not perturbed: classes are exact.
 
     DeclarationError for a step that has no batch.
     """
@@ -58,4 +65,8 @@ class BatchSample(Sample):
 
     @property
     def differentiable(self) -> list[int]:
-        return [i for i, values in enumerate(self.batches[0]) if values.dtype.kind == "f"]
+        return [i for i, values in enumerate(self.batches[0][:-1]) if values.dtype.kind == "f"]
+
+    @property
+    def exact(self) -> list[int]:
+        return [len(self.batches[0]) - 1]

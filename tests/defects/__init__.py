@@ -20,6 +20,7 @@ FAMILIES = (
     "language_models",
     "diffusion",
     "vision",
+    "yolox",
     "recurrent",
     "sequences",
     "operators",

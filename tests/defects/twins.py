@@ -2,7 +2,7 @@
 
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, grid
-from tests.defects import functional, functional_gradients, sequences
+from tests.defects import functional, functional_gradients, sequences, yolox
 from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
@@ -11,6 +11,7 @@ TWINS = (
     *functional.twins(),
     *functional_gradients.twins(),
     *sequences.twins(),
+    *yolox.twins(),
     Twin(
         "rectangular_conv",
         reference="torch.nn:Conv2d",

@@ -38,17 +38,19 @@ class Numbered:
 
     stages = ("read", "batch")
 
-    def __init__(self, folder, batches):
+    def __init__(self, folder, batches, boxes):
         self.seed, self.batches = int((folder / "seed").read_text()), batches
+        self.boxes = boxes
 
     def run(self, until, dtype="float64", perturb=None):  # noqa: ARG002
         for number in range(self.batches):
             images = np.random.default_rng(10 * self.seed + number).normal(size=(2, 3, 7, 6))
-            yield {"image": images.astype(dtype), "label": np.array([number, 1], np.int64)}
+            label = np.full((2, 5), number + 0.5, dtype) if self.boxes else np.array([number, 1])
+            yield {"image": images.astype(dtype), "label": label}
 
 
-def pipeline(folder, batches):
-    return Numbered(folder, batches)
+def pipeline(folder, batches, boxes=False):
+    return Numbered(folder, batches, boxes)
 
 
 def one_case(twin: Twin = FED) -> TwinCase:
@@ -67,6 +69,16 @@ def test_each_step_gets_the_next_batch():
 
 def test_only_images_have_gradients():
     assert sides.draw(one_case(), 0).differentiable == [0]
+
+
+def test_labels_of_boxes_stay_floats_that_are_exact_and_have_no_gradient():
+    boxes = Batches(PIPELINE, {"batches": 4, "boxes": True})
+    sample = sides.draw(one_case(replace(FED, inputs=boxes)), 0)
+    _, labels = sample.inputs(2)
+    assert labels.dtype == np.float32
+    assert np.array_equal(labels, np.full((2, 5), 1.5))
+    assert np.array_equal(Perturbed(sample, 0, 2.0**-24).inputs(2)[1], labels)
+    assert sample.differentiable == [0]
 
 
 def test_another_seed_makes_other_files():
