@@ -24,7 +24,7 @@ from equivalence import __main__, torchvision_schemas
 from tests.engine.parts.asked import ANSWERED, ASKED
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 
 LONGEST = 110
 """Lines of the README."""
@@ -309,14 +309,18 @@ def dead_links(page: Path, text: str) -> list[str]:
     return dead
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=[page for page, _ in PRINTED])
 def test_every_link_leads_somewhere(path):
     assert not dead_links(path, path.read_text())
 
 
 def test_every_page_is_linked_from_the_readme():
-    linked = re.findall(r"\]\((docs/[^)#]+)\)", (ROOT / "README.md").read_text())
-    assert {*linked} == {page for page, _ in PRINTED if page != "README.md"}
+    """Those of the families of networks by a page of their own."""
+    for index, pages in (("README.md", "docs/*.md"), ("docs/families.md", "docs/families/*.md")):
+        folder = (ROOT / index).parent
+        linked = re.findall(r"\]\(([^):#]+\.md)(?:#[^)]*)?\)", (ROOT / index).read_text())
+        found = {(folder / each).resolve() for each in linked}
+        assert {*ROOT.glob(pages)} == {path for path in found if path.match(pages)}
 
 
 @pytest.mark.parametrize("target", ["docs/no.md", "#no-such", "docs/judging.md#no-such", "docs"])
@@ -337,7 +341,7 @@ def missing_paths(text: str) -> list[str]:
     return missing
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=[page for page, _ in PRINTED])
 def test_every_path_is_in_the_repository(path):
     assert not missing_paths(path.read_text())
 
