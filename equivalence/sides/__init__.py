@@ -4,6 +4,7 @@ torch_network, mindspore_network: build a network, load weights, run it, and lis
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.
 torch_constants: the buffers that keep what a constructor made.
 torch_modes: the precision and the rounding of a PyTorch run.
+mindspore_observed: what the cells of a network give in a run.
 mindspore_pullback: differentiates a MindSpore network.
 torch_training, mindspore_training: the same of training steps.
 kinks: finds where a PyTorch run is not differentiable.

@@ -11,7 +11,7 @@ REFUSED = """
     affine_grid ops.affine_grid
     affine_grid3d ops.affine_grid
     avg_pool1d nn.AvgPool1d ops.avg_pool1d
-    avg_pool2d nn.AvgPool2d ops.avg_pool2d
+    avg_pool2d mint.nn.functional.avg_pool2d nn.AvgPool2d ops.avg_pool2d
     avg_pool3d nn.AvgPool3d ops.avg_pool3d
     batch_norm ops.batch_norm
     batch_norm_training ops.batch_norm
@@ -19,8 +19,8 @@ REFUSED = """
     binary_cross_entropy_with_logits mint.nn.functional.binary_cross_entropy_with_logits
     binary_cross_entropy_with_logits nn.BCEWithLogitsLoss
     binary_cross_entropy_with_logits ops.binary_cross_entropy_with_logits
-    conv1d ops.conv1d
-    conv2d ops.conv2d
+    conv1d mint.nn.functional.conv1d ops.conv1d
+    conv2d mint.nn.functional.conv2d ops.conv2d
     conv3d ops.conv3d
     conv_transpose1d ops.Conv2DTranspose
     conv_transpose2d ops.Conv2DTranspose
@@ -58,7 +58,7 @@ ROUNDED = """
     eigvalsh scipy.linalg.eigh
     fmax ops.fmax
     gaussian_nll_loss nn.GaussianNLLLoss ops.gaussian_nll_loss
-    gelu nn.GELU ops.gelu
+    gelu mint.nn.functional.gelu nn.GELU ops.gelu
     ger ops.ger
     grid_sample mint.nn.functional.grid_sample ops.grid_sample
     group_norm mint.nn.functional.group_norm ops.group_norm

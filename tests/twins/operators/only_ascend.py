@@ -1,0 +1,31 @@
+"""Functions of MindSpore without a kernel on a CPU: on a CPU a stand-in is compared, elsewhere they.
+
+A line has the name of an operator and a function.
+"""
+
+from equivalence.declare.operator import to
+
+DECLARES_NOTHING = True
+
+FUNCTIONS = """
+    adaptive_avg_pool2d mint.nn.functional.adaptive_avg_pool2d
+    addcdiv mint.addcdiv
+    avg_pool2d mint.nn.functional.avg_pool2d
+    clone mint.clone
+    conv1d mint.nn.functional.conv1d
+    conv2d mint.nn.functional.conv2d
+    cumsum mint.cumsum
+    gelu mint.nn.functional.gelu
+    leaky_relu mint.nn.functional.leaky_relu
+    log10 mint.log10
+    log2 mint.log2
+    std mint.std
+    std_mean mint.std_mean
+    var mint.var
+    var_mean mint.var_mean
+"""
+
+COUNTERPARTS = {
+    name: to(api) for name, api in (line.split() for line in FUNCTIONS.strip().splitlines())
+}
+"""Name of an operator -> its counterpart."""
