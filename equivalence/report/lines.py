@@ -46,4 +46,5 @@ def stood_in(lines: Iterable[Mapping[str, Any]]) -> str:
     if not cases:
         return ""
     told = ", ".join(f"{name} {len(cases[name])}" for name in sorted(cases))
-    return f"; stand-ins on the CPU in {counted(len(set().union(*cases.values())), 'case')}, for {told}"
+    count = counted(len(set().union(*cases.values())), "case")
+    return f"; stand-ins on the CPU in {count}, for {told}"

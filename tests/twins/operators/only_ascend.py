@@ -1,4 +1,4 @@
-"""Functions of MindSpore without a kernel on a CPU: on a CPU a stand-in is compared, elsewhere they.
+"""Functions of MindSpore without a kernel on a CPU, where stand-ins are compared in their place.
 
 A line has the name of an operator and a function.
 """
