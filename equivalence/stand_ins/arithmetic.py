@@ -5,7 +5,7 @@ import math
 import mindspore as ms
 from mindspore import ops
 
-from equivalence.stand_ins.making import dtype_of
+from equivalence.stand_ins.making import dtype_of, wide
 
 ALL = (None, ())
 """How a primitive is told that all axes are meant."""
@@ -22,7 +22,7 @@ def axes(x, dim):
 
 def gelu(input, approximate="none"):
     """As `mint.nn.functional.gelu`."""
-    return ops.gelu(input, approximate)
+    return ops.cast(ops.gelu(wide(input), approximate), input.dtype)
 
 
 def swiglu(x, dim=-1):
@@ -34,7 +34,8 @@ def swiglu(x, dim=-1):
 def cumsum(x, dim, dtype=None):
     """As `mint.cumsum`, which sums whole numbers in int64."""
     whole = x.dtype not in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
-    return ops.cumsum(ops.cast(x, dtype_of(dtype, ms.int64 if whole else x.dtype)), dim)
+    x = ops.cast(x, dtype_of(dtype, ms.int64 if whole else x.dtype))
+    return x if x.size == 0 else ops.cumsum(x, dim)
 
 
 def addmm(added, left, right, beta=1, alpha=1):
@@ -103,17 +104,18 @@ def log_sum_exp(x, dim, keepdim=False):
 
 def variance(x, dim=None, correction=1, keepdim=False):
     """As `mint.var`."""
-    over = axes(x, dim)
-    count = 1
+    dtype, over = x.dtype, axes(x, dim)
+    x, count = wide(x), 1
     for axis in over:
         count *= x.shape[axis]
     off = x - x.mean(over, True)
-    return (off * off).sum(over, keepdims=keepdim) / (count - correction)
+    spread = (off * off).sum(over, keepdims=keepdim) / (count - correction)
+    return ops.cast(spread, dtype)
 
 
 def deviation(x, dim=None, correction=1, keepdim=False):
     """As `mint.std`."""
-    return ops.sqrt(variance(x, dim, correction, keepdim))
+    return ops.cast(ops.sqrt(variance(wide(x), dim, correction, keepdim)), x.dtype)
 
 
 def variance_mean(x, dim=None, correction=1, keepdim=False):

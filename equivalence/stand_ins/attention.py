@@ -3,7 +3,7 @@
 import mindspore as ms
 from mindspore import ops
 
-from equivalence.stand_ins.layers import HALF
+from equivalence.stand_ins.making import HALF
 
 LAYOUTS = ("BSH", "BNSD", "SBH", "BSND", "TND")
 """How a primitive numbers layouts."""

@@ -1,24 +1,19 @@
 """Stand-ins for norms, convolutions, poolings, dropout and losses."""
 
-import mindspore as ms
 from mindspore import ops
 
-HALF = (ms.float16, ms.bfloat16)
+from equivalence.stand_ins.making import wide
+
 REDUCTIONS = ("sum", "mean", "none")
 """How a primitive numbers reductions."""
 
 
-def _wide(x):
-    """Half precision as float32: the fused kernels add in float32."""
-    return ops.cast(x, ms.float32) if x.dtype in HALF else x
-
-
 def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
     """As `mint.nn.functional.layer_norm`, with the mean and the inverse deviation."""
-    wide = _wide(x)
+    full = wide(x)
     over = tuple(range(x.ndim - len(shape), x.ndim))
-    mean = wide.mean(over, True)
-    off = wide - mean
+    mean = full.mean(over, True)
+    off = full - mean
     inverse = ops.rsqrt((off * off).mean(over, True) + eps)
     out = _affine(off * inverse, weight, bias)
     return ops.cast(out, x.dtype), mean, inverse
@@ -26,16 +21,16 @@ def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
 
 def _affine(x, weight, bias):
     if weight is not None:
-        x = x * _wide(weight)
-    return x if bias is None else x + _wide(bias)
+        x = x * wide(weight)
+    return x if bias is None else x + wide(bias)
 
 
 def rms_norm(x, gamma, eps=1e-6):
     """As `ops.rms_norm`: the result, and the inverse of the root."""
-    wide = _wide(x)
+    full = wide(x)
     over = tuple(range(x.ndim - gamma.ndim, x.ndim))
-    inverse = ops.rsqrt((wide * wide).mean(over, True) + eps)
-    return ops.cast(wide * inverse * _wide(gamma), x.dtype), inverse
+    inverse = ops.rsqrt((full * full).mean(over, True) + eps)
+    return ops.cast(full * inverse * wide(gamma), x.dtype), inverse
 
 
 def add_rms_norm(left, right, gamma, eps=1e-6):
@@ -47,12 +42,12 @@ def add_rms_norm(left, right, gamma, eps=1e-6):
 
 def batch_norm(x, weight, bias, mean, variance, training=False, momentum=0.1, eps=1e-5):
     """As `mint.nn.functional.batch_norm`; in training it moves the running statistics."""
-    wide = _wide(x)
+    full = wide(x)
     over = (0, *range(2, x.ndim))
     shape = (1, x.shape[1], *[1] * (x.ndim - 2))
     if training or mean is None:
-        own = wide.mean(over)
-        off = wide - own.reshape(shape)
+        own = full.mean(over)
+        off = full - own.reshape(shape)
         spread = (off * off).mean(over)
         if mean is not None:
             count = x.size // x.shape[1]
@@ -60,14 +55,14 @@ def batch_norm(x, weight, bias, mean, variance, training=False, momentum=0.1, ep
             ops.assign(mean, mean + momentum * (ops.stop_gradient(own) - mean))
             ops.assign(variance, variance + momentum * (ops.stop_gradient(unbiased) - variance))
     else:
-        own, spread = _wide(mean), _wide(variance)
-        off = wide - own.reshape(shape)
+        own, spread = wide(mean), wide(variance)
+        off = full - own.reshape(shape)
     inverse = ops.rsqrt(spread + eps)
     out = off * inverse.reshape(shape)
     if weight is not None:
-        out = out * _wide(weight).reshape(shape)
+        out = out * wide(weight).reshape(shape)
     if bias is not None:
-        out = out + _wide(bias).reshape(shape)
+        out = out + wide(bias).reshape(shape)
     return ops.cast(out, x.dtype), own, inverse
 
 
@@ -90,13 +85,13 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv1d`: a map of one row."""
-    wide, kernel = ops.expand_dims(input, -2), ops.expand_dims(weight, 2)
+    flat, kernel = ops.expand_dims(input, -2), ops.expand_dims(weight, 2)
     sizes = [
         (1, _one(stride)),
         padding if isinstance(padding, str) else (0, _one(padding)),
         (1, _one(dilation)),
     ]
-    return ops.squeeze(conv2d(wide, kernel, bias, *sizes, groups), -2)
+    return ops.squeeze(conv2d(flat, kernel, bias, *sizes, groups), -2)
 
 
 def _one(value):

@@ -14,6 +14,14 @@ def dtype_of(told: Any, otherwise: Any) -> Any:
     return typing.type_id_to_type(told) if isinstance(told, int) else told
 
 
+HALF = (ms.float16, ms.bfloat16)
+
+
+def wide(x: ms.Tensor) -> ms.Tensor:
+    """Half precision as float32, in which kernels of an Ascend compute inside."""
+    return ops.cast(x, ms.float32) if x.dtype in HALF else x
+
+
 def arange(start=0, end=None, step=1, dtype=None):
     """As `mint.arange`."""
     if end is None:

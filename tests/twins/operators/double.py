@@ -11,7 +11,7 @@ REFUSED = """
     affine_grid ops.affine_grid
     affine_grid3d ops.affine_grid
     avg_pool1d nn.AvgPool1d ops.avg_pool1d
-    avg_pool2d mint.nn.functional.avg_pool2d nn.AvgPool2d ops.avg_pool2d
+    avg_pool2d nn.AvgPool2d ops.avg_pool2d
     avg_pool3d nn.AvgPool3d ops.avg_pool3d
     batch_norm ops.batch_norm
     batch_norm_training ops.batch_norm
@@ -70,9 +70,11 @@ ROUNDED = """
     interpolate_trilinear ops.interpolate
     l1_loss nn.L1Loss ops.l1_loss
     layer_norm ops.LayerNorm
-    leaky_relu nn.LeakyReLU ops.leaky_relu
+    leaky_relu mint.nn.functional.leaky_relu nn.LeakyReLU ops.leaky_relu
     lgamma ops.lgamma
     linspace ops.linspace
+    log10 mint.log10
+    log2 mint.log2
     log_softmax nn.LogSoftmax ops.log_softmax
     logit ops.logit
     margin_ranking_loss nn.MarginRankingLoss ops.margin_ranking_loss
@@ -91,11 +93,11 @@ ROUNDED = """
     selu nn.SeLU ops.selu
     softplus ops.softplus
     sort ops.sort
-    std ops.std
-    std_mean ops.std_mean
+    std mint.std ops.std
+    std_mean mint.std_mean ops.std_mean
     triplet_margin_with_distance_loss nn.TripletMarginWithDistanceLoss
     var ops.var
-    var_mean ops.var_mean
+    var_mean mint.var_mean ops.var_mean
     vector_norm ops.vector_norm
     weighted_cross_entropy ops.cross_entropy
     weighted_nll_loss mint.nn.functional.nll_loss

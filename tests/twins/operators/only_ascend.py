@@ -8,9 +8,6 @@ from equivalence.declare.operator import to
 DECLARES_NOTHING = True
 
 FUNCTIONS = """
-    adaptive_avg_pool2d mint.nn.functional.adaptive_avg_pool2d
-    addcdiv mint.addcdiv
-    avg_pool2d mint.nn.functional.avg_pool2d
     clone mint.clone
     conv1d mint.nn.functional.conv1d
     conv2d mint.nn.functional.conv2d
@@ -21,7 +18,6 @@ FUNCTIONS = """
     log2 mint.log2
     std mint.std
     std_mean mint.std_mean
-    var mint.var
     var_mean mint.var_mean
 """
 
