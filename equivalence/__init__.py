@@ -48,6 +48,7 @@ _HOMES = {
     "masked": "equivalence.declare.draws",
     "nonfinite": "equivalence.declare.draws",
     "normal": "equivalence.declare.draws",
+    "on_cpu": "equivalence.stand_ins.context",
     "settings": "equivalence.own.notebook",
     "ties": "equivalence.declare.draws",
     "to": "equivalence.declare.operator",

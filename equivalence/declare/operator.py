@@ -216,6 +216,13 @@ class Operator:
         more._demand()
         return more
 
+    def beside(self, *counterparts: Counterpart) -> "Operator":
+        """The same operator with these counterparts, too."""
+        more = copy.copy(self)
+        more.counterparts = (*self.counterparts, *counterparts)
+        more._demand()
+        return more
+
     def limited(self, limit: str, consequences: Mapping[str, str]) -> "Operator":
         """The same operator with one more limit of some counterparts: API -> the consequence."""
         more = copy.copy(self)

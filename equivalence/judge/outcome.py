@@ -26,6 +26,7 @@ class Outcome:
     made_with: the versions that the candidate's recorded run was made with; None: it ran here.
     products: the number of convolutions and matrix products that a rehearsal rounded; None: no
     rehearsal.
+    stand_ins: the functions of MindSpore that have no kernel on a CPU, for which others stood.
     excused: the names of excuses that changed the verdict, besides those of `judgement`.
     settings: the comparison of both sides' settings; None where a side is read from a record, and
     where a case has none.
@@ -50,6 +51,7 @@ class Outcome:
     note: str | None = None
     made_with: str | None = None
     products: int | None = None
+    stand_ins: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None

@@ -1,11 +1,12 @@
 """What lines of results say of a case: how far it is off, and what it is."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from equivalence.judge.excuses import LIMIT
 from equivalence.report.failures import is_red
+from equivalence.words import counted
 
 DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
 """What a case may be; the worst comes first."""
@@ -34,3 +35,16 @@ def largest(lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The line of the tensor with the largest error, of those that are not declared to differ."""
     told = [line for line in lines if "tensor" in line and "declared" not in line]
     return max(told, key=needed, default=None)
+
+
+def stood_in(lines: Iterable[Mapping[str, Any]]) -> str:
+    """What the summary says of stand-ins for operators without a kernel; "" where none ran."""
+    cases: dict[str, set[str]] = {}
+    for line in lines:
+        for function in line.get("stand_ins", ()):
+            cases.setdefault(function, set()).add(line["case"])
+    if not cases:
+        return ""
+    told = ", ".join(f"{name} {len(cases[name])}" for name in sorted(cases))
+    count = counted(len(set().union(*cases.values())), "case")
+    return f"; stand-ins on the CPU in {count}, for {told}"

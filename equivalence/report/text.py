@@ -10,6 +10,7 @@ from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
+from equivalence.report.lines import stood_in
 from equivalence.words import counted, listed, number
 
 PIPELINED = ("image", "label", "count")
@@ -196,6 +197,8 @@ def lines(outcome: Outcome) -> list[str]:
     common["unit"] = outcome.judgement.unit
     if outcome.flips:
         common["flips"] = [str(flip) for flip in outcome.flips]
+    if outcome.stand_ins:
+        common["stand_ins"] = list(outcome.stand_ins)
     if outcome.kernels:
         common["kernels"] = {kernel.name: kernel.error for kernel in outcome.kernels}
     if outcome.undecided:
@@ -374,6 +377,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if kernels:
         text += f"; {counted(len(set().union(*kernels.values())), 'case')} equal but for "
         text += ", ".join(f"ops.{name} {len(kernels[name])}" for name in sorted(kernels))
+    text += stood_in(results)
     if undecided:
         text += f"; rounding decides {counted(sum(undecided.values()), 'element')} of the updates "
         text += f"in {counted(len(undecided), 'case')}"

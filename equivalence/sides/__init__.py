@@ -5,7 +5,7 @@ mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half pre
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.
 torch_constants: the buffers that keep what a constructor made.
 torch_modes: the precision and the rounding of a PyTorch run.
-mindspore_pullback: differentiates a MindSpore network.
+mindspore_pullback: differentiates a MindSpore network, and what its cells give in a run.
 torch_training, mindspore_training: the same of training steps.
 kinks: finds where a PyTorch run is not differentiable.
 accurate: runs MindSpore with kernels that give what float64 gives.

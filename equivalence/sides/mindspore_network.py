@@ -6,16 +6,14 @@ so do the functions that `value_and_grad` makes from it.
 
 import contextlib
 import weakref
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn
 from mindspore.common.api import _pynative_executor
 
-from equivalence import nesting
 from equivalence.errors import DeclarationError, WeightError, without_torch
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
@@ -24,14 +22,24 @@ from equivalence.nesting import Arguments
 from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
-from equivalence.sample import Sample
+from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.sides.mindspore_arrays import array, narrow, tensor
 from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty, unheld
-from equivalence.sides.mindspore_pullback import Pullback, called, demand_plain, flatten, named
+from equivalence.sides.mindspore_pullback import (
+    Pullback,
+    called,
+    demand_plain,
+    flatten,
+    named,
+    observed,
+)
 from equivalence.sides.rehearsal import Rehearsal
-from equivalence.structure.layers import Layer, Sink, Site, below
+from equivalence.stand_ins.context import StandIns, lacks_kernel
+from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.mindspore_settings import settings
 from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
+
+T = TypeVar("T")
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
@@ -49,13 +57,17 @@ class MindSporeNetwork:
     declared: the shapes of the inputs, with None for each dimension that the compiler does not
     know. Such a cell is compiled once and runs samples of several sizes. None: all are known.
     cell: the MindSpore cell.
-    parameters: its parameters by path, also those without a gradient.
+    parameters: its parameters by path, also those without a gradient, but none that counts steps.
     draws: what its runs draw, and what of it is pinned.
+    stand_ins: what stands for operators without a kernel, once MindSpore has lacked one on a CPU;
+    None before.
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
     arguments: Arguments | None = None
     """How the cell is called with the arrays of a sample; None: as the sample says."""
+    stand_ins: StandIns | None = None
+    _step: nn.Cell | None = None
 
     def __init__(
         self,
@@ -68,20 +80,24 @@ class MindSporeNetwork:
         self.execution, self.declared = execution, declared
         self.draws = MindSporeDraws()
         self._settle(place)
-        self._take(build_cell(target, arguments))
+        self._take(self._with_kernels(lambda: build_cell(target, arguments)))
         weakref.finalize(self, empty, list(self.parameters.values())).atexit = False
 
     def _take(self, cell: nn.Cell) -> None:
         self.cell = cell
-        self.parameters = dict(cell.parameters_and_names())
+        every = dict(cell.parameters_and_names())
+        counting = [name for name in every if name.rpartition(".")[2] in INTEGER_BUFFERS]
+        self._counts = [every.pop(name) for name in counting]
+        self.parameters = every
         self._made: dict[Hashable, np.ndarray] = {}
-        self._step: nn.Cell | None = None
+        self._step = None
 
     def part(self, path: str, execution: str) -> "MindSporeNetwork":
         """The cell at a path as a network of its own, with the same parameters."""
         network = object.__new__(MindSporeNetwork)
         network.execution = execution
         network.place, network.rehearsal = self.place, self.rehearsal
+        network.stand_ins = self.stand_ins
         network.whole = self  # keeps the parameters
         network.draws = self.draws.of_part(path)
         network._take(self.cell_at(path))
@@ -107,6 +123,23 @@ class MindSporeNetwork:
         # error is raised late, or not in every run, or not at all.
         synchronous = self.place.runs_on == "cpu"
         ms.set_context(mode=MODES[self.execution], pynative_synchronize=synchronous)
+
+    def _with_kernels(self, call: Callable[[], T]) -> T:
+        """The result of `call`, with stand-ins in a second try where MindSpore lacks a kernel.
+
+        Only there: a network that has all of its kernels runs as it is.
+        """
+        before = self.stand_ins
+        try:
+            with before() if before else contextlib.nullcontext():
+                return call()
+        except Exception as error:
+            if before is not None or self.place.runs_on != "cpu" or not lacks_kernel(error):
+                raise
+            self.stand_ins = self.stand_ins or StandIns()
+        _pynative_executor.clear_res()
+        self._forget()
+        return self._with_kernels(call)
 
     def _arithmetic(self) -> contextlib.AbstractContextManager[None]:
         """A context in which runs compute with the arithmetic of the place.
@@ -162,53 +195,14 @@ class MindSporeNetwork:
             for path, cell in self.cell.cells_and_names()
         ]
 
-    @contextlib.contextmanager
-    def observed(self, names: Mapping[str, str], sink: Sink) -> Iterator[None]:
+    def observed(
+        self, names: Mapping[str, str], sink: Sink
+    ) -> contextlib.AbstractContextManager[None]:
         """A context in which `sink` gets the outputs and cotangents of cells in PyNative runs.
 
         names: path of a cell -> path of the reference's layer; other cells are not observed.
         """
-        calls: dict[str, int] = {}
-        outputs_of: dict[tuple[str, int], list[str]] = {}
-        pulled: list[tuple[str, list]] = []
-
-        def after(path: str):
-            def hook(_, __, outputs):
-                call = calls[path] = calls.get(path, -1) + 1
-                leaves = nesting.named(outputs)
-                outputs_of[path, call] = list(leaves)
-                for name, out in leaves.items():
-                    if isinstance(out, ms.Tensor):
-                        sink(Site(path, call, "output", name), array(out))
-
-            return hook
-
-        def back(path: str):
-            def hook(_, gradients):
-                pulled.append((path, [g if g is None else array(g) for g in flatten(gradients)]))
-
-            return hook
-
-        handles = []
-        for name, cell in self.cell.cells_and_names():
-            if name in names:
-                handles.append(cell.register_forward_hook(after(names[name])))
-                handles.append(cell.register_backward_pre_hook(back(names[name])))
-        try:
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()
-        reached = Counter(path for path, _ in pulled)
-        for path, gradients in pulled:  # the last call is pulled back first
-            if reached[path] <= calls[path]:
-                continue  # one of its calls got no gradient, and nothing says which
-            call = reached[path] - 1
-            for name, gradient in zip(outputs_of[path, call], gradients, strict=False):
-                if gradient is not None:
-                    sink(Site(path, call, "cotangent", name), gradient)
-            reached[path] -= 1
-            calls[path] -= 1
+        return observed(self.cell, names, sink)
 
     def dropouts(self) -> list[str]:
         """The paths of the cells of MindSpore that draw while training."""
@@ -247,6 +241,9 @@ class MindSporeNetwork:
         weights that were loaded.
         """
         self._enter()
+        return self._with_kernels(lambda: self._run_anew(sample, partners, phase, outputs))
+
+    def _run_anew(self, sample, partners, phase, outputs) -> Trace:
         # State of earlier cases changes gradients: after a softmax over an axis of size one, the
         # gradient of every later softmax of that rank and axis lacks its sum.
         _pynative_executor.clear_res()
@@ -259,6 +256,12 @@ class MindSporeNetwork:
             # in every later case of the process.
             _pynative_executor.clear_res()
             raise
+
+    def _forget(self) -> None:
+        """Compile anew in the next run."""
+        if self._step is not None:
+            discard_graphs(self._step)
+            self._step = None
 
     def call_before(
         self,
@@ -276,7 +279,8 @@ class MindSporeNetwork:
         self.run(sample, partners, phase, outputs)
         if both and self.execution == "pynative":
             self.cell.set_train(phase != "train")
-            with self._arithmetic(), self.draws.running():
+            stand_ins = self.stand_ins or contextlib.nullcontext
+            with stand_ins(), self._arithmetic(), self.draws.running():
                 arrays = [tensor(values) for values in sample.inputs()]
                 arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
                 try:
@@ -305,6 +309,8 @@ class MindSporeNetwork:
             for name, values in cell._buffers.items():
                 if values is not None:
                     cell._buffers[name] = ms.Tensor(self._as_made((id(cell), name), values))
+        for count in self._counts:
+            count.set_data(ms.Tensor(0, count.dtype))
         drawn = {}
         for name, parameter in self.parameters.items():
             values = partners.drawn(name, tuple(parameter.shape), sample.weight)

@@ -1,7 +1,13 @@
-"""The cells that call a network and pull cotangents back through it. Graph mode compiles them."""
+"""The cells that call a network and pull cotangents back through it. Graph mode compiles them.
 
+Also what the cells within a network give, and the cotangents that come back to them.
+"""
+
+import contextlib
 import itertools
 import linecache
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
@@ -10,6 +16,8 @@ from mindspore import nn, ops
 from equivalence import nesting
 from equivalence.errors import EquivalenceError
 from equivalence.nesting import Arguments
+from equivalence.sides.mindspore_arrays import array
+from equivalence.structure.layers import Sink, Site
 
 _calls = itertools.count(1)
 
@@ -184,3 +192,52 @@ def none(leaves: tuple) -> tuple:
     for leaf in leaves:
         found = (*found, leaf is None)
     return found
+
+
+@contextlib.contextmanager
+def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[None]:
+    """A context in which `sink` gets the outputs and cotangents of cells in PyNative runs.
+
+    names: path of a cell -> path of the reference's layer; other cells are not observed.
+    """
+    calls: dict[str, int] = {}
+    outputs_of: dict[tuple[str, int], list[str]] = {}
+    pulled: list[tuple[str, list]] = []
+
+    def after(path: str):
+        def hook(_, __, outputs):
+            call = calls[path] = calls.get(path, -1) + 1
+            leaves = nesting.named(outputs)
+            outputs_of[path, call] = list(leaves)
+            for name, out in leaves.items():
+                if isinstance(out, ms.Tensor):
+                    sink(Site(path, call, "output", name), array(out))
+
+        return hook
+
+    def back(path: str):
+        def hook(_, gradients):
+            pulled.append((path, [g if g is None else array(g) for g in flatten(gradients)]))
+
+        return hook
+
+    handles = []
+    for name, part in cell.cells_and_names():
+        if name in names:
+            handles.append(part.register_forward_hook(after(names[name])))
+            handles.append(part.register_backward_pre_hook(back(names[name])))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+    reached = Counter(path for path, _ in pulled)
+    for path, gradients in pulled:  # the last call is pulled back first
+        if reached[path] <= calls[path]:
+            continue  # one of its calls got no gradient, and nothing says which
+        call = reached[path] - 1
+        for name, gradient in zip(outputs_of[path, call], gradients, strict=False):
+            if gradient is not None:
+                sink(Site(path, call, "cotangent", name), gradient)
+        reached[path] -= 1
+        calls[path] -= 1

@@ -60,7 +60,7 @@ class MindSporeTraining(MindSporeNetwork):
         for release in self._release:
             release()
         target, arguments = self._built
-        step = build(target, arguments)
+        step = self._with_kernels(lambda: build(target, arguments))
         network = getattr(step, "network", None)
         if not isinstance(step, nn.Cell) or not isinstance(network, nn.Cell):
             raise DeclarationError(
@@ -77,6 +77,9 @@ class MindSporeTraining(MindSporeNetwork):
         ]
         for release in self._release:
             release.atexit = False
+
+    def _forget(self) -> None:
+        """Nothing to do: a step that has run is built anew."""
 
     def _load(self, sample: Sample, partners: Partners) -> None:
         if self._spent:

@@ -32,7 +32,7 @@ TORCH = (
 )
 MINDSPORE = (
     *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),
-    "bylayer/mindspore_parts.py",
+    *("bylayer/mindspore_parts.py", "stand_ins/*.py"),
 )
 
 

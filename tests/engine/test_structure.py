@@ -20,7 +20,7 @@ LEVELS = (
     ("declare", "findings", "held", "targets"),
     ("judge", "host", "reports"),
     ("kinds", "sample", "randomness", "checkpoints", "catalogue"),
-    ("structure",),
+    ("structure", "stand_ins"),
     ("sides",),
     ("truth",),
     ("record", "pipelines", "initials", "distributed", "convert"),

@@ -6,6 +6,7 @@ One module per family; each has a tuple `OPERATORS`.
 from equivalence.declare.operator import Operator
 from tests.collecting import collect
 from tests.twins.operators.double import CONSEQUENCES
+from tests.twins.operators.only_ascend import COUNTERPARTS
 from tests.twins.operators.special import ALWAYS
 
 LONGEST_FIRST = ("elementwise", "comparisons", "promotion", "activations", "reductions")
@@ -15,6 +16,8 @@ def operators() -> tuple[Operator, ...]:
     """Every operator, family by family. Raises DeclarationError where one would be lost."""
     collected = collect(__name__, Operator, LONGEST_FIRST)
     return tuple(
-        each.meeting(*ALWAYS.get(each.name, ())).limited("float64", CONSEQUENCES.get(each.name, {}))
+        each.beside(*([COUNTERPARTS[each.name]] if each.name in COUNTERPARTS else ()))
+        .meeting(*ALWAYS.get(each.name, ()))
+        .limited("float64", CONSEQUENCES.get(each.name, {}))
         for each in collected
     )

@@ -19,8 +19,8 @@ REFUSED = """
     binary_cross_entropy_with_logits mint.nn.functional.binary_cross_entropy_with_logits
     binary_cross_entropy_with_logits nn.BCEWithLogitsLoss
     binary_cross_entropy_with_logits ops.binary_cross_entropy_with_logits
-    conv1d ops.conv1d
-    conv2d ops.conv2d
+    conv1d mint.nn.functional.conv1d ops.conv1d
+    conv2d mint.nn.functional.conv2d ops.conv2d
     conv3d ops.conv3d
     conv_transpose1d ops.Conv2DTranspose
     conv_transpose2d ops.Conv2DTranspose
@@ -58,7 +58,7 @@ ROUNDED = """
     eigvalsh scipy.linalg.eigh
     fmax ops.fmax
     gaussian_nll_loss nn.GaussianNLLLoss ops.gaussian_nll_loss
-    gelu nn.GELU ops.gelu
+    gelu mint.nn.functional.gelu nn.GELU ops.gelu
     ger ops.ger
     grid_sample mint.nn.functional.grid_sample ops.grid_sample
     group_norm mint.nn.functional.group_norm ops.group_norm
@@ -70,9 +70,11 @@ ROUNDED = """
     interpolate_trilinear ops.interpolate
     l1_loss nn.L1Loss ops.l1_loss
     layer_norm ops.LayerNorm
-    leaky_relu nn.LeakyReLU ops.leaky_relu
+    leaky_relu mint.nn.functional.leaky_relu nn.LeakyReLU ops.leaky_relu
     lgamma ops.lgamma
     linspace ops.linspace
+    log10 mint.log10
+    log2 mint.log2
     log_softmax nn.LogSoftmax ops.log_softmax
     logit ops.logit
     margin_ranking_loss nn.MarginRankingLoss ops.margin_ranking_loss
@@ -91,11 +93,11 @@ ROUNDED = """
     selu nn.SeLU ops.selu
     softplus ops.softplus
     sort ops.sort
-    std ops.std
-    std_mean ops.std_mean
+    std mint.std ops.std
+    std_mean mint.std_mean ops.std_mean
     triplet_margin_with_distance_loss nn.TripletMarginWithDistanceLoss
     var ops.var
-    var_mean ops.var_mean
+    var_mean mint.var_mean ops.var_mean
     vector_norm ops.vector_norm
     weighted_cross_entropy ops.cross_entropy
     weighted_nll_loss mint.nn.functional.nll_loss

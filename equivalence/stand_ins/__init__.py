@@ -1,0 +1,12 @@
+"""What stands on a CPU in the place of operators that MindSpore has on an Ascend alone.
+
+context: puts the stand-ins in place, and counts which of them run.
+table: primitive -> what stands for it, and the function of MindSpore that calls it.
+making: tensors that are made, filled, joined, cut and sorted.
+arithmetic: elementwise functions, sums and products.
+layers: norms, convolutions, poolings and losses.
+attention: the fused operators of transformers.
+
+All of it is built from operators that have kernels on a CPU, forward and backward, so that
+MindSpore can differentiate and compile it. Loads MindSpore.
+"""

@@ -1,0 +1,166 @@
+"""Puts stand-ins in the place of operators that have no kernel on a CPU."""
+
+import contextlib
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import mindspore as ms
+from mindspore import ops
+from mindspore.graph import _parse
+from mindspore.ops import functional_overload
+from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
+
+from equivalence.stand_ins.table import COMPILED, OVERLOADS, STAND_INS
+
+_LACKING = re.compile(
+    r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device CPU"
+    r"|Unsupported op \[\w+\] on CPU|\w+ only supports Ascend"
+)
+"""How MindSpore says that it has no kernel."""
+
+_OWN = __name__.rpartition(".")[0]
+
+
+class StandIns:
+    """Stand-ins for operators of MindSpore that have no kernel on a CPU.
+
+    used: the functions of MindSpore that stand-ins have stood for -> how often. A compiled call is
+    counted once, when it is compiled.
+
+    PyNative mode calls an operator by its class, or by an object of several operators; there the
+    stand-in is called before MindSpore records anything, so that its own gradient is recorded. The
+    compiler calls `resolve_symbol` for every name in a source.
+    """
+
+    def __init__(self) -> None:
+        self.used: Counter[str] = Counter()
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator["StandIns"]:
+        """A context in which they stand, on a CPU; on any other device nothing is replaced."""
+        if ms.get_context("device_target") != "CPU":
+            yield self
+            return
+        places = [*self._places()]
+        before = [getattr(place.owner, place.name) for place in places]
+        try:
+            for place in places:
+                setattr(place.owner, place.name, place.value)
+            yield self
+        finally:
+            for place, value in zip(places, before, strict=True):
+                setattr(place.owner, place.name, value)
+
+    def _places(self) -> Iterator["_Place"]:
+        """What is replaced, and by what."""
+        for name, (api, stand_in) in STAND_INS.items():
+            for owner in _classes(name):
+                yield _Place(owner, "__call__", self._calling(api, stand_in, _settings(owner)))
+        for name, (api, stand_in) in OVERLOADS.items():
+            yield _Place(
+                functional_overload,
+                name,
+                _Counted(self, api, stand_in, getattr(functional_overload, name)),
+            )
+        resolve = _parse.resolve_symbol
+
+        def resolve_replaced(namespace: Any, symbol: str) -> Any:
+            value = resolve(namespace, symbol)
+            return value if namespace.name.startswith(_OWN) else self._compiled(value)
+
+        yield _Place(_parse, "resolve_symbol", resolve_replaced)
+
+    def _calling(self, api: str, stand_in: Callable, settings: tuple[str, ...]) -> Callable:
+        """What a class does when one of its primitives is called."""
+
+        def call(primitive: Any, *inputs: Any, **named: Any) -> Any:
+            self.used[api] += 1
+            told = [getattr(primitive, name) for name in settings]
+            return stand_in(*inputs, *told, **named)
+
+        return call
+
+    def _compiled(self, value: Any) -> Any:
+        """The object that the compiler gets in place of one that a source names."""
+        if isinstance(value, _Counted):
+            if value.stand_in in COMPILED:
+                return value.before
+            self.used[value.api] += 1
+            return value.stand_in
+        if isinstance(value, ops.Primitive) and value.name in STAND_INS:
+            api, stand_in = STAND_INS[value.name]
+            self.used[api] += 1
+            told = tuple(getattr(value, name) for name in _settings(type(value)))
+            return (lambda *inputs: stand_in(*inputs, *told)) if told else stand_in
+        if isinstance(value, type) and issubclass(value, ops.Primitive):
+            return self._maker(value.__name__) if value.__name__ in STAND_INS else value
+        return value
+
+    def _maker(self, name: str) -> Callable:
+        """A function that gives the stand-in with its settings, in place of a primitive's class."""
+        api, stand_in = STAND_INS[name]
+        self.used[api] += 1
+
+        def make(*settings, **named):
+            return lambda *inputs: stand_in(*inputs, *settings, **named)
+
+        return make
+
+
+class _Place(NamedTuple):
+    """An attribute that is replaced."""
+
+    owner: Any
+    name: str
+    value: Any
+
+
+class _Counted:
+    """A stand-in for a function; its calls are counted."""
+
+    def __init__(self, owner: StandIns, api: str, stand_in: Callable, before: Any):
+        self.owner, self.api, self.stand_in, self.before = owner, api, stand_in, before
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        self.owner.used[self.api] += 1
+        return self.stand_in(*arguments, **named)
+
+
+def _classes(name: str) -> list[type]:
+    """The classes of a primitive: of objects with settings, and of those that take all of them."""
+    homes = ((gen_ops_prim, name), (pyboost_inner_prim, f"_Pyboost{name}Prim"))
+    return [getattr(home, each) for home, each in homes if hasattr(home, each)]
+
+
+def _settings(primitive: type) -> tuple[str, ...]:
+    """What objects of a primitive's class are made with."""
+    if not issubclass(primitive, ops.Primitive):
+        return ()
+    return tuple(inspect.signature(primitive.__init__).parameters)[1:]
+
+
+@contextlib.contextmanager
+def on_cpu() -> Iterator[StandIns]:
+    """Run code of MindSpore that was written for an Ascend on a CPU, in this context.
+
+    Operators without a kernel on a CPU, such as many of `mindspore.mint` and fused attention, are
+    computed from those that have one; what it gives says in `used` which they were. On any other
+    device it does nothing. `compare` and twins need no such context: they use it by themselves.
+
+    >>> import mindspore
+    >>> from equivalence import on_cpu
+    >>> with on_cpu() as stand_ins:
+    ...     places = mindspore.mint.arange(3)
+    >>> places.asnumpy().tolist(), dict(stand_ins.used)
+    ([0, 1, 2], {'mint.arange': 1})
+    """
+    with StandIns()() as stand_ins:
+        yield stand_ins
+
+
+def lacks_kernel(error: Exception) -> bool:
+    """Whether MindSpore has raised because it has no kernel for an operator on a CPU."""
+    return bool(_LACKING.search(str(error)))

@@ -1,0 +1,169 @@
+"""Stand-ins for norms, convolutions, poolings, dropout and losses."""
+
+from mindspore import ops
+
+from equivalence.stand_ins.making import wide
+
+REDUCTIONS = ("sum", "mean", "none")
+"""How a primitive numbers reductions."""
+
+
+def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
+    """As `mint.nn.functional.layer_norm`, with the mean and the inverse deviation."""
+    full = wide(x)
+    over = tuple(range(x.ndim - len(shape), x.ndim))
+    mean = full.mean(over, True)
+    off = full - mean
+    inverse = ops.rsqrt((off * off).mean(over, True) + eps)
+    out = _affine(off * inverse, weight, bias)
+    return ops.cast(out, x.dtype), mean, inverse
+
+
+def _affine(x, weight, bias):
+    if weight is not None:
+        x = x * wide(weight)
+    return x if bias is None else x + wide(bias)
+
+
+def rms_norm(x, gamma, eps=1e-6):
+    """As `ops.rms_norm`: the result, and the inverse of the root."""
+    full = wide(x)
+    over = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    inverse = ops.rsqrt((full * full).mean(over, True) + eps)
+    return ops.cast(full * inverse * wide(gamma), x.dtype), inverse
+
+
+def add_rms_norm(left, right, gamma, eps=1e-6):
+    """As `ops.add_rms_norm`: the result, the inverse of the root, and the sum."""
+    added = left + right
+    out, inverse = rms_norm(added, gamma, eps)
+    return out, inverse, added
+
+
+def batch_norm(x, weight, bias, mean, variance, training=False, momentum=0.1, eps=1e-5):
+    """As `mint.nn.functional.batch_norm`; in training it moves the running statistics."""
+    full = wide(x)
+    over = (0, *range(2, x.ndim))
+    shape = (1, x.shape[1], *[1] * (x.ndim - 2))
+    if training or mean is None:
+        own = full.mean(over)
+        off = full - own.reshape(shape)
+        spread = (off * off).mean(over)
+        if mean is not None:
+            count = x.size // x.shape[1]
+            unbiased = spread * (count / (count - 1))
+            ops.assign(mean, mean + momentum * (ops.stop_gradient(own) - mean))
+            ops.assign(variance, variance + momentum * (ops.stop_gradient(unbiased) - variance))
+    else:
+        own, spread = wide(mean), wide(variance)
+        off = full - own.reshape(shape)
+    inverse = ops.rsqrt(spread + eps)
+    out = off * inverse.reshape(shape)
+    if weight is not None:
+        out = out * wide(weight).reshape(shape)
+    if bias is not None:
+        out = out + wide(bias).reshape(shape)
+    return ops.cast(out, x.dtype), own, inverse
+
+
+def pair(value):
+    """Two numbers for the two axes of a map."""
+    if isinstance(value, int):
+        return (value, value)
+    return tuple(value) * 2 if len(value) == 1 else tuple(value)
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `mint.nn.functional.conv2d`, maps without a batch too."""
+    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", pair(padding))
+    alone = input.ndim == 3
+    if alone:
+        input = ops.expand_dims(input, 0)
+    out = ops.conv2d(input, weight, bias, pair(stride), mode, around, pair(dilation), groups)
+    return ops.squeeze(out, 0) if alone else out
+
+
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `mint.nn.functional.conv1d`: a map of one row."""
+    flat, kernel = ops.expand_dims(input, -2), ops.expand_dims(weight, 2)
+    sizes = [
+        (1, _one(stride)),
+        padding if isinstance(padding, str) else (0, _one(padding)),
+        (1, _one(dilation)),
+    ]
+    return ops.squeeze(conv2d(flat, kernel, bias, *sizes, groups), -2)
+
+
+def _one(value):
+    return value if isinstance(value, int) else value[0]
+
+
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """As `mint.nn.functional.conv3d`."""
+    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", padding)
+    if isinstance(around, list | tuple):
+        around = tuple([each for size in around for each in (size, size)])
+    return ops.conv3d(input, weight, bias, stride, mode, around, dilation, groups)
+
+
+def max_pool2d(x, kernel, stride=None, padding=0, dilation=1, ceil_mode=False, places=False):
+    """As `mint.nn.functional.max_pool2d`."""
+    stride = pair(kernel) if stride in (None, ()) else pair(stride)
+    return ops.max_pool2d(x, pair(kernel), stride, pair(padding), pair(dilation), places, ceil_mode)
+
+
+def avg_pool2d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True, divisor=None):
+    """As `mint.nn.functional.avg_pool2d`."""
+    stride = pair(kernel) if stride in (None, ()) else pair(stride)
+    up, left = pair(padding)
+    around = (up, up, left, left)
+    return ops.avg_pool2d(x, pair(kernel), stride, around, ceil_mode, counted, divisor or 0)
+
+
+def adaptive_avg_pool2d(x, size):
+    """As `mint.nn.functional.adaptive_avg_pool2d`."""
+    return ops.adaptive_avg_pool2d(x, size if isinstance(size, int) else tuple(size))
+
+
+def dropout(x, p=0.5, training=True, _inplace=False, _seed=None, _offset=None):
+    """As `mint.nn.functional.dropout`."""
+    if not training or p == 0:
+        return x * 1
+    stays = ops.cast(ops.rand(x.shape) >= p, x.dtype)
+    return x * stays * (1.0 / (1.0 - p)) if p < 1 else x * 0
+
+
+def elu(x, alpha=1.0):
+    """As `mint.nn.functional.elu`."""
+    below = ops.where(x > 0, ops.fill(x.dtype, x.shape, 0), x)
+    return ops.where(x > 0, x, alpha * ops.expm1(below))
+
+
+def leaky_relu(x, slope=0.01):
+    """As `mint.nn.functional.leaky_relu`."""
+    return ops.where(x > 0, x, x * slope)
+
+
+def hardtanh(x, low=-1.0, high=1.0):
+    """As `mint.nn.functional.hardtanh`: at its bounds the gradient is zero."""
+    bounded = ops.where(x <= low, ops.fill(x.dtype, x.shape, low), x)
+    return ops.where(x >= high, ops.fill(x.dtype, x.shape, high), bounded)
+
+
+def reduced(loss, reduction):
+    """A loss by element, summed or averaged."""
+    told = REDUCTIONS[reduction] if isinstance(reduction, int) else reduction
+    if told == "none":
+        return loss
+    return loss.sum() if told == "sum" else loss.mean()
+
+
+def mse_loss(x, target, reduction="mean"):
+    """As `mint.nn.functional.mse_loss`."""
+    off = x - target
+    return reduced(off * off, reduction)
+
+
+def l1_loss(x, target, reduction="mean"):
+    """As `mint.nn.functional.l1_loss`."""
+    return reduced(ops.abs(x - target), reduction)

@@ -1,0 +1,166 @@
+"""Stand-ins for operators that make, fill, join, cut and sort tensors."""
+
+from typing import Any
+
+import mindspore as ms
+from mindspore import ops
+from mindspore._c_expression import typing
+
+
+def dtype_of(told: Any, otherwise: Any) -> Any:
+    """A dtype that a primitive is told, by its number too; `otherwise` for None."""
+    if told is None:
+        return otherwise
+    return typing.type_id_to_type(told) if isinstance(told, int) else told
+
+
+HALF = (ms.float16, ms.bfloat16)
+
+
+def wide(x: ms.Tensor) -> ms.Tensor:
+    """Half precision as float32, in which kernels of an Ascend compute inside."""
+    return ops.cast(x, ms.float32) if x.dtype in HALF else x
+
+
+def arange(start=0, end=None, step=1, dtype=None):
+    """As `mint.arange`."""
+    if end is None:
+        start, end = 0, start
+    whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
+    chosen = dtype_of(dtype, ms.int64 if whole else ms.float32)
+    return ops.cast(ops.range(start, end, step), chosen)
+
+
+def linspace(start, end, steps, dtype=None):
+    """As `mint.linspace`."""
+    chosen = dtype_of(dtype, ms.float32)
+    if steps == 1:
+        return ops.fill(chosen, (1,), start)
+    places = ops.range(0, steps, 1).astype(ms.float64)
+    # From both ends, so that both are exact.
+    ahead = start + places * ((end - start) / (steps - 1))
+    back = end - (steps - 1 - places) * ((end - start) / (steps - 1))
+    return ops.cast(ops.where(places < steps / 2, ahead, back), chosen)
+
+
+def full(size, value, dtype=None):
+    """As `mint.full`, which makes whole numbers of a whole number."""
+    if dtype is None:
+        kinds = ((bool, ms.bool_), (int, ms.int64))
+        dtype = next((each for kind, each in kinds if isinstance(value, kind)), ms.float32)
+    return ops.fill(dtype_of(dtype, None), tuple(size), value)
+
+
+def full_like(x, value, dtype=None):
+    """As `mint.full_like`."""
+    return ops.fill(dtype_of(dtype, x.dtype), x.shape, value)
+
+
+def ones_like(x, dtype=None):
+    """As `mint.ones_like`."""
+    return ops.fill(dtype_of(dtype, x.dtype), x.shape, 1)
+
+
+def zeros_like(x, dtype=None):
+    """As `mint.zeros_like`."""
+    return ops.fill(dtype_of(dtype, x.dtype), x.shape, 0)
+
+
+def clone(x):
+    """As `mint.clone`: values of their own, and the gradient passes."""
+    return ops.logical_or(x, x) if x.dtype == ms.bool_ else x * 1
+
+
+def one_hot(x, classes=-1, _on=1, _off=0, axis=-1):
+    """As `mint.nn.functional.one_hot`."""
+    if classes == -1:
+        classes = int(x.max()) + 1
+    return ops.cast(ops.equal(ops.expand_dims(x, axis), ops.range(0, classes, 1)), ms.int64)
+
+
+def tril(x, diagonal=0):
+    """As `mint.tril`."""
+    rows, columns = ops.range(0, x.shape[-2], 1), ops.range(0, x.shape[-1], 1)
+    kept = ops.expand_dims(rows, 1) + diagonal >= columns
+    return ops.where(kept, x, ops.fill(x.dtype, x.shape, 0))
+
+
+def stack(tensors, dim=0):
+    """As `mint.stack`."""
+    return ops.stack(tensors, dim)
+
+
+def pad(x, padding, value=0):
+    """As `mint.nn.functional.pad` by a constant."""
+    return ops.pad(x, tuple(padding), "constant", value)
+
+
+def repeat_interleave(input, repeats, dim=None, output_size=None):  # noqa: ARG001
+    """As `mint.repeat_interleave`."""
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    if not isinstance(repeats, int):
+        return ops.repeat_interleave(input, repeats, dim)
+    at, shape = dim % input.ndim, input.shape
+    wide = ops.expand_dims(input, at + 1)
+    wide = ops.broadcast_to(wide, (*shape[: at + 1], repeats, *shape[at + 1 :]))
+    return wide.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
+
+
+def roll(x, shifts, dims=None):
+    """As `mint.roll`."""
+    shape = x.shape
+    if dims is None or dims == ():
+        x, dims = x.reshape(-1), (0,)
+    shifts = (shifts,) if isinstance(shifts, int) else shifts
+    dims = (dims,) if isinstance(dims, int) else dims
+    for shift, dim in zip(shifts, dims):  # noqa: B905 - the compiler knows no `strict`
+        cut = -shift % max(x.shape[dim], 1)
+        ahead = ops.range(0, x.shape[dim], 1) + cut
+        x = ops.gather(x, ahead % max(x.shape[dim], 1), dim)
+    return x.reshape(shape)
+
+
+def embedding(places, table, padding=None, largest=None, _norm=2.0, by_frequency=False):
+    """As `mint.nn.functional.embedding`: the row of the padding gets no gradient."""
+    if largest is not None or by_frequency:
+        raise NotImplementedError("no stand-in for embedding with max_norm or scale_grad_by_freq")
+    rows = ops.gather(table, places, 0)
+    if padding is None:
+        return rows
+    padded = ops.expand_dims(places == padding % table.shape[0], -1)
+    return ops.where(padded, ops.stop_gradient(rows), rows)
+
+
+def index_select(x, dim, places):
+    """As `mint.index_select`."""
+    return ops.gather(x, places, dim)
+
+
+def topk(x, k, dim=-1, largest=True, ordered=True):
+    """As `mint.topk`."""
+    values, places = ops.topk(x, k, dim, largest, ordered)
+    return values, ops.cast(places, ms.int64)
+
+
+def sort(x, dim=-1, descending=False, _stable=False):
+    """As `mint.sort`."""
+    values, places = ops.sort(x, dim, descending)
+    return values, ops.cast(places, ms.int64)
+
+
+def argsort(x, dim=-1, descending=False, _stable=False):
+    """As `mint.argsort`."""
+    return sort(x, dim, descending)[1]
+
+
+def argmax(x, dim=None, keepdim=False):
+    """As `mint.argmax`."""
+    if dim is None:
+        return ops.argmax(x.reshape(-1), 0)
+    return ops.argmax(x, dim, keepdim)
+
+
+def argmin(x, dim=None, keepdim=False):
+    """As `mint.argmin`."""
+    return argmax(-x, dim, keepdim)
