@@ -57,11 +57,8 @@ OF_UNETS = tuple(Mistake(*each) for each in (
     ("gate_by_tanh", "SpatialTransformer", 'approximate="none"', 'approximate="tanh"', (), "block.ff.0"),
     ("pixels_by_reshape", "SpatialTransformer", "y.transpose(0, 2, 3, 1).reshape(b, h * w, c)", "y.reshape(b, h * w, c)"),
     ("pixels_back_by_reshape", "SpatialTransformer", "y.reshape(b, h, w, c).transpose(0, 3, 1, 2)", "y.reshape(b, c, h, w)"),
-    ("scaled_by_all_heads", "SpatialTransformer", "(width // heads) ** -0.5", "width**-0.5", ("* self.scale",)),
-    ("attention_heads_not_moved_back", "SpatialTransformer", "y.swapaxes(1, 2).reshape(x.shape)", "y.reshape(x.shape)"),
     ("bilinear_pixels", "Upsample", 'mode="nearest"', 'mode="bilinear"'),
     ("skip_in_front", "UNet", "ops.cat([h, skipped], 1)", "ops.cat([skipped, h], 1)"),
-    ("skip_after_downsampling_lost", "UNet", "skipped = self.down(self.conv_in(x), time)", "skipped = self.conv_in(x)"),
     ("default_epsilon_of_layer_norm", "SpatialTransformer", "self.norm3 = nn.LayerNorm((width,), epsilon=1e-5)", "self.norm3 = nn.LayerNorm((width,))"),
     ("default_epsilon_of_group_norm", "SpatialTransformer", "groups, width, eps=1e-6)", "groups, width)"),
 ))
@@ -81,8 +78,7 @@ OF_AUTOENCODERS = tuple(Mistake(*each) for each in (
 
 OF_SAMPLERS = tuple(Mistake(*each) for each in (
     ("guided_from_the_label", "DDIM", "without + self.scale * (with_label - without)", "with_label + self.scale * (with_label - without)", (), "model"),
-    ("labels_before_nothing", "DDIM", "ops.cat([nothing, labels])", "ops.cat([labels, nothing])", ("without, with_label = ops.chunk",), "model"),
-    ("last_alpha_of_one", "DDIM", "alphas[max(time - stride, 0)]", "([1.0, *alphas][max(time - stride + 1, 0)])", ("now, later, sigma =", "x = later**0.5 * image")),
+    ("labels_before_nothing", "DDIM", "ops.cat([nothing, labels])", "ops.cat([labels, nothing])", ("without, with_label = ops.chunk", "without + self.scale * (with_label"), "model"),
     ("fresh_noise_added_twice", "DDIM", "(1 - later - sigma**2) ** 0.5", "(1 - later) ** 0.5"),
     ("alpha_without_root", "DDIM", "* noise) / now**0.5", "* noise) / now"),
     ("ratio_of_steps_inverted", "DPMSolver", "self.h[i - 1] / self.h[i]", "self.h[i] / self.h[i - 1]", ("(image - before) / (2 * ratio)",)),

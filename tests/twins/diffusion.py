@@ -36,7 +36,6 @@ TRANSFORMERS = (
         "DiTBlock",
         [normal(2, 6, "width", scale=QUIET), normal(2, "width")],
         grid(width=24, heads=3),
-        level="gate",
     ),
     twin(
         "dit",
