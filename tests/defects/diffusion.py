@@ -75,7 +75,7 @@ OF_SAMPLERS = tuple(Mistake(*each) for each in (
 LAYERS = {
     "exact_gelu_in_dit": ("mlp.act", "approximate"),
 }
-"""Mistake that a layer shows, or what a step keeps -> that, and a word of the cause."""
+"""Mistake that a layer shows -> the layer, and a word of the cause."""
 
 _FAMILIES = tuple(
     Lines(__name__, right, f"pt_reference.{file}", mistakes, declared=TWINS)
