@@ -21,12 +21,7 @@ TWINS = {
     "UNet": "diffusion_unet",
     "AutoencoderKL": "autoencoder_kl",
     "CausalConv3d": "causal_conv3d",
-    "CausalAutoencoder": "causal_autoencoder",
     "DDIM": "ddim",
-    "DPMSolver": "dpm_solver",
-    "FlowEuler": "flow_euler",
-    "VelocityLoss": "velocity_loss",
-    "dit_training": "dit_training",
 }
 """Network -> the declared twin that has it."""
 
@@ -57,57 +52,30 @@ OF_UNETS = tuple(Mistake(*each) for each in (
     ("gate_by_tanh", "SpatialTransformer", 'approximate="none"', 'approximate="tanh"', (), "block.ff.0"),
     ("pixels_by_reshape", "SpatialTransformer", "y.transpose(0, 2, 3, 1).reshape(b, h * w, c)", "y.reshape(b, h * w, c)"),
     ("pixels_back_by_reshape", "SpatialTransformer", "y.reshape(b, h, w, c).transpose(0, 3, 1, 2)", "y.reshape(b, c, h, w)"),
-    ("scaled_by_all_heads", "SpatialTransformer", "(width // heads) ** -0.5", "width**-0.5", ("* self.scale",)),
-    ("attention_heads_not_moved_back", "SpatialTransformer", "y.swapaxes(1, 2).reshape(x.shape)", "y.reshape(x.shape)"),
     ("bilinear_pixels", "Upsample", 'mode="nearest"', 'mode="bilinear"'),
     ("skip_in_front", "UNet", "ops.cat([h, skipped], 1)", "ops.cat([skipped, h], 1)"),
-    ("skip_after_downsampling_lost", "UNet", "skipped = self.down(self.conv_in(x), time)", "skipped = self.conv_in(x)"),
-    ("default_epsilon_of_layer_norm", "SpatialTransformer", "self.norm3 = nn.LayerNorm((width,), epsilon=1e-5)", "self.norm3 = nn.LayerNorm((width,))"),
-    ("default_epsilon_of_group_norm", "SpatialTransformer", "groups, width, eps=1e-6)", "groups, width)"),
 ))
 
 OF_AUTOENCODERS = tuple(Mistake(*each) for each in (
     ("variance_for_deviation", "AutoencoderKL", "ops.exp(0.5 * logvar)", "ops.exp(logvar)"),
     ("variance_before_mean", "AutoencoderKL", "mean, logvar = ops.chunk", "logvar, mean = ops.chunk", ("ops.clamp(logvar", "kl = 0.5")),
-    ("latents_not_scaled_back", "AutoencoderKL", "z = latents / self.scaling_factor", "z = latents"),
-    ("latents_divided_by_factor", "AutoencoderKL", "latents = latents * self.scaling_factor", "latents = latents / self.scaling_factor"),
-    ("divergence_averaged", "AutoencoderKL", "logvar).sum((1, 2, 3))", "logvar).mean((1, 2, 3))"),
-    ("padded_on_both_sides", "AutoencoderKL", "ops.pad(h, (0, 1, 0, 1))", "ops.pad(h, (1, 1, 1, 1))", (), "encoder"),
-    ("padded_above_and_left", "AutoencoderKL", "ops.pad(h, (0, 1, 0, 1))", "ops.pad(h, (1, 0, 1, 0))", (), "encoder"),
+    ("latents_not_scaled_back", "AutoencoderKL", "z = latents / self.scaling_factor", "z = latents", ("self.post_quant_conv(z)",)),
     ("padded_behind", "CausalConv3d", "[x[:, :, :1]] * self.front + [x]", "[x] + [x[:, :, -1:]] * self.front"),
     ("zeros_in_front", "CausalConv3d", "[x[:, :, :1]] * self.front", "[ops.zeros_like(x[:, :, :1])] * self.front"),
-    ("last_frame_dropped", "CausalAutoencoder", "self.conv(x[:, :, 1:])", "self.conv(x[:, :, :-1])", (), "upsample"),
 ))
 
 OF_SAMPLERS = tuple(Mistake(*each) for each in (
     ("guided_from_the_label", "DDIM", "without + self.scale * (with_label - without)", "with_label + self.scale * (with_label - without)", (), "model"),
-    ("labels_before_nothing", "DDIM", "ops.cat([nothing, labels])", "ops.cat([labels, nothing])", ("without, with_label = ops.chunk",), "model"),
-    ("last_alpha_of_one", "DDIM", "alphas[max(time - stride, 0)]", "([1.0, *alphas][max(time - stride + 1, 0)])", ("now, later, sigma =", "x = later**0.5 * image")),
+    ("labels_before_nothing", "DDIM", "ops.cat([nothing, labels])", "ops.cat([labels, nothing])", ("without, with_label = ops.chunk", "without + self.scale * (with_label"), "model"),
     ("fresh_noise_added_twice", "DDIM", "(1 - later - sigma**2) ** 0.5", "(1 - later) ** 0.5"),
-    ("alpha_without_root", "DDIM", "* noise) / now**0.5", "* noise) / now"),
-    ("ratio_of_steps_inverted", "DPMSolver", "self.h[i - 1] / self.h[i]", "self.h[i] / self.h[i - 1]", ("(image - before) / (2 * ratio)",)),
-    ("second_order_twice", "DPMSolver", "(2 * ratio)", "ratio"),
-    ("always_first_order", "DPMSolver", "direction = image + (image - before) / (2 * ratio)", "direction = image", ("- self.ahead[i] * direction",)),
-    ("noise_kept_for_image", "DPMSolver", "before = image", "before = noise", ("(image - before) / (2 * ratio)",)),
-    ("flow_backwards", "FlowEuler", "(later - now) * flow", "(now - later) * flow"),
-    ("time_not_scaled", "FlowEuler", "now * TRAIN_STEPS, labels", "now, labels", ("times = ops.full(", "condition = self.time(")),
-    ("velocity_negated", "VelocityLoss", "signal * noise - sigma * x", "sigma * x - signal * noise"),
-    ("weight_of_predicted_noise", "VelocityLoss", "/ (snr + 1)", "/ snr"),
-    ("most_for_least", "VelocityLoss", "max=self.gamma", "min=self.gamma"),
-    ("average_exchanged", "dit_training", "1 - decay), self.average", "decay), self.average"),
-    ("average_without_warm_up", "dit_training", "ops.clamp((1 + self.updates) / (10 + self.updates), max=self.decay)", "self.decay"),
 ))
 
 # fmt: on
 
 LAYERS = {
     "exact_gelu_in_dit": ("mlp.act", "approximate"),
-    "default_epsilon_of_layer_norm": ("block.norm3", "eps"),
-    "default_epsilon_of_group_norm": ("norm", "eps"),
-    "average_exchanged": ("state", None),
-    "average_without_warm_up": ("state", None),
 }
-"""Mistake that a layer shows, or what a step keeps -> that, and a word of the cause."""
+"""Mistake that a layer shows -> the layer, and a word of the cause."""
 
 _FAMILIES = tuple(
     Lines(__name__, right, f"pt_reference.{file}", mistakes, declared=TWINS)

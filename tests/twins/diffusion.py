@@ -36,7 +36,6 @@ TRANSFORMERS = (
         "DiTBlock",
         [normal(2, 6, "width", scale=QUIET), normal(2, "width")],
         grid(width=24, heads=3),
-        level="gate",
     ),
     twin(
         "dit",
@@ -52,20 +51,13 @@ TRANSFORMERS = (
         [normal(2, 8, "width", scale=QUIET), normal(2, 5, "width"), normal(2, "width")],
         grid(width=24, heads=3),
     ),
-    # DiT-S/2 at 256 tokens; heads as wide as those of Stable Diffusion 3, and fewer of them.
+    # DiT-S/2 at 256 tokens.
     twin(
         "dit_block_of_dit_s",
         "diffusion",
         "DiTBlock",
         [normal(2, 256, "width", scale=QUIET), normal(2, "width")],
         grid(width=384, heads=6),
-    ),
-    twin(
-        "joint_block_of_512",
-        "diffusion",
-        "JointBlock",
-        [normal(1, 256, "width"), normal(1, 77, "width"), normal(1, "width")],
-        grid(width=512, heads=8),
     ),
 )
 
@@ -101,18 +93,6 @@ UNET = (
         [normal(2, "channels", 8, 8), normal(2, "time_width"), normal(2, 5, "context_width")],
         grid(channels=4, width=8, time_width=16, context_width=10, heads=2, groups=4),
     ),
-    # Of Stable Diffusion 1.5, at a resolution of 256 pixels.
-    resnet_block(
-        "diffusion_resnet_block_of_sd15",
-        32,
-        grid(inputs=320, outputs=320, time_width=1280, groups=32),
-    ),
-    spatial_transformer(
-        "spatial_transformer_of_sd15",
-        16,
-        77,
-        grid(width=320, context_width=768, heads=8, groups=32),
-    ),
 )
 
 AUTOENCODERS = (
@@ -122,13 +102,6 @@ AUTOENCODERS = (
         "AutoencoderKL",
         [normal(2, "channels", 8, 8), normal(2, "latents", 4, 4)],
         grid(channels=3, width=8, latents=4, groups=4, scaling_factor=0.18215),
-    ),
-    twin(
-        "autoencoder_kl_of_64_pixels",
-        "autoencoder",
-        "AutoencoderKL",
-        [normal(1, "channels", 64, 64), normal(1, "latents", 32, 32)],
-        grid(channels=3, width=64, latents=4, groups=32, scaling_factor=0.18215),
     ),
     twin(
         "causal_conv3d",
@@ -143,13 +116,6 @@ AUTOENCODERS = (
         "CausalAutoencoder",
         [normal(2, "channels", 5, 6, 8)],
         grid(channels=3, width=8, groups=4),
-    ),
-    twin(
-        "causal_autoencoder_of_9_frames",
-        "autoencoder",
-        "CausalAutoencoder",
-        [normal(1, "channels", 9, 32, 32)],
-        grid(channels=3, width=32, groups=32),
     ),
 )
 
