@@ -6,18 +6,11 @@ from mindspore import ops
 from ms_models.bfloat16 import Attention, Perceptron, RootMeanSquareNorm, Rotary, product, rounded
 
 
-class LeftInBfloat16(Perceptron):
-    """The result is not cast back."""
-
-    def construct(self, x):
-        return ops.cast(super().construct(x), ms.bfloat16)
-
-
 class LeftInFloat32(Rotary):
     """The result is not cast back."""
 
     def construct(self, x, cos, sin):
-        return ops.cast(super().construct(x, cos, sin), ms.float32)
+        return super().construct(ops.cast(x, ms.float32), cos, sin)
 
 
 class AddedInBfloat16(RootMeanSquareNorm):
