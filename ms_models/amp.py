@@ -17,7 +17,7 @@ class StaticScaleStep(TrainStep):
     """A step whose loss and gradients a `StaticLossScaler` scales and unscales."""
 
     def __init__(self, network: nn.Cell, optimizer: nn.Cell, loss_scale: float):
-        super().__init__(network, optimizer)
+        super().__init__(network, optimizer, loss_scale=loss_scale)
         self.scaler = amp.StaticLossScaler(loss_scale)
         self.gradients = ms.value_and_grad(self.scaled_loss, None, optimizer.parameters, True)
 

@@ -1,5 +1,7 @@
 """Recurrent networks: sequences of several lengths, projected states, a tagger and a translator."""
 
+import warnings
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -29,7 +31,8 @@ class ProjectedLSTM(nn.LSTM):
         super().__init__(input_size, hidden_size, proj_size=proj_size)
 
     def forward(self, x: torch.Tensor):
-        with torch.backends.mkldnn.flags(enabled=False):  # it has no projections, and warns
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "LSTM with projections is not supported with oneDNN")
             return super().forward(x)
 
 

@@ -380,8 +380,8 @@ def given(*shape: int | str, values: Any) -> Draw:
 def file(path: str | os.PathLike[str], name: str | None = None) -> Draw:
     """The values of a file of NumPy, exactly: a .npy file, or the array `name` of an .npz file.
 
-    Integers, booleans and float16 keep their dtype. float32 is rounded to float16 only in a case
-    of that dtype, as every input is. A gradient is compared with respect to floats. Every step of a
+    Integers, booleans and float16 keep their dtype. float32 is rounded only in a case of half
+    precision, as every input is. A gradient is compared with respect to floats. Every step of a
     training gets the same values. The file is read when a twin is declared, and again by each case.
 
     path: where it is, from the current folder on if it is relative, as for `open`.

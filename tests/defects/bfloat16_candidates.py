@@ -3,34 +3,14 @@
 import mindspore as ms
 from mindspore import ops
 
-from ms_models.bfloat16 import Attention, Perceptron, RootMeanSquareNorm, Rotary, product, rounded
-
-
-class LeftInBfloat16(Perceptron):
-    """The result is not cast back."""
-
-    def construct(self, x):
-        return ops.cast(super().construct(x), ms.bfloat16)
+from ms_models.bfloat16 import Attention, Perceptron, Rotary, product, rounded
 
 
 class LeftInFloat32(Rotary):
     """The result is not cast back."""
 
     def construct(self, x, cos, sin):
-        return ops.cast(super().construct(x, cos, sin), ms.float32)
-
-
-class AddedInBfloat16(RootMeanSquareNorm):
-    """The squares are added one by one in bfloat16: the sum stands still at 256 times a square."""
-
-    def construct(self, x):
-        wide = ops.cast(x, ms.float32)
-        total = ops.zeros_like(wide[..., :1])
-        for channel in range(wide.shape[-1]):
-            one = wide[..., channel : channel + 1]
-            total = rounded(total + rounded(one * one))
-        normal = rounded(wide * ops.rsqrt(total / wide.shape[-1] + self.eps))
-        return ops.cast(normal * ops.cast(self.weight, ms.float32), x.dtype)
+        return super().construct(ops.cast(x, ms.float32), cos, sin)
 
 
 class CastToEightBits(Attention):
@@ -51,7 +31,7 @@ class SoftmaxInBfloat16(Attention):
     def construct(self, x):
         query, key = product(x, self.query), product(x, self.key)
         scores = rounded(product(query, key.swapaxes(1, 2)) * self.scale)
-        weights = rounded(ops.exp(rounded(scores - scores.max(-1, True))))
+        weights = rounded(ops.exp(rounded(scores - ops.amax(scores, -1, True))))
         shares = rounded(weights / rounded(weights.sum(-1, True)))
         return product(shares, product(x, self.value))
 

@@ -8,9 +8,7 @@ NARROW = "tests.defects.bfloat16_candidates:"
 
 ATTENTION = victim("hand_cast_attention")
 MIXED = victim("half_convolutions")
-PERCEPTRON = victim("perceptron_bfloat16")
-ROTARY = victim("rotary_bfloat16")
-NORM = victim("root_mean_square_norm_bfloat16", width=1024)
+ROTARY = victim("rotary_bfloat16", dtype="bfloat16")
 STEP = victim("scaled_step").at("update")
 
 # fmt: off
@@ -41,12 +39,8 @@ DEFECTS = (
     candidate("dense_not_widened", MIXED, HERE,
         "to_float on the convolutions alone: the dense layer behind them is handed float16",
         raises="SideError"),
-    candidate("left_in_bfloat16", PERCEPTRON, NARROW + "LeftInBfloat16",
-        "the result is not cast back to float32"),
     candidate("left_in_float32", ROTARY, NARROW + "LeftInFloat32",
         "the result is not cast back to bfloat16"),
-    candidate("squares_added_in_bfloat16", NORM, NARROW + "AddedInBfloat16",
-        "the float32 island is lost where many squares are added"),
     candidate("scores_in_eight_bits", victim("attention_bfloat16"), NARROW + "CastToEightBits",
         "scores are cast to int8"),
 )
