@@ -99,7 +99,7 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
 
 def _holders(search: Search, paths: Sequence[str]) -> list[str]:
     """The wrong layers with code of one's own around others, the innermost first."""
-    around = {path for path in search.pairs if any(_holds(path, each) for each in paths)}
+    around = [path for path in search.pairs if any(_holds(path, each) for each in paths)]
     own = [
         path
         for path in around
