@@ -4,8 +4,9 @@
 
 A name is that of a network with one mistake in code of its own: `resnet50` (2 pictures of 64
 pixels), `resnet50_224` (of 224), `encoder` of 12 layers, `training` of three steps. Each runs in a
-process of its own, in PyNative mode on the CPU. The comparison keeps the reference's truth, which
-the diagnosis uses. The table goes to the terminal and to `reports/diagnosis.md`.
+process of its own, in PyNative mode on the CPU. Times are of the processor, which others on the
+machine do not change. The comparison keeps the reference's truth, which the diagnosis uses. The
+table goes to the terminal and to `reports/diagnosis.md`.
 """
 
 import argparse
@@ -65,7 +66,7 @@ class Cost:
     """What the diagnosis of one case costs.
 
     case: its name.
-    comparison, diagnosis: the seconds of each.
+    comparison, diagnosis: the processor seconds of each.
     calls: the operator calls of the largest run of the candidate that was watched.
     runs: how many runs were watched.
     told: the culprit.
@@ -82,11 +83,11 @@ class Cost:
 def of(case: TwinCase, seed: int = 0) -> Cost:
     """Measure a case that differs, in this process."""
     with isolated(), _counted() as watched:
-        started = time.perf_counter()
+        started = time.process_time()
         kinds.check(case, seed)
-        compared = time.perf_counter()
+        compared = time.process_time()
         lines = kinds.diagnose(case, seed, False).brief
-        seconds = time.perf_counter() - compared
+        seconds = time.process_time() - compared
     told = next((line for line in lines if line.startswith("culprit")), "nothing")
     counted = max(watched, default=0), len(watched)
     return Cost(case.name, compared - started, seconds, *counted, told.partition(": ")[2])
@@ -111,7 +112,8 @@ def _counted() -> Iterator[list[int]]:
 def table(costs: Sequence[Cost]) -> list[str]:
     """In Markdown, a row for each case."""
     lines = [
-        "| case | comparison, s | diagnosis, s | calls watched | watched runs | culprit |",
+        "| case | comparison, processor s | diagnosis, processor s | calls watched | watched runs "
+        "| culprit |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     return lines + [
