@@ -108,6 +108,7 @@ study: install ## right networks on the CPU with SEEDS base seeds: how far they 
 bench: install ## the step time of both sides on DEVICE; what the suite costs beside them
 	$(BIN)/python benchmarks/step_times.py --device $(DEVICE) $(ARGS)
 	$(BIN)/python benchmarks/cost.py
+	$(BIN)/python benchmarks/diagnosis.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/convert.py

@@ -1,5 +1,6 @@
 """The statement to blame within a culprit that is no single layer, in words."""
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -74,32 +75,33 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
     mended = search.blame("")
     if mended == [""]:
         return []
+    # A layer that cannot stand in the place of its partner tells nothing.
+    wrong, failed = False, contextlib.suppress(Exception)
+    with failed:
+        wrong = _Fed(search, "", mended).wrong()
     found: list[LayerError] = []
     seen: dict[type, list[Explained]] = {}
     deadline = time.process_time() + PATIENCE
-    try:
-        if not _Fed(search, "", mended).wrong():
-            return []
-        for path in _holders(search, mended):
+    for path in _holders(search, mended) if wrong else ():
+        if time.process_time() > deadline:
+            break
+        with failed:
             fed = _Fed(search, path, [each for each in mended if _holds(path, each)])
-            if time.process_time() > deadline or not fed.wrong():
-                continue
             alike = seen.setdefault(type(fed.network.cell), [])
-            if blames := fed.blames(alike):
+            if fed.wrong() and (blames := fed.blames(alike)):
                 bare = replace(layers[path], causes=[])
                 found += [_pointed(search, bare, *blame) for blame in blames]
                 mended = [*(each for each in mended if not _holds(path, each)), path]
-        if mended != [""] and _Fed(search, "", mended).wrong():
-            search.notes.append(SEEN_LATER)
-    except Exception:  # a layer that cannot stand in the place of its partner tells nothing
-        pass
-    order = [*search.flow.order]
-    return sorted(found, key=lambda each: order.index(each.reference))
+    if wrong and SEEN_LATER not in search.notes and mended != [""]:
+        with failed:
+            search.notes += [SEEN_LATER] if _Fed(search, "", mended).wrong() else []
+    order = {path: number for number, path in enumerate(search.flow.order)}
+    return sorted(found, key=lambda each: order.get(each.reference, len(order)))
 
 
 def _holders(search: Search, paths: Sequence[str]) -> list[str]:
     """The wrong layers with code of one's own around others, the innermost first."""
-    around = {path for path in search.pairs if any(_holds(path, each) for each in paths)}
+    around = [path for path in search.pairs if any(_holds(path, each) for each in paths)]
     own = [
         path
         for path in around

@@ -92,7 +92,7 @@ class Statements(Watched):
         if step := self._rather(self._misplaced(suspects, self._all), found, []):
             return step
         before = suspects[: suspects.index(trial[0][0])] if trial else suspects
-        earlier = self._progress(before)
+        earlier = self._progress(before) or self._progress(self._taken(suspects))
         if blame := self._told(earlier):
             return blame, self._places(earlier)
         return (found, self._places(trial)) if found else self._misplaced(suspects, mends)
@@ -150,13 +150,17 @@ class Statements(Watched):
             recording = self.run(self.replaced | self._places(trial), recorded=True)[0]
         except Exception:  # the values cannot stand there
             return set()
+        value = trial[0][0]
+        still = {number for values in recording.values for number in self.find(values)[0]}
+        if value in self.settled and not had <= still.union(self.found[value]):
+            return set()  # it is right for some that take it
         own = {number for _, _, want in trial for number in self.find(want)[0]}
-        statement = self._statement(trial[0][0])
+        statement = self._statement(value)
         given = {
-            value
+            each
             for call in recording.calls
             if not alike(call.statement, statement)
-            for value in call.outputs
+            for each in call.outputs
         }
         # Whole numbers, as of masks and places, agree by chance.
         telling = (v for v in map(recording.values.__getitem__, given) if (v != np.round(v)).any())
@@ -182,18 +186,28 @@ class Statements(Watched):
         taken = range(len(self.candidate.calls[number].inputs))
         return {self.candidate.sources.get((number, i), -1) for i in taken} - {-1}
 
+    def _taken(self, suspects: Sequence[int]) -> list[int]:
+        """The values of the reference that suspects are made of.
+
+        One may stand in the place of another, as of what it is a part of.
+        """
+        calls, producers = self.candidate.calls, self.candidate.producers
+        taken = dict.fromkeys(v for n in self._leading(suspects) for v in calls[n].inputs)
+        return [
+            v
+            for v in taken
+            if v in self.settled and v in producers and self.candidate.values[v].size > 1
+        ]
+
     def _misplaced(self, suspects: Sequence[int], mends: set[int]) -> Step | None:
         """A right value that suspects are made of, where the reference has one of its own.
 
         mends: the outputs that agree with the reference's value there, at least.
         """
         numbers = self._leading(suspects)
-        taken = [v for n in numbers for v in self.candidate.calls[n].inputs]
         lacking = self._lacking()
-        for value in dict.fromkeys(v for v in taken if v in self.settled):
+        for value in self._taken(suspects):
             values = self.candidate.values[value]
-            if value not in self.candidate.producers or values.size < 2:
-                continue
             spots = [
                 (n, "input", i)
                 for n in numbers

@@ -148,6 +148,7 @@ PAIRS = (
     ("shift_and_scale_exchanged", "gelu_by_erf"),
     ("centre_by_width_of_box", "corner_without_half"),
     ("tiled_keys", "tiled_values"),
+    ("union_counts_twice", "penalty_by_union"),
     ("not_renormalised", "expert_overwrites"),
     ("max_for_mean", "upsampled_by_nearest"),
     ("sum_for_norm", "slopes_from_zero"),

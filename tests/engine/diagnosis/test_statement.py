@@ -56,6 +56,17 @@ def test_a_mistake_behind_another_is_named_too():
     assert SEEN_LATER not in lines
 
 
+def test_a_value_for_another_is_named_before_a_mistake_behind_it():
+    lines = telling.told(functional.DEFECTS, "union_counts_twice_and_penalty_by_union")
+    culprits = [line for line in lines if line.startswith("culprit: ")]
+    assert len(culprits) == 2
+    assert culprits[0].endswith("union = area1 + area2")
+    assert culprits[1].endswith("penalty = (around - union) / union")
+    assert any(
+        line.endswith("(union = area1 + area2 - inner): no simple difference") for line in lines
+    )
+
+
 def test_it_is_said_where_more_is_wrong_than_is_named(monkeypatch):
     monkeypatch.setattr(blame, "MISTAKES", 1)
     lines = telling.told(functional.DEFECTS, "scaled_by_width_and_softmax_over_queries")
@@ -120,7 +131,7 @@ def test_a_mistake_further_out_is_named_too():
 
 
 def test_it_is_said_where_a_statement_beside_wrong_layers_is_not_found(monkeypatch):
-    monkeypatch.setattr(blame.Statements, "blame", lambda self: [])
+    monkeypatch.setattr(blame.Statements, "blame", lambda *_: [])
     culprits, lines = beside("Summed")
     assert culprits == SETTING
     assert SEEN_LATER in lines

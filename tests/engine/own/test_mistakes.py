@@ -106,6 +106,12 @@ COMMANDS = [
     ("nets:Net ports:Renamed *", "all do by order", "--pair order", "'dense': 'fc'"),
     ("nets:Net ports:Bare *", "do not pair up", "fc.bias", "--rename CANDIDATE=REFERENCE"),
     ("nets:Net ports:Broad *", "do not pair up", "(5, 4)"),
+    (
+        "nets:Tabled ports:Net *",
+        "constants=['index']",
+        "--constant index",
+        "by --constant, and say",
+    ),
     ("nets:Net ports:Renamed * --rename dens=fc", "do not pair up", "rename 'dens' matches no"),
     ("nets:Net ports:Net * --rename a..b=fc", "write names with dots between"),
     ("nets:Net ports:Net * --constant mask", "constants name 'mask', which the reference does not"),

@@ -35,6 +35,15 @@ class Normed(nn.Module):
         return self.fc(self.drop(self.norm(x)))
 
 
+class Tabled(Net):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("index", torch.arange(3))
+
+    def forward(self, x):
+        return super().forward(x)[:, self.index]
+
+
 class Silent(Net):
     def forward(self, x):
         self.fc(x)
