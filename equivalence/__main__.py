@@ -283,10 +283,13 @@ def _add_coverage(commands: Any) -> None:
     command.add_argument(
         "--json", type=Path, dest="json_file", metavar="FILE", help="write all of it, too"
     )
+    command.add_argument(
+        "--html", type=Path, dest="html_file", metavar="FILE", help="write it as a page, too"
+    )
     _add_arguments(command)
     command.set_defaults(
         run="equivalence.coverage.command:command",
-        given=("target", "arguments", "fix_hints", "json_file"),
+        given=("target", "arguments", "fix_hints", "json_file", "html_file"),
         destination="the table",
     )
 
