@@ -248,9 +248,7 @@ def _add_findings(commands: Any) -> None:
     command.add_argument("words", nargs="*", metavar="WORD", help="only those that have each WORD")
     command = add("show", "All that is known of a finding, and its script.", "names", "report")
     command.add_argument("names", nargs="+", metavar="NAME", help="of a finding")
-    command.add_argument(
-        "--report", action="store_true", help="run it, and print a text to post upstream"
-    )
+    command.add_argument("--report", action="store_true", help="run it; print a text to post")
     command = add(
         "run",
         "Run scripts, each in a process of its own. Exit code 1: one is gone, or failed in another "
@@ -284,10 +282,11 @@ def _add_coverage(commands: Any) -> None:
     command.add_argument(
         "--json", type=Path, dest="json_file", metavar="FILE", help="write all of it, too"
     )
+    command.add_argument("--html", type=Path, dest="html_file", metavar="FILE", help="a page, too")
     _add_arguments(command)
     command.set_defaults(
         run="equivalence.coverage.command:command",
-        given=("target", "arguments", "fix_hints", "json_file"),
+        given=("target", "arguments", "fix_hints", "json_file", "html_file"),
         destination="the table",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from equivalence import torchvision_schemas
 from equivalence.coverage import usage
 from equivalence.coverage.known import load
-from equivalence.coverage.text import Judged, data, hint, hints, table
+from equivalence.coverage.text import Judged, data, hint, hints, page, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
@@ -24,6 +24,7 @@ def command(
     arguments: Iterable[tuple[str, Any]],
     fix_hints: bool = False,
     json_file: Path | None = None,
+    html_file: Path | None = None,
 ) -> int:
     """Print the table of a file, of a folder or of "module:attribute"; returns the exit code.
 
@@ -47,8 +48,11 @@ def command(
             judged.append(Judged(call, verdict, hint(call, verdict, judge)))
     judged.sort(key=lambda each: each.verdict.danger)
     versions = known.figures["versions"]
+    told = data(target, used, judged, versions)
     if json_file is not None:
-        write(json_file, json.dumps(data(target, used, judged, versions), indent=1) + "\n")
+        write(json_file, json.dumps(told, indent=1) + "\n")
+    if html_file is not None:
+        write(html_file, page(told))
     print("\n".join(hints(judged) if fix_hints else table(target, used, judged, versions)))
     right = all(each.verdict.danger is Danger.VERIFIED for each in judged) and not used.others
     return VERIFIED if right else UNVERIFIED

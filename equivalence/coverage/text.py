@@ -1,10 +1,13 @@
-"""The table of calls as text and as JSON, the most dangerous first; and what to write instead."""
+"""The table of calls as text, JSON and a page, most dangerous first; and what to write instead."""
 
 import ast
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import jinja2
 
 from equivalence.coverage.compared import PLACES, gathered, signatures
 from equivalence.coverage.reader import Call
@@ -14,6 +17,9 @@ from equivalence.coverage.verdict import TITLES, Danger, Judge, Verdict
 
 WIDTH = 120
 """Columns of the table; longer text is wrapped."""
+
+TEMPLATE = Path(__file__).with_name("page.html.j2")
+"""The page of the table."""
 
 SHORT = {
     Danger.SILENT: "differ silently",
@@ -151,6 +157,20 @@ def data(
             for each in judged
         ],
     }
+
+
+def page(told: Mapping[str, Any]) -> str:
+    """What `data` returns as one file of HTML, which needs no network."""
+    # The calls come with the most dangerous first: so do the tables.
+    order = list(dict.fromkeys(call["verdict"] for call in told["calls"]))
+    calls = [{**call, "rank": order.index(call["verdict"])} for call in told["calls"]]
+    template = jinja2.Template(
+        TEMPLATE.read_text(encoding="utf-8"),
+        autoescape=True,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return template.render({**told, "calls": calls})
 
 
 def _notes(used: Usage, counts: Mapping[Danger, int], versions: Mapping[str, str]) -> Iterator[str]:

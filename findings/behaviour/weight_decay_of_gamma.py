@@ -1,6 +1,9 @@
 """weight_decay of an ungrouped mindspore.nn optimiser leaves out parameters called gamma or beta.
 
 It goes by the name alone: the same tensor is decayed under another name. torch.optim decays all.
+
+Cause: `Optimizer` has a default filter for parameters without groups: no decay where "beta" or
+"gamma" is anywhere in the name, so in `alphabeta.weight`, too.
 """
 
 import sys

@@ -1,6 +1,9 @@
 """mindspore.experimental.optim.Adam(amsgrad=True) computes plain Adam.
 
 The running maximum of the second moment is not used: after a large gradient the steps grow again.
+
+Cause: `Adam.implementation` has one branch, which calls the plain update; the function with the
+running maximum that the file defines is never called.
 """
 
 import sys

@@ -2,6 +2,9 @@
 
 The argument is accepted without a word and has no effect; torch.optim.SGD(nesterov=True) and
 mindspore.nn.SGD(nesterov=True) take the look-ahead step.
+
+Cause: nn.Momentum passes the argument on to the primitive `ApplyMomentum`, whose CPU kernel does
+not read it.
 """
 
 import sys

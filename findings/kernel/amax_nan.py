@@ -1,6 +1,9 @@
 """amax and max leave out a NaN that is not the first element; PyTorch returns NaN.
 
 argmax gives 2 instead of 1 and MaxPool likewise leaves NaN out.
+
+Cause: the CPU kernel keeps an element where it is greater than the greatest so far; no comparison
+with NaN is true, so that only a NaN in the first place stays.
 """
 
 import sys

@@ -1,4 +1,8 @@
-"""nn.Conv2dTranspose(output_padding=1) appends zeros; PyTorch computes the added row and column."""
+"""nn.Conv2dTranspose(output_padding=1) appends zeros; PyTorch computes the added row and column.
+
+Cause: `construct` computes the output without `output_padding` and then calls `ops.Pad` on it. The
+size belongs in the shape that is given to `Conv2DBackpropInput`.
+"""
 
 import sys
 

@@ -1,6 +1,9 @@
 """mindspore.ops.mish gives NaN for arguments above 44, where it should give the argument.
 
 It squares exp(x), which overflows in float32; YOLO backbones use Mish.
+
+Cause: the CPU kernel of `Mish` computes tanh(log(1 + exp(x))) from (1 + exp(x)) squared. That is
+infinite in float32 above 44, and infinity by infinity is NaN.
 """
 
 import sys

@@ -2,6 +2,9 @@
 
 A normal distribution truncated at two standard deviations has a kurtosis of 2.4, a uniform one
 of 1.8.
+
+Cause: `_initialize` compares the distribution with "truncated_norm", while `__init__` takes
+"truncated_normal" only. The branch is never taken, and what is left is the uniform one.
 """
 
 import sys

@@ -74,7 +74,7 @@ def test_this_environment_is_asked_and_the_others_stay(found, monkeypatch, tmp_p
     monkeypatch.setattr(findings, "FOLDER", found[0].path.parents[1])
     monkeypatch.setattr(releases, "KEPT", tmp_path / "releases.json")
     releases.KEPT.write_text(json.dumps({"2.9.0": {}, "2.10.0": {}}))
-    body = 'print("expected 1")\nprint("got 1")\n'
+    body = 'print("expected 1")\nprint("got 2")\n'
     for each, end in zip(found, (f"{body}raise SystemExit(1)", body), strict=True):
         each.path.write_text(f"{each.path.read_text()}{end}\n")
     releases.main(["2.10.0", "--here", "--jobs", "2"])

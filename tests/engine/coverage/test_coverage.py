@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -220,6 +221,18 @@ def test_all_of_it_can_be_written_as_json(shown, tmp_path):
     assert code == 0
     assert (call["place"], call["verdict"]) == ("2", "verified")
     assert sorted(call["mindspore"]) == ["mint.softmax", "ops.softmax"]
+
+
+def test_all_of_it_can_be_written_as_one_page_the_most_dangerous_first(shown, tmp_path):
+    text = "import torch\ntorch.softmax(x < 1, dim=1)\ntorch.roll(x, 1)\n"
+    page = tmp_path / "calls.html"
+    shown(write(tmp_path, text), "--html", page)
+    told = page.read_text()
+    titles = re.findall("<h2>(.+?) \\(", told)
+    assert titles[-1] == "Verified"
+    assert len(titles) > 1
+    assert "ms.ops.softmax(x &lt; 1" in told
+    assert not re.search("src=|href=|https?:|@import", told)
 
 
 def network(width, depth=1):

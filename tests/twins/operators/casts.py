@@ -18,6 +18,12 @@ OPERATORS = (
         to("Tensor.to", through="ms_models.creation:tensor_to"),
     ),
     Operator("torch.Tensor.type_as", same(2, normal, ties, whole), to("Tensor.type_as")),
-    Operator("torch.clone", unary(*REAL), to("ops.deepcopy"), to("Tensor.copy")),
+    Operator(
+        "torch.clone",
+        unary(*REAL),
+        to("ops.deepcopy"),
+        to("Tensor.copy"),
+        to("Tensor.copy_", through="ms_models.assignment:copied"),
+    ),
     Operator("torch.Tensor.detach", unary(*REAL), to("ops.stop_gradient")),
 )

@@ -231,5 +231,10 @@ OPERATORS = (
         to("ops.combinations", without={"too_few": "have one axis"}),
     ),
     Operator("torch.select_scatter", _scattered_slice, to("ops.select_scatter", dim="axis")),
-    Operator("torch.slice_scatter", _scattered_slices, to("ops.slice_scatter", dim="axis")),
+    Operator(
+        "torch.slice_scatter",
+        _scattered_slices,
+        to("ops.slice_scatter", dim="axis"),
+        to("Tensor.__setitem__", through="ms_models.assignment:of_slice"),
+    ),
 )
