@@ -38,7 +38,7 @@ MISTAKES = {
         ("patches_by_reshape", "VisionTransformer", "x.flatten(start_dim=2).swapaxes(1, 2)", "x.reshape(x.shape[0], -1, x.shape[1])"),
         ("swin_shifted_the_other_way", "SwinBlock", "x = rolled(rolled(x, down, 1), right, 2)", "x = rolled(rolled(x, -down, 1), -right, 2)"),
         ("swin_shift_not_undone", "SwinBlock", "x = rolled(rolled(x, -down, 1), -right, 2)", "pass", ("return x[:, :height, :width]",)),
-        ("swin_mask_lost", "SwinBlock", "(scores + mask[None, :, None])", "scores"),
+        ("swin_mask_lost", "SwinBlock", "(scores + mask[None, :, None])", "scores", ("weights = ops.softmax(scores, axis=-1)",)),
         ("swin_scaled_by_width", "SwinBlock", "math.sqrt(c // self.num_heads)", "math.sqrt(c)"),
         ("swin_windows_by_reshape", "SwinBlock", "x.transpose(0, 1, 3, 2, 4, 5).reshape(-1, self.window**2, c)", "x.reshape(-1, self.window**2, c)"),
         ("swin_bias_of_heads_by_reshape", "SwinBlock", "bias.reshape(places, places, self.num_heads).transpose(2, 0, 1)", "bias.reshape(self.num_heads, places, places)"),
@@ -74,6 +74,22 @@ MISTAKES = {
 }
 # fmt: on
 
+WITHIN = {
+    "swin_shifted_the_other_way": "attn",
+    "swin_shift_not_undone": "attn",
+    "swin_mask_lost": "attn",
+    "swin_scaled_by_width": "attn",
+    "swin_windows_by_reshape": "attn",
+    "swin_bias_of_heads_by_reshape": "attn",
+    "merged_right_before_down": "features.2",
+    "squeezed_by_maximum": "block.2",
+    "gate_of_soft_sigmoid": "block.2",
+    "squeezed_without_activation": "block.2",
+    "gate_and_line_exchanged": "convolution",
+    "padding_convolved": "convolution",
+}
+"""Mistake -> the layer of the reference that has the line, where that is not the network itself."""
+
 _FAMILIES = tuple(
     Lines(
         __name__,
@@ -87,7 +103,8 @@ _FAMILIES = tuple(
 
 def _of_declared(lines: Lines, defect: Defect) -> Defect:
     """The defect of the twin that `tests/twins` declares."""
-    return replace(defect, twin=TWINS[lines.mistakes[defect.name][0].network])
+    twin = TWINS[lines.mistakes[defect.name][0].network]
+    return replace(defect, twin=twin, culprit=(WITHIN.get(defect.name, ""),))
 
 
 DEFECTS = tuple(_of_declared(lines, defect) for lines in _FAMILIES for defect in lines.defects)

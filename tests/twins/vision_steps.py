@@ -4,7 +4,7 @@ from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, grid
 from tests.twins import convnets, resnet_assembled, vision_transformers
 
-# The gradient of the keys' bias is 0 but for rounding: an epsilon of 1e-8 would make steps of it.
+# The gradient of the keys' bias is 0 but for rounding, which is nothing beside this epsilon.
 RECIPE = {"learning_rate": 1e-3, "weight_decay": 0.05, "eps": 1e-3, "label_smoothing": 0.1}
 
 
