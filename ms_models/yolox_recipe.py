@@ -54,7 +54,8 @@ def checklist(size: int, batch_size: int, learning_rate: float, l1: bool, **sett
             "branches of the head": len(network.head.cls_convs) + len(network.head.reg_convs),
             "strides": yolox.STRIDES,
             "epsilon of norms": norm.eps,
-            "share of new statistics": 1.0 - norm.momentum,
+            # The cell keeps one minus the momentum that it is built with.
+            "share of new statistics": norm.momentum,
             "radius of an object in cells": yolox_loss.RADIUS,
             "most cells of an object": yolox_loss.CANDIDATES,
             "loss of boxes": loss.box.kind,
