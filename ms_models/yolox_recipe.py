@@ -63,7 +63,7 @@ def checklist(size: int, batch_size: int, learning_rate: float, l1: bool, **sett
         "tricks": {
             "share of the average": made.decay,
             "ramp of the average": made.ramp,
-            "average of the statistics": any("moving" in each.name for each in made.ema),
+            "average of the statistics": any("moving" in name for name in made.ema),
             "raw boxes in the last epochs": loss.l1,
             "mixed precision": False,
         },
