@@ -54,7 +54,8 @@ def checklist(size: int, batch_size: int, learning_rate: float, l1: bool, **sett
             "branches of the head": len(network.head.cls_convs) + len(network.head.reg_convs),
             "strides": yolox.STRIDES,
             "epsilon of norms": norm.eps,
-            "share of new statistics": 1.0 - norm.momentum,
+            # The cell keeps one minus the momentum that it is built with.
+            "share of new statistics": norm.momentum,
             "radius of an object in cells": yolox_loss.RADIUS,
             "most cells of an object": yolox_loss.CANDIDATES,
             "loss of boxes": loss.box.kind,
@@ -62,7 +63,7 @@ def checklist(size: int, batch_size: int, learning_rate: float, l1: bool, **sett
         "tricks": {
             "share of the average": made.decay,
             "ramp of the average": made.ramp,
-            "average of the statistics": any("moving" in each.name for each in made.ema),
+            "average of the statistics": any("moving" in name for name in made.ema),
             "raw boxes in the last epochs": loss.l1,
             "mixed precision": False,
         },

@@ -61,9 +61,12 @@ class AveragingStep(TrainStep):
     def __init__(self, network: nn.Cell, optimizer: nn.Cell, decay: float, ramp: int):
         super().__init__(network, optimizer)
         self.followed = ms.ParameterTuple(network.get_parameters())
-        self.ema = self.followed.clone(prefix="ema", init="same")
-        for average in self.ema:
+        averages = self.followed.clone(prefix="ema", init="same")
+        for average in averages:
             average.requires_grad = False
+        # By the weights' names, to be saved and compared; in their order, for the graph.
+        self.ema = {w.name: each for w, each in zip(self.followed, averages, strict=True)}
+        self.averages = averages
         self.decay, self.ramp = decay, ramp
         self.updates = ms.Parameter(ms.Tensor(0.0, ms.float32), name="updates", requires_grad=False)
 
@@ -72,7 +75,7 @@ class AveragingStep(TrainStep):
         updates = ops.assign_add(self.updates, ms.Tensor(1.0, ms.float32))
         # 1 - exp(-n / ramp) by way of expm1: at first, little is left of the difference.
         share = self.decay * -ops.expm1(-updates / self.ramp)
-        return self.map(ops.partial(moved, share), self.ema, self.followed)
+        return self.map(ops.partial(moved, share), self.averages, self.followed)
 
     def construct(self, *batch):
         loss = super().construct(*batch)

@@ -28,6 +28,7 @@ def test_stage(case, compare):
 
 
 @pytest.mark.cpu
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "checklist",
     [pytest.param(each.checklist, id=each.name) for each in declared() if each.checklist],

@@ -51,7 +51,6 @@ LOSS_MISTAKES = tuple(Mistake(*each) for each in (
     ("divided_by_all_cells", "loss_of_maps", "count = ops.maximum(taken.sum(), 1.0)", "count = taken.size", ("return total / count",)),
     ("cells_of_two_objects", "loss_of_maps", "ops.where(several, first.astype(costs.dtype), matched) > 0", "matched > 0"),
     ("cells_rounded_up", "loss_of_maps", "best.sum(-1, keepdims=True).astype(ms.int32)", "ops.ceil(best.sum(-1, keepdims=True)).astype(ms.int32)"),
-    ("one_cell_for_each", "loss_of_maps", "ops.arange(CANDIDATES) < counts", "ops.arange(CANDIDATES) < 1"),
     ("weight_of_boxes_lost", "loss_of_maps", "((5 * boxes + scores) * taken)", "((boxes + scores) * taken)"),
     ("gradient_through_the_assignment", "loss_of_maps", "ops.stop_gradient(decode(maps))", "decode(maps)"),
 ))

@@ -18,5 +18,4 @@ def part(name: str, network: str, **config) -> Initial:
 INITIALS = (
     part("yolox_class_scores", "YOLOXHead.cls_preds", num_classes=80, width=0.25),
     part("yolox_object_scores", "YOLOXHead.obj_preds", num_classes=80, width=0.25),
-    part("yolox_neck", "YOLOPAFPN", depth=0.33, width=0.25, depthwise=[False, True]),
 )

@@ -18,9 +18,7 @@ def twin(name: str, network: str, inputs, configs=({},), **settings) -> Twin:
     )
 
 
-# The sizes of the family: nano is depthwise, and a third of the depth of YOLOX-L.
 TINY = {"depth": 0.33, "width": 0.125}
-NANO = {"depth": 0.33, "width": 0.25, "depthwise": True}
 
 PARTS = (
     twin(
@@ -64,13 +62,6 @@ WHOLE = (
         "yolox:YOLOX",
         [normal(2, 3, 64, 64)],
         grid(num_classes=4, **TINY),
-        phases=("train", "eval"),
-    ),
-    twin(
-        "yolox_nano",
-        "yolox:YOLOX",
-        [normal(2, 3, 96, 128)],
-        grid(num_classes=80, **NANO),
         phases=("train", "eval"),
     ),
 )
