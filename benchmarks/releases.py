@@ -23,8 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from equivalence import files, findings  # noqa: E402
-from equivalence.findings import GONE, KINDS, STANDING, Finding  # noqa: E402
+from equivalence import files  # noqa: E402
+from equivalence.findings import scripts  # noqa: E402
+from equivalence.findings.scripts import GONE, KINDS, STANDING, Finding  # noqa: E402
 
 RELEASES = ("2.7.2", "2.8.0", "2.9.0", "2.10.0")
 """The newest patch of each release that pyproject.toml permits."""
@@ -60,7 +61,7 @@ def ask(found: Sequence[Finding], jobs: int) -> dict[str, object]:
     """What the findings tell in this environment, with the versions of its packages."""
     packages = ("torch", "torchvision", "numpy")
     told = {}
-    for result in findings.run(found, jobs):
+    for result in scripts.run(found, jobs):
         told[result.finding.name] = [digest(result.finding), result.state, result.measured]
         print(f"{len(told)} of {len(found)}: {result.finding.name} {result.state}", flush=True)
     versions = {package: importlib.metadata.version(package) for package in packages}
@@ -146,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="scripts at a time")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
-    found = findings.read_all(findings.FOLDER)
+    found = scripts.read_all(scripts.FOLDER)
     if arguments.here:
         (release,) = arguments.releases
         told = {release: ask(found, arguments.jobs)}

@@ -240,7 +240,7 @@ def _add_findings(commands: Any) -> None:
 
     def add(verb: str, meaning: str, *given: str, destination: Any = "the list") -> Any:
         command = verbs.add_parser(verb, help=meaning, description=meaning)
-        run = f"equivalence.catalogue:{verb}_command"
+        run = f"equivalence.findings.catalogue:{verb}_command"
         command.set_defaults(run=run, given=given, destination=destination)
         return command
 

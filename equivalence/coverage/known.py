@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equivalence import findings
 from equivalence.declare.operator import Counterpart, Operator
 from equivalence.errors import IN_THE_CLONE, CoverageError
-from equivalence.findings import Finding
+from equivalence.findings import scripts
+from equivalence.findings.scripts import Finding
 from equivalence.report import accepted
 
 ROOT = Path(__file__).parents[2]
@@ -119,8 +119,8 @@ def load() -> Declarations:
     demand_clone("the table of what is verified")
     apis, operators = _declarations("apis"), _declarations("operators").operators()
     figures = accepted.read(accepted.path_of("cpu"))
-    scripts = findings.read_all(findings.FOLDER)
-    return Declarations(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures, scripts)
+    found = scripts.read_all(scripts.FOLDER)
+    return Declarations(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures, found)
 
 
 def demand_clone(what: str) -> None:

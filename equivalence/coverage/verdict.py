@@ -15,7 +15,7 @@ from equivalence.coverage.torch_names import is_class
 from equivalence.declare.difference import Raised
 from equivalence.declare.operator import LIMITS, Counterpart, Operator
 from equivalence.declare.twin import Twin
-from equivalence.findings import Finding
+from equivalence.findings.scripts import Finding
 from equivalence.report import accepted
 
 

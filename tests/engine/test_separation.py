@@ -21,7 +21,7 @@ LAZY = (
 EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = (
-    *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files", "findings"),
+    *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files"),
     *("dtypes", "held", "progress", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""

@@ -18,8 +18,8 @@ LINES, FILES = 400, 12
 LEVELS = (
     ("dtypes", "errors", "words", "files", "seeds", "nesting", "progress", "torchvision_schemas"),
     ("declare", "findings", "held", "targets"),
-    ("judge", "host", "reports"),
-    ("kinds", "sample", "randomness", "checkpoints", "catalogue"),
+    ("judge", "host"),
+    ("kinds", "sample", "randomness", "checkpoints"),
     ("structure", "stand_ins"),
     ("sides",),
     ("truth",),

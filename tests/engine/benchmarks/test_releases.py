@@ -5,8 +5,8 @@ import json
 import pytest
 
 from benchmarks import releases
-from equivalence import findings
-from equivalence.findings import CRASHES, FAILED, GONE, THERE
+from equivalence.findings import scripts
+from equivalence.findings.scripts import CRASHES, FAILED, GONE, THERE
 
 SCRIPT = '"""{} differs."""\n\nAPI = "mindspore.ops.{}"\nSEVERITY = "silent"\nTORCH = ()\n'
 
@@ -19,7 +19,7 @@ def found(tmp_path):
         path = folder / "kernel" / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(SCRIPT.format(name, name))
-    return findings.read_all(folder)
+    return scripts.read_all(folder)
 
 
 def kept(found, **states):
@@ -71,7 +71,7 @@ def test_what_a_script_declares_is_not_what_it_does(found):
 
 
 def test_this_environment_is_asked_and_the_others_stay(found, monkeypatch, tmp_path):
-    monkeypatch.setattr(findings, "FOLDER", found[0].path.parents[1])
+    monkeypatch.setattr(scripts, "FOLDER", found[0].path.parents[1])
     monkeypatch.setattr(releases, "KEPT", tmp_path / "releases.json")
     releases.KEPT.write_text(json.dumps({"2.9.0": {}, "2.10.0": {}}))
     body = 'print("expected 1")\nprint("got 2")\n'
@@ -86,5 +86,5 @@ def test_this_environment_is_asked_and_the_others_stay(found, monkeypatch, tmp_p
 
 
 def test_the_page_is_current():
-    found = findings.read_all(findings.FOLDER)
+    found = scripts.read_all(scripts.FOLDER)
     assert releases.PAGE.read_text() == releases.page(releases.load(), found)

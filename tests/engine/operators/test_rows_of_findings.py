@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence import findings
+from equivalence.findings import scripts
 from tests.twins.operators import operators
 
 WITHOUT_ROW = {
@@ -118,7 +118,7 @@ def gaps(found):
     return none, bare
 
 
-DECLARED = findings.read_all(findings.FOLDER)
+DECLARED = scripts.read_all(scripts.FOLDER)
 
 
 def test_a_finding_has_a_row_or_a_list_says_why_not():

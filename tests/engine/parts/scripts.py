@@ -1,6 +1,6 @@
 """Small scripts of findings, written by a test."""
 
-from equivalence import findings
+from equivalence.findings import scripts
 
 SCRIPT = '''"""{name} is wrong."""
 
@@ -22,7 +22,7 @@ def empty(tmp_path, monkeypatch):
     """An empty folder of findings, in an empty directory to write the report to."""
     found = tmp_path / "findings"
     found.mkdir()
-    monkeypatch.setattr(findings, "FOLDER", found)
+    monkeypatch.setattr(scripts, "FOLDER", found)
     monkeypatch.chdir(tmp_path)
     return found
 

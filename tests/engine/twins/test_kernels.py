@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from equivalence import findings, kinds
+from equivalence import kinds
 from equivalence.declare.draws import normal
 from equivalence.declare.operator import Operator, operator_case, to
 from equivalence.declare.spaces import unary
+from equivalence.findings import scripts
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
@@ -169,7 +170,7 @@ def test_another_device_has_no_such_verdict(monkeypatch):
 
 
 def test_every_kernel_that_is_declared_has_its_finding():
-    known = {each.name for each in findings.read_all(findings.FOLDER) if each.kind == "kernel"}
+    known = {each.name for each in scripts.read_all(scripts.FOLDER) if each.kind == "kernel"}
     for device in devices.DEVICES.values():
         for inaccuracy in device.inaccurate.values():
             assert inaccuracy.finding in known

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal, ties, uniform
-from equivalence.declare.operator import LIMITS, Operator, to
+from equivalence.declare.operator import DRAWN, LIMITS, Operator, to
 from equivalence.declare.spaces import SIDE, arguments, values
-from equivalence.declare.twin import DTYPES
 from tests.twins.operators.spaces_functional import (
     adaptive,
     batch,
@@ -124,8 +123,8 @@ POOLINGS = (
             dtypes=dtypes,
         )
         for rank, settings, limits, dtypes in (
-            (1, MEAN, EMPTY, DTYPES),
-            (2, MEANS, EMPTY | DIVIDED, DTYPES),
+            (1, MEAN, EMPTY, DRAWN),
+            (2, MEANS, EMPTY | DIVIDED, DRAWN),
             (3, MEANS, EMPTY | DIVIDED, SINGLE),
         )
     ),

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from equivalence import catalogue, findings
 from equivalence.__main__ import main
-from equivalence.findings import FOLDER
+from equivalence.findings import catalogue, scripts
+from equivalence.findings.scripts import FOLDER
 from tests.engine.parts.scripts import KILLED, TWO_LINES, empty, script
 
-DECLARED = findings.read_all(FOLDER)
+DECLARED = scripts.read_all(FOLDER)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_an_interruption_is_no_traceback(folder, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(findings.time, "sleep", interrupt)
+    monkeypatch.setattr(scripts.time, "sleep", interrupt)
     assert main(["findings", "run"]) == 130
     assert capsys.readouterr().err == "interrupted: reports/findings.txt was not written\n"
     assert not (folder.parent / "reports").exists()
@@ -86,7 +86,7 @@ def test_an_interruption_is_no_traceback(folder, monkeypatch, capsys):
 def test_the_list_has_the_most_dangerous_first_and_can_be_searched(capsys):
     assert main(["findings", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    order = list(findings.SEVERITIES)
+    order = list(scripts.SEVERITIES)
     severities = [line.split()[0] for line in lines]
     assert severities == sorted(severities, key=order.index)
     assert len(lines) == len(DECLARED)

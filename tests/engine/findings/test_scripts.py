@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from equivalence import findings
 from equivalence.__main__ import main
 from equivalence.errors import FindingError
-from equivalence.findings import CRASHES, FAILED, FOLDER, GONE, THERE
+from equivalence.findings import scripts
+from equivalence.findings.scripts import CRASHES, FAILED, FOLDER, GONE, THERE
 from tests.engine.parts.scripts import KILLED, SCRIPT, TWO_LINES, empty, script
 from tests.engine.test_separation import imported
 
@@ -48,7 +48,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def ended(path, limit=30.0):
-    (result,) = findings.run([findings.read(path)], limit=limit)
+    (result,) = scripts.run([scripts.read(path)], limit=limit)
     return result
 
 
@@ -85,10 +85,10 @@ def test_a_run_that_is_left_ends_its_scripts(folder):
     written = str(folder.parent / "pid")
     body = f"print(os.getpid(), file=open({written + '.new'!r}, 'w'), flush=True)\n"
     body += f"os.rename({written + '.new'!r}, {written!r})\n"
-    slow = findings.read(script(folder, "slow", body + "time.sleep(3600)"))
+    slow = scripts.read(script(folder, "slow", body + "time.sleep(3600)"))
     body = f"while not os.path.exists({written!r}): time.sleep(0.01)\n"
-    quick = findings.read(script(folder, "quick", body + TWO_LINES + "sys.exit(1)"))
-    with contextlib.closing(findings.run([slow, quick], jobs=2)) as results:
+    quick = scripts.read(script(folder, "quick", body + TWO_LINES + "sys.exit(1)"))
+    with contextlib.closing(scripts.run([slow, quick], jobs=2)) as results:
         assert next(results).finding == quick
         assert alive(int(Path(written).read_text()))
     assert not alive(int(Path(written).read_text()))
@@ -101,7 +101,7 @@ def test_scripts_run_side_by_side_each_in_an_empty_directory(folder):
     body += f"open(os.path.join({str(met)!r}, str(os.getpid())), 'x').close()\n"
     body += f"while len(os.listdir({str(met)!r})) < 3: time.sleep(0.01)\n"  # for ever, if alone
     paths = [script(folder, f"s{i}", body + "sys.exit(1)") for i in range(3)]
-    results = list(findings.run(map(findings.read, paths), jobs=3))
+    results = list(scripts.run(map(scripts.read, paths), jobs=3))
     assert [result.state for result in results] == [THERE] * 3
     assert os.listdir(folder) == ["kernel"]
     assert sorted(os.listdir(folder / "kernel")) == ["s0.py", "s1.py", "s2.py"]
@@ -127,7 +127,7 @@ def test_a_script_that_does_not_say_what_it_is_about_is_refused(folder, text, co
     path = script(folder, "a", "")
     path.write_text(text)
     with pytest.raises(FindingError, match=complaint):
-        findings.read_all(folder)
+        scripts.read_all(folder)
 
 
 @pytest.mark.parametrize("place", ["a.py", "odd/a.py", "kernel/deep/a.py", "odd/kernel/a.py"])
@@ -150,16 +150,16 @@ def test_a_name_that_two_kinds_have_is_refused(folder, capsys):
 def test_constants_are_read_without_running(folder):
     path = script(folder, "a", "raise SystemExit(9)", "gradient")
     expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",), (), "")
-    assert findings.read(path) == (path, *expected)
+    assert scripts.read(path) == (path, *expected)
 
 
 def test_findings_are_listed_by_kind_then_by_name(folder):
     for name, kind in (("a", "crash"), ("c", "kernel"), ("b", "kernel")):
         script(folder, name, "", kind)
-    assert [finding.name for finding in findings.read_all(folder)] == ["b", "c", "a"]
+    assert [finding.name for finding in scripts.read_all(folder)] == ["b", "c", "a"]
 
 
-DECLARED = findings.read_all(FOLDER)
+DECLARED = scripts.read_all(FOLDER)
 NEEDED = {"mindspore", "torch", "numpy", "PIL", "torchvision", *sys.stdlib_module_names}
 
 
@@ -178,14 +178,14 @@ def test_no_two_findings_say_the_same():
 
 
 def test_two_findings_still_stand():
-    chosen = findings.choose(DECLARED, ["leaky_relu_slope", "relu_nan"])
-    assert [result.state for result in findings.run(chosen, jobs=2)] == [THERE] * 2
+    chosen = scripts.choose(DECLARED, ["leaky_relu_slope", "relu_nan"])
+    assert [result.state for result in scripts.run(chosen, jobs=2)] == [THERE] * 2
 
 
 def test_a_signal_has_its_name():
     crash = next(finding for finding in DECLARED if finding.kind == "crash")
     lines = "expected 1\n"
-    told = findings._judge(crash, -signal.SIGFPE, lines, "")
+    told = scripts._judge(crash, -signal.SIGFPE, lines, "")
     assert told == (CRASHES, "killed by SIGFPE", "expected 1")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equivalence.errors import FindingError
-from equivalence.findings import FOLDER, Finding
+from equivalence.findings.scripts import FOLDER, Finding
 
 KEPT, PAGE = FOLDER / "reports.json", FOLDER.parent / "docs" / "reports.md"
 """The file of the reports, and the page that is written from it."""

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from equivalence import findings, reports
 from equivalence.errors import FindingError
 from equivalence.files import write
-from equivalence.findings import (
+from equivalence.findings import reports, scripts
+from equivalence.findings.scripts import (
     CONSTANTS,
     CRASHES,
     FAILED,
@@ -103,7 +103,7 @@ def report(found: list[Finding], results: Iterable[Result], path: Path = REPORT)
 
 def list_command(words: list[str]) -> int:
     """Print the findings that have all of some words, the most dangerous first."""
-    texts = {one: " ".join(map(str, one)).lower() for one in by_danger(findings.every())}
+    texts = {one: " ".join(map(str, one)).lower() for one in by_danger(scripts.every())}
     found = [one for one in texts if all(word.lower() in texts[one] for word in words)]
     if not found:
         raise FindingError(f"no finding has {' and '.join(words)}; leave a word out")
@@ -114,9 +114,9 @@ def list_command(words: list[str]) -> int:
 
 def show_command(names: list[str], report: bool = False) -> int:
     """Print all that findings say of themselves, and their scripts; or each as a text to post."""
-    for one in findings.choose(findings.every(), names):
+    for one in scripts.choose(scripts.every(), names):
         if report:
-            (result,) = findings.run([one])
+            (result,) = scripts.run([one])
             print(posting(result))
             continue
         print(f"{one.name}: {one.title}\n  {one.kind}: {KINDS[one.kind]}")
@@ -197,7 +197,7 @@ def _plain(cell: str) -> str:
 
 def index_command() -> int:
     """Write the page that lists all findings, and that of the public reports."""
-    found = findings.every()
+    found = scripts.every()
     pages = {INDEX: index(found), reports.PAGE: reports.page(reports.read(), found)}
     for path, text in pages.items():
         print(f"written to {write(path, text)}")
@@ -206,12 +206,12 @@ def index_command() -> int:
 
 def run_command(names: list[str], jobs: int) -> int:
     """Run scripts; return the exit code. Only a run of all scripts writes REPORT."""
-    every = findings.every()
-    found = findings.choose(every, names)
+    every = scripts.every()
+    found = scripts.choose(every, names)
     table = Table(found)
     print(table.title)
     results, begun, bar = [], time.monotonic(), Progress(len(found), "findings")
-    for result in findings.run(found, jobs):
+    for result in scripts.run(found, jobs):
         results.append(result)
         bar.clear()
         print(table.row(result), flush=True)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import temporary
 
-FOLDER = Path(__file__).parents[1] / "findings"
+FOLDER = Path(__file__).parents[2] / "findings"
 """The folder with the scripts, in one folder for each kind."""
 KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",

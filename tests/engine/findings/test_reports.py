@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from equivalence import findings, reports
 from equivalence.errors import FindingError
+from equivalence.findings import reports, scripts
 
 DECLARED = reports.read()
-NAMES = {each.name for each in findings.read_all(findings.FOLDER)}
+NAMES = {each.name for each in scripts.read_all(scripts.FOLDER)}
 ISSUE = "https://github.com/a/b/issues/7"
 ROUNDINGS = 64
 """How much a sum of some thousand terms may differ, in roundings of the largest result."""
@@ -94,7 +94,7 @@ def test_there_are_reports_of_several_sources_and_each_is_told_once():
 
 
 def test_the_page_is_current():
-    found = findings.read_all(findings.FOLDER)
+    found = scripts.read_all(scripts.FOLDER)
     assert reports.PAGE.read_text() == reports.page(DECLARED, found)
 
 
