@@ -58,7 +58,7 @@ class Focus(nn.Cell):
 
     def construct(self, x):
         # By reshaping: in PyNative mode on a CPU, x[:, :, ::2, ::2] has no gradient (finding
-        # slice_gradient_with_a_step).
+        # stepped_slice_gradient).
         b, c, h, w = x.shape
         x = x.reshape(b, c, h // 2, 2, w // 2, 2)
         parts = x.transpose(0, 5, 3, 1, 2, 4)  # top left, bottom left, top right, bottom right

@@ -5,6 +5,7 @@ import ast
 import numpy as np
 import pytest
 
+from equivalence import on_cpu
 from equivalence.coverage import known, usage
 from equivalence.coverage.reader import Call, Told
 from equivalence.coverage.text import hint
@@ -179,7 +180,8 @@ def test_each_line_that_is_verified_is_equal_on_random_data(judge):
         verified += 1
         expected = eval(call.text, {"torch": torch, "F": torch.nn.functional, **ours})
         try:
-            equal = same(expected, eval(written, {"ms": ms, **theirs}))
+            with on_cpu():  # what an Ascend alone has a kernel for
+                equal = same(expected, eval(written, {"ms": ms, **theirs}))
         except Exception as error:
             equal, written = False, f"{written} raised {error}"
         if not equal:
