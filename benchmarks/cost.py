@@ -29,7 +29,7 @@ from equivalence import files, kinds  # noqa: E402
 from equivalence.declare.twin import TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 
-NETWORKS = ("encoder_12", "decoder_8", "unet", "vision_resnet50")
+NETWORKS = ("encoder_12", "decoder_8", "unet_96", "vision_resnet50")
 
 MIB = 2**20
 

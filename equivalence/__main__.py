@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from equivalence import __version__
-from equivalence.declare.twin import DTYPES
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
@@ -113,7 +112,7 @@ def _add_compare(commands: Any) -> None:
     for option, values in (
         ("--phase", ("train", "eval")),
         ("--execution", ("pynative", "graph")),
-        ("--dtype", DTYPES),
+        ("--dtype", ("float32", "float16", "bfloat16")),
     ):
         default = values if option != "--dtype" else values[:1]
         command.add_argument(

@@ -51,7 +51,7 @@ TWINS = (
         heads=8,
         vocabulary=1000,
     ),
-    network("unet", "UNet", [normal(2, 3, 96, 64)], ("train", "eval"), classes=5),
+    network("unet_96", "UNet", [normal(2, 3, 96, 64)], ("train", "eval"), classes=5),
     network(
         "detection_head",
         "DetectionLoss",

@@ -6,6 +6,7 @@ does: it is a leaf, or a network whose own code joins right layers wrongly.
 """
 
 from equivalence.diagnosis import causes, statement
+from equivalence.diagnosis.causes import JOINED
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
 
@@ -38,7 +39,10 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         )
     in_order = [layers[path] for path in order if path in culprits]
     if wrong and not search.differs_by_draws_alone:
-        in_order = statement.point(search, in_order) + statement.beside(search, layers)
+        in_order = statement.point(search, in_order)
+        # What no statement explains may be its partner in part only, and stands for nothing.
+        if not any(JOINED in each.causes for each in in_order):
+            in_order += statement.beside(search, layers)
     return Diagnosis(
         search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
     )

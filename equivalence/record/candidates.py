@@ -192,7 +192,7 @@ class ReplayedCandidate:
             self.digest = rest["digest"]
             self.trace = {
                 name: dtypes.rounded(arrays[name], dtype)
-                if name in arrays
+                if dtype == "bfloat16" or np.dtype(dtype).kind in STORED_KINDS
                 else np.empty(shape, dtype)
                 for name, (shape, dtype) in rest["trace"].items()
             }

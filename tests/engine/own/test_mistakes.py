@@ -61,7 +61,7 @@ COMMANDS = [
     ("nets:Net ports:Net --input", "argument --input: expected at least one argument"),
     ("nets:Net ports:Net --phase trian", "invalid choice: 'trian' (choose from"),
     ("nets:Net ports:Net --execution eager", "invalid choice: 'eager'"),
-    ("nets:Net ports:Net --dtype bfloat16", "invalid choice: 'bfloat16'"),
+    ("nets:Net ports:Net --dtype float8", "invalid choice: 'float8'"),
     ("nets:Net ports:Net --seed seven", "argument --seed: invalid int value: 'seven'"),
     ("nets:Net ports:Net --seed 1.5", "argument --seed: invalid int value: '1.5'"),
     ("nets:Net ports:Net --rename dense", "'dense' is not KEY=VALUE"),

@@ -5,14 +5,12 @@ import os
 import signal
 import time
 
-import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, float64, nn, ops
 
 import ms_models.conv
 import ms_models.losses
 import ms_models.resnet
-from ms_models.bfloat16 import RootMeanSquareNorm
 
 
 class Affine(nn.Cell):
@@ -342,10 +340,3 @@ class UnbiasedPooled(Unbiased):
         if 0 in self.nudges:
             x = x + Tensor(self.nudges[0], x.dtype)
         return self.pool(x)
-
-
-class WideNorm(RootMeanSquareNorm):
-    """Its result is in float32, whatever its input is in."""
-
-    def construct(self, x):
-        return ops.cast(super().construct(x), ms.float32)

@@ -45,7 +45,7 @@ class Minted(Net):
     """An operator without a kernel on a CPU."""
 
     def construct(self, x):
-        return mint.nn.functional.gelu(super().construct(x))
+        return mint.cummin(super().construct(x), 0)[0]
 
 
 class Misshapen(Net):

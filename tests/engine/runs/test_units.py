@@ -58,7 +58,7 @@ def test_half_precision_is_as_coarse_by_itself():
         half = replace(case, dtype="float16")
         assert case_unit_roundoff(half, 0) == COARSE
         assert not is_coarse(half, 0)
-    assert set(DTYPES) == {"float32", "float16"}
+    assert set(DTYPES) == {"float32", "float16", "bfloat16"}
 
 
 def test_where_no_mode_is_coarser_no_reference_is_run_for_it(monkeypatch):

@@ -30,6 +30,12 @@ SIGNS = Twin(
 )
 
 
+class Differing(BatchSample):
+    """Batches of two inputs, and of no labels."""
+
+    differentiable, exact = (0, 1), ()
+
+
 def batch(*near: tuple[int, int]) -> BatchSample:
     """Gradients of the size of one, but for some that are zero within rounding."""
     rng = np.random.default_rng(0)
@@ -37,7 +43,7 @@ def batch(*near: tuple[int, int]) -> BatchSample:
     minus = plus * rng.choice([0.5, 2.0], SHAPE).astype(np.float32)
     for index in near:
         minus[index] = np.nextafter(plus[index], np.float32(9.0))
-    return BatchSample("signs", 0, [(plus, minus)], "float32")
+    return Differing("signs", 0, [(plus, minus)], "float32")
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def test_a_network_in_bfloat16_is_judged_in_its_unit_and_dtype():
 
 
 def test_a_result_or_a_gradient_of_another_dtype_is_none_of_bfloat16():
-    found = check(narrow("tests.engine.parts.networks_ms:WideNorm"), 0)
+    found = check(narrow("tests.engine.parts.halves_ms:WideNorm"), 0)
     assert {v.name: v.problem for v in found.judgement.differing} == {
         "output.0": "dtype float32, expected bfloat16"
     }
@@ -98,7 +98,7 @@ def test_recorded_truth_in_bfloat16_gives_the_same_verdict(tmp_path, mode):
     right = narrow("ms_models.bfloat16:RootMeanSquareNorm")
     recorded(tmp_path / "truth", right)
     assert judged(right, tmp_path / "truth", mode).passed
-    wide = narrow("tests.engine.parts.networks_ms:WideNorm")
+    wide = narrow("tests.engine.parts.halves_ms:WideNorm")
     assert not judged(wide, tmp_path / "truth", mode).passed
 
 
