@@ -62,7 +62,7 @@ DEFAULTS = [
     for argument in each.counterpart.defaults
 ]
 
-UNREADABLE = {"Tensor.__getitem__"}
+UNREADABLE = {"Tensor.__getitem__", "Tensor.__setitem__"}
 """Counterparts that tell their arguments nowhere."""
 
 
