@@ -1,6 +1,7 @@
 """Checks a network layer by layer: every part is compared by the engine, for one verdict."""
 
 import contextlib
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison, joined
+from equivalence.runs.comparison import Comparison, joined, stood_in
 from equivalence.twins import settings
 from equivalence.twins.compare import compare_size
 from equivalence.words import left
@@ -44,13 +45,13 @@ def check(case: LayeredCase, seed: int) -> Outcome:
         for path, why in mismatches(whole).items()
     ]
     every = list(parts(whole))
-    begun, own = time.monotonic(), [part.own.name for part in spread.share(every)]
+    begun, count, numbers = time.monotonic(), len(spread.share(every)), itertools.count()
 
     def compare(part: PartCase) -> Comparison:
-        number = own.index(part.own.name)
+        number = next(numbers)
         for tell in _tell:
-            rest = left(time.monotonic() - begun, number, len(own))
-            tell(f"{part.own.name} ({number + 1} of {len(own)}){rest}")
+            rest = left(time.monotonic() - begun, number, count)
+            tell(f"{part.own.name} ({number + 1} of {count}){rest}")
         made = compare_size(part, seed)
         kept.forget()
         return replace(
@@ -74,6 +75,7 @@ def check(case: LayeredCase, seed: int) -> Outcome:
         note=next((each.note for each in found if each.note), None),
         excused=tuple(dict.fromkeys(name for each in found for name in each.excused)),
         kernels=tuple(kernel for each in found for kernel in each.kernels),
+        stand_ins=stood_in(found),
         settings=configured,
         proposed=whole.partners.proposed,
     )

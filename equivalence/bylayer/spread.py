@@ -72,16 +72,16 @@ def joined(device: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _of_torchrun(device: str) -> Iterator[Group]:
-    of_device = devices.DEVICES[devices.place(device).runs_on]
-    if of_device.visible:
-        cards = devices.cards(devices.place(device).runs_on)
+    runs_on = devices.place(device).runs_on
+    if variable := devices.DEVICES[runs_on].visible:
+        cards = devices.cards(runs_on)
         number = int(os.environ["LOCAL_RANK"])
         if number >= len(cards):
             raise DeclarationError(
                 f"torchrun starts a process for card {number + 1}, and the host has {len(cards)}; "
                 f"write --nproc-per-node {len(cards)}"
             )
-        os.environ[of_device.visible] = cards[number]
+        os.environ[variable] = cards[number]
 
     from torch import distributed
 

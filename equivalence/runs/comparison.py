@@ -1,6 +1,6 @@
 """The comparison of a case: both sides after their runs, and the verdict."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ class Comparison:
     settings: the comparison of the settings, as in `Outcome`.
     excused: the names of the excuses that have changed the verdict so far.
     kernels: the inaccurate kernels that explain the candidate, as in `Outcome`.
+    stand_ins: for which functions others stood, as in `Outcome`.
     """
 
     reference: Reference
@@ -44,6 +45,12 @@ class Comparison:
     excused: tuple[str, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
+    stand_ins: tuple[str, ...] = ()
+
+
+def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """The functions for which others stood in any of them."""
+    return tuple(sorted({name for each in comparisons for name in each.stand_ins}))
 
 
 Part = tuple[Judgement, Callable[[str], str]]

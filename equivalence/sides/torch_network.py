@@ -358,7 +358,7 @@ class TorchNetwork:
             )
         return {
             # A gradient is None where the outputs do not depend on the leaf.
-            name: _numpy(torch.zeros_like(leaf) if gradient is None else gradient)
+            name: numbers(torch.zeros_like(leaf) if gradient is None else gradient)
             for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
         }
 
@@ -381,9 +381,4 @@ def beside(place: Place) -> torch.device:
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
     """A copy as a NumPy array."""
-    return _numpy(tensor).copy()
-
-
-def _numpy(tensor: torch.Tensor) -> np.ndarray:
-    """The values as a NumPy array; on the CPU it shares the tensor's memory."""
-    return numbers(tensor)
+    return numbers(tensor).copy()

@@ -17,13 +17,12 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample, moved
-from equivalence.sides.torch_constants import Constants
+from equivalence.sides.torch_constants import Constants, numbers
 from equivalence.sides.torch_modes import SkipInitialisation, on
 from equivalence.sides.torch_network import (
     TorchNetwork,
     Watch,
     _array,
-    _numpy,
     beside,
 )
 from equivalence.structure import torch_steps
@@ -81,7 +80,7 @@ class TorchTraining(TorchNetwork):
                 trace[tensors.loss(step)] = _array(loss)
                 if step in self.noted:
                     for name, parameter in self._trained().items():
-                        values = moved(_numpy(parameter), sample, name)
+                        values = moved(numbers(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
         trace |= self._buffers() | self._state(before)
         self.moved = torch_steps.progress(self.step, self.steps)
@@ -105,7 +104,7 @@ class TorchTraining(TorchNetwork):
             self.step = build(*self._built)  # with initial values, which tell a copy from zeros
         self.module = self.step.network
         kept, weights = self._held(), self._weights()
-        arrays = [{n: _numpy(v) for n, v in each.items()} for each in (kept, weights)]
+        arrays = [{n: numbers(v) for n, v in each.items()} for each in (kept, weights)]
         groups = held.groups(kept, _shapes(weights))
         self.renew()
         return [group for group in groups if group.copied(*arrays)]
@@ -181,7 +180,7 @@ def _storing(sample: Sample) -> Iterator[None]:
         trained = [p for group in optimizer.param_groups for p in group["params"]]
         with torch.no_grad():
             for index, parameter in enumerate(trained):
-                values = _numpy(parameter)
+                values = numbers(parameter)
                 stored = sample.updated(update, index, values)
                 if stored is not values:
                     parameter.copy_(torch.from_numpy(stored))

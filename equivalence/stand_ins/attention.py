@@ -3,7 +3,7 @@
 import mindspore as ms
 from mindspore import ops
 
-from equivalence.stand_ins.making import HALF
+from equivalence.stand_ins.making import HALF, repeat_interleave
 
 LAYOUTS = ("BSH", "BNSD", "SBH", "BSND", "TND")
 """How a primitive numbers layouts."""
@@ -62,7 +62,7 @@ def flash_attention(
     values = _heads_of(value, layout, width)
     repeats = queries.shape[1] // keys.shape[1]
     if repeats > 1:  # a head of keys serves several queries
-        keys, values = _shared(keys, repeats), _shared(values, repeats)
+        keys, values = repeat_interleave(keys, repeats, 1), repeat_interleave(values, repeats, 1)
     scores = ops.matmul(queries, keys.swapaxes(-1, -2)) * scale_value
     if real_shift is not None:
         scores = scores + real_shift
@@ -106,12 +106,6 @@ def _heads(x, layout, count):
 def _heads_of(x, layout, width):
     """As `_heads`, where the width of a head is known."""
     return _heads(x, layout, x.shape[-1] // width)
-
-
-def _shared(x, repeats):
-    batch, heads, places, width = x.shape
-    wide = ops.broadcast_to(ops.expand_dims(x, 2), (batch, heads, repeats, places, width))
-    return wide.reshape((batch, heads * repeats, places, width))
 
 
 def _joined(x, layout):

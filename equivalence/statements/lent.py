@@ -12,6 +12,7 @@ import torch
 
 from equivalence import nesting
 from equivalence.errors import lending_torch
+from equivalence.sides.torch_constants import numbers
 from equivalence.truth.measurement import Measurement
 
 Pull = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
@@ -51,7 +52,7 @@ class Lent:
                     outs, backs = zip(*roots, strict=True)
                     found = torch.autograd.grad(outs, inputs, backs, allow_unused=True)
                 back = zip(inputs, found, strict=True)
-                return [_array(torch.zeros_like(x) if each is None else each) for x, each in back]
+                return [numbers(torch.zeros_like(x) if each is None else each) for x, each in back]
 
         with lending_torch(), torch.enable_grad():
             arguments, keywords = nesting.transform((arguments, dict(keywords)), take)
@@ -59,13 +60,9 @@ class Lent:
             found = [x for _, x in nesting.leaves(outputs) if isinstance(x, torch.Tensor)]
             given = [x for x in found if x.is_floating_point()]
             arrays = nesting.transform(
-                outputs, lambda x: _array(x) if isinstance(x, torch.Tensor) else x
+                outputs, lambda x: numbers(x) if isinstance(x, torch.Tensor) else x
             )
         return arrays, pull
-
-
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.detach().cpu().numpy()
 
 
 def lend(measurement: Measurement, layers: Mapping[str, str], within: str) -> dict[str, Lent]:

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim import Optimizer
 
+from equivalence import dtypes
 from equivalence.sides.torch_network import Watch
 from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.updates import Act, Around, Changed, groups_of, trained_by
-
-HALVES = ("float16", "bfloat16")
-"""The shorter types in which people keep gradients, weights and states."""
 
 
 class Mistake(NamedTuple):
@@ -62,7 +60,7 @@ def usual(network: TorchTraining, scales: Collection[float]) -> Iterator[Mistake
         told = f"with weight decay divided by the loss scale, {scale:g}, as gradients are"
         yield _before(told, _decay_times(1.0 / scale))
     yield _before("with the gradients of gamma and beta exchanged", _exchanged(network))
-    for kind in HALVES:
+    for kind in dtypes.HALVES:  # in which people keep gradients, weights and states
         yield _before(f"with gradients in {kind}", _gradients_in(getattr(torch, kind)))
         yield _before(f"with the learning rate in {kind}", _rate_in(getattr(torch, kind)))
         state = _state_in(getattr(torch, kind))

@@ -35,18 +35,12 @@ def check(case: TwinCase, seed: int) -> Outcome:
         note=comparison.note,
         made_with=made_with,
         products=getattr(comparison.candidate, "products", None),
-        stand_ins=_stood_in(comparison.candidate),
+        stand_ins=comparison.stand_ins,
         excused=comparison.excused,
         kernels=comparison.kernels,
         settings=comparison.settings,
         proposed=comparison.partners.proposed,
     )
-
-
-def _stood_in(candidate: object) -> tuple[str, ...]:
-    """For what stand-ins stood; a recorded candidate has none."""
-    stand_ins = getattr(candidate, "stand_ins", None)
-    return tuple(sorted(stand_ins.used)) if stand_ins else ()
 
 
 def _record_reference(case: TwinCase, seed: int) -> str | None:

@@ -62,6 +62,9 @@ def compare_size(
     comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
+    stand_ins = getattr(candidate, "stand_ins", None)  # a recorded candidate has none
+    if stand_ins:
+        comparison = replace(comparison, stand_ins=tuple(sorted(stand_ins.used)))
     return pinned.judge(comparison, case)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.truth import Truth
 from equivalence.record import truths
-from equivalence.runs.comparison import Comparison, joined
+from equivalence.runs.comparison import Comparison, joined, stood_in
 from equivalence.twins.compare import compare_size
 
 if TYPE_CHECKING:
@@ -64,4 +64,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         tuple(dict.fromkeys(excused)),
         tuple(kernels),
         first.settings,
+        stood_in(comparison for _, comparison in comparisons),
     )

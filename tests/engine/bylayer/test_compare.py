@@ -56,6 +56,15 @@ def test_right_networks_are_equal_in_every_part(execution, tied):
     assert "gradient:embed.weight of around" in names
 
 
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_stand_ins_of_a_part_are_told(execution):
+    """The summary counts them: without a kernel, nothing of the operator itself was compared."""
+    result = compared(ours={"blocks": {1: {"minted": True}}}, execution=execution)
+    assert result, result
+    assert [verdict.outcome.stand_ins for verdict in result.verdicts] == [("mint.clone",)]
+    assert "stand-ins on the CPU in 1 case, for mint.clone 1" in str(result)
+
+
 def test_right_networks_are_equal_while_training():
     assert compared(phase="train")
 

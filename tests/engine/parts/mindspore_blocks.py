@@ -1,20 +1,23 @@
 """The network of `torch_blocks.py` in MindSpore, right or with a mistake."""
 
-from mindspore import nn, ops
+from mindspore import mint, nn, ops
 
 
 class Block(nn.Cell):
-    """A residual block."""
+    """A residual block; `minted` calls an operator that has no kernel on a CPU."""
 
-    def __init__(self, width, epsilon=1e-5, residual=True, stop=False):
+    def __init__(self, width, epsilon=1e-5, residual=True, stop=False, minted=False):
         super().__init__()
         self.norm, self.fc = nn.LayerNorm((width,), epsilon=epsilon), nn.Dense(width, width)
         self.scale, self.residual, self.stop = 0.5, residual, stop
+        self.minted = minted
 
     def construct(self, x, mask, shift=False):
         y = ops.sigmoid(self.fc(self.norm(x) * mask))
         if self.stop:
             y = ops.stop_gradient(y)
+        if self.minted:
+            y = mint.clone(y)
         out = y + (1.0 if shift else 0.0)
         return (x + out if self.residual else out), y.mean(-1)
 
