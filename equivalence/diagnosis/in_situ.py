@@ -31,11 +31,13 @@ class Flow:
 
     inputs: (layer, call) -> its inputs in the case's dtype; only of calls that can be repeated.
     arguments: (layer, call) -> how it is called with them.
+    flowing: (layer, call) -> the positions of the inputs that gradients flow to.
     between: output or cotangent -> its truth with its sensitivity.
     """
 
     inputs: dict[tuple[str, int], list[np.ndarray]] = field(default_factory=dict)
     arguments: dict[tuple[str, int], Arguments] = field(default_factory=dict)
+    flowing: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     between: dict[Site, Expected] = field(default_factory=dict)
 
     def calls(self, layer: str) -> list[int]:
@@ -60,13 +62,16 @@ def observe(measurement: Measurement) -> Flow:
     if all(values.dtype != "int64" for values in sample.inputs()):
         narrower["int64"] = "int32"  # the dtype of the reference's labels
 
-    def called(layer: str, call: int, arguments: Arguments, arrays: list[np.ndarray]) -> None:
+    def called(
+        layer: str, call: int, arguments: Arguments, arrays: list[np.ndarray], flowing: list[int]
+    ) -> None:
         named = [str(values.dtype) for values in arrays]
         rounded = [
             dtypes.rounded(values, narrower.get(dtype, dtype)).copy()
             for values, dtype in zip(arrays, named, strict=True)
         ]
         flow.inputs[layer, call], flow.arguments[layer, call] = rounded, arguments
+        flow.flowing[layer, call] = flowing
 
     def keep(site: Site, values: np.ndarray) -> None:
         if values.dtype.kind == "f":
@@ -94,6 +99,7 @@ class InSitu(Sample):
     cotangents: name of an output -> its cotangent.
     altered: name -> values that replace a weight's.
     called: how the layer is called; None: each input is a positional argument.
+    flowing: the positions of the inputs whose gradients are compared; None: of all floating ones.
     """
 
     def __init__(
@@ -104,19 +110,22 @@ class InSitu(Sample):
         cotangents: Mapping[str, np.ndarray],
         altered: Mapping[str, np.ndarray] | None = None,
         called: Arguments | None = None,
+        flowing: list[int] | None = None,
     ):
         called = called or Arguments.plain(len(inputs))
         super().__init__(f"{whole.name}/{layer}", whole.seed, [], whole.dtype, called)
         self.whole, self.prefix = whole, f"{layer}." if layer else ""
         self.layer_inputs, self.cotangents = inputs, cotangents
         self.altered = altered or {}
+        self.flowing = flowing
 
     def inputs(self, _step: int = 1) -> list[np.ndarray]:
         return self.layer_inputs
 
     @property
     def differentiable(self) -> list[int]:
-        return [i for i, values in enumerate(self.layer_inputs) if values.dtype.kind == "f"]
+        floating = [i for i, values in enumerate(self.layer_inputs) if values.dtype.kind == "f"]
+        return floating if self.flowing is None else self.flowing
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         if name in self.altered:
@@ -144,7 +153,8 @@ def sample_of_call(
         for site, expected in flow.between.items()
         if site[:3] == (layer, call, "cotangent")
     }
-    return InSitu(whole, layer, inputs, cotangents, called=flow.arguments[layer, call])
+    at = layer, call
+    return InSitu(whole, layer, inputs, cotangents, None, flow.arguments[at], flow.flowing[at])
 
 
 def _untied(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -259,6 +259,10 @@ def _causes(blame: Blame) -> list[str]:
         lines = [f"it takes what {takes} gives, and the reference another value"]
     elif blame.constant:
         lines = ["it uses a constant that is another one in the reference"]
+    elif blame.agrees is not None:
+        lines = [
+            f"its result is that of {blame.agrees.place}, and the reference goes on from there"
+        ]
     elif blame.takes:
         lines = []
     else:

@@ -150,8 +150,9 @@ class TorchNetwork:
     def observed(self, sink: Sink, called: Called | None = None) -> Iterator[None]:
         """A context in which `sink` gets the outputs and cotangents of every layer.
 
-        called: gets the layer, the number of the call, its arguments and the arrays among them; not
-        for a call with anything but tensors, None, numbers and texts, in tuples, lists and dicts.
+        called: gets the layer, the number of the call, its arguments, the arrays among them and the
+        positions of those that gradients flow to; not for a call with anything but tensors, None,
+        numbers and texts, in tuples, lists and dicts.
 
         Keywords that are None, True or False are left out: switches such as those of attention.
         Where a layer is compared alone, both sides run it without them.
@@ -167,7 +168,9 @@ class TorchNetwork:
                 arrays = [leaf for leaf in found if isinstance(leaf, torch.Tensor)]
                 passed = torch.Tensor | bool | int | float | str | None
                 if called and arrays and all(isinstance(leaf, passed) for leaf in found):
-                    called(path, call, _arguments(args, kwargs), list(map(_array, arrays)))
+                    flowing = [i for i, leaf in enumerate(arrays) if leaf.requires_grad]
+                    values = list(map(_array, arrays))
+                    called(path, call, _arguments(args, kwargs), values, flowing)
 
             return hook
 

@@ -7,8 +7,9 @@ is right, and so is what the statement takes: the statement is to blame. What is
 another way, and rightly, is thereby never blamed.
 """
 
+import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,9 +32,6 @@ TRIED = 40
 
 MISTAKES = 4
 """At most this many mistakes, one behind the other, are told apart."""
-
-TOGETHER = 8
-"""At most this many values of one statement are replaced together."""
 
 
 Step = tuple[Blame, dict[Swap, np.ndarray]]
@@ -86,16 +84,17 @@ class Statements(Watched):
         trial, mends = self._first(suspects)
         found = self._told(trial)
         if found is not None and not found.takes:
-            suspects = [v for v in suspects if alike(self._statement(v), found.statement)]
-            return self._rather(self._misplaced(suspects, mends), found, trial)
+            suspects = [v for v in suspects if alike(self.statement(v), found.statement)]
+            return self._rather(self._misplaced(suspects, mends, found), found, trial)
         # One mistake that explains all is likelier than two.
-        if step := self._rather(self._misplaced(suspects, self._all), found, []):
+        if step := self._rather(self._misplaced(suspects, self._all, found), found, []):
             return step
-        before = suspects[: suspects.index(trial[0][0])] if trial else suspects
+        tried = {value for value, _, _ in trial}
+        before = list(itertools.takewhile(lambda value: value not in tried, suspects))
         earlier = self._progress(before) or self._progress(self._taken(suspects))
         if blame := self._told(earlier):
             return blame, self._places(earlier)
-        return (found, self._places(trial)) if found else self._misplaced(suspects, mends)
+        return (found, self._places(trial)) if found else self._misplaced(suspects, mends, found)
 
     def _rather(
         self, misplaced: Step | None, found: Blame | None, trial: Sequence[Trial]
@@ -106,24 +105,40 @@ class Statements(Watched):
         return (found, self._places(trial)) if found and trial else None
 
     def _first(self, suspects: Sequence[int]) -> tuple[list[Trial], set[int]]:
-        """The first trial that mends all outputs, or, if none does, some; and what then agree."""
+        """The first trial that mends all outputs, or, if none does, some; and what then agree.
+
+        A single wrong output is come to from behind, too: much may be computed in another way
+        before the mistake.
+        """
         some: list[Trial] = []
         mends: set[int] = set()
-        for value in suspects:
-            for trial in self._trials(value):
-                if time.process_time() > self.deadline:
-                    return some, mends
-                agreeing = self._agreeing(self._places(trial))
-                if agreeing == self._all:
-                    return trial, self._all
-                if not some and agreeing > self.agreeing:
+        single = len(self._all - self.agreeing) == 1
+        halfway = (time.process_time() + self.deadline) / 2.0
+        for trial, agreeing in self._tried(suspects, halfway if single else self.deadline):
+            if agreeing == self._all:
+                return trial, self._all
+            if not some and agreeing > self.agreeing:
+                some, mends = trial, agreeing
+        if single and not some:
+            for trial, agreeing in self._tried(suspects[::-1], self.deadline):
+                if agreeing == self._all and trial[0][0] not in [value for value, _, _ in some]:
                     some, mends = trial, agreeing
         return some, mends
+
+    def _tried(
+        self, values: Sequence[int], deadline: float
+    ) -> Iterator[tuple[list[Trial], set[int]]]:
+        """What may stand in the places of values, and the outputs that then agree."""
+        for value in itertools.islice(filter(self.counterparts, values), TRIED):
+            for trial in self._trials(value):
+                if time.process_time() > deadline:
+                    return
+                yield trial, self._agreeing(self._places(trial))
 
     def _trials(self, value: int) -> Iterator[list[Trial]]:
         """What may stand in the place of a value, and of those beside it."""
         yield from ([(value, *trial)] for trial in self.counterparts(value))
-        beside = self._beside(value)
+        beside = self.beside(value)
         if len(beside) > 1:
             yield from self._together(beside)
 
@@ -132,19 +147,18 @@ class Statements(Watched):
 
         They must be given by other statements: so these go on rightly, and another is wrong, too.
         """
-        had = {number for numbers in self.found for number in numbers}
         for value in suspects:
             best: tuple[int, list[Trial]] = 0, []
             for trial in self._trials(value):
                 if time.process_time() > self.deadline:
                     return []
-                if not any(known.number in had for _, known, _ in trial):
-                    best = max(best, (len(self._brought(trial, had)), trial), key=lambda b: b[0])
+                if not any(known.number in self.had for _, known, _ in trial):
+                    best = max(best, (len(self._brought(trial)), trial), key=lambda b: b[0])
             if best[1]:
                 return best[1]
         return []
 
-    def _brought(self, trial: Sequence[Trial], had: set[int]) -> set[int]:
+    def _brought(self, trial: Sequence[Trial]) -> set[int]:
         """The quantities that other statements give in a trial, and that no value was before."""
         try:
             recording = self.run(self.replaced | self._places(trial), recorded=True)[0]
@@ -152,10 +166,10 @@ class Statements(Watched):
             return set()
         value = trial[0][0]
         still = {number for values in recording.values for number in self.find(values)[0]}
-        if value in self.settled and not had <= still.union(self.found[value]):
+        if value in self.settled and not self.had <= still.union(self.found[value]):
             return set()  # it is right for some that take it
         own = {number for _, _, want in trial for number in self.find(want)[0]}
-        statement = self._statement(value)
+        statement = self.statement(value)
         given = {
             each
             for call in recording.calls
@@ -164,7 +178,7 @@ class Statements(Watched):
         }
         # Whole numbers, as of masks and places, agree by chance.
         telling = (v for v in map(recording.values.__getitem__, given) if (v != np.round(v)).any())
-        return {number for v in telling for number in self.find(v)[0]} - had - own
+        return {number for v in telling for number in self.find(v)[0]} - self.had - own
 
     def _mended_before(
         self, spots: Mapping[Swap, np.ndarray], found: Sequence[Blame]
@@ -173,18 +187,13 @@ class Statements(Watched):
         ahead = [number for number, _, _ in spots]
         seen = set(ahead)
         while ahead:
-            fresh = self._made_by(ahead.pop()) - seen
+            fresh = self.candidate.made_by(ahead.pop()) - seen
             seen |= fresh
             ahead += fresh
         replaced = {number for number, _, _ in self.replaced}
         statements = [each.statement.place for each in found] if seen & replaced else []
         names = {self.candidate.calls[number].name for number in seen}
         return (*statements, *(each.name for each in self.lent.values() if each.name in names))
-
-    def _made_by(self, number: int) -> set[int]:
-        """The calls that make what a call takes."""
-        taken = range(len(self.candidate.calls[number].inputs))
-        return {self.candidate.sources.get((number, i), -1) for i in taken} - {-1}
 
     def _taken(self, suspects: Sequence[int]) -> list[int]:
         """The values of the reference that suspects are made of.
@@ -199,13 +208,16 @@ class Statements(Watched):
             if v in self.settled and v in producers and self.candidate.values[v].size > 1
         ]
 
-    def _misplaced(self, suspects: Sequence[int], mends: set[int]) -> Step | None:
+    def _misplaced(
+        self, suspects: Sequence[int], mends: set[int], found: Blame | None
+    ) -> Step | None:
         """A right value that suspects are made of, where the reference has one of its own.
 
         mends: the outputs that agree with the reference's value there, at least.
+        found: the statement to blame else.
         """
         numbers = self._leading(suspects)
-        lacking = self._lacking()
+        lacking = self.lacking(found and found.counterpart)
         for value in self._taken(suspects):
             values = self.candidate.values[value]
             spots = [
@@ -215,8 +227,10 @@ class Statements(Watched):
                 if v == value
             ]
             for known in lacking:
-                if known.truth.shape != values.shape or time.process_time() > self.deadline:
+                if known.truth.shape != values.shape or known.number in self.found[value]:
                     continue
+                if time.process_time() > self.deadline:
+                    return None
                 want = self.quantities.recording.values[known.number]
                 places = dict.fromkeys(spots, want)
                 agreeing = self._agreeing(places)
@@ -232,19 +246,11 @@ class Statements(Watched):
         numbers = set(ahead)
         while ahead:
             number = ahead.pop()
-            made = {
-                self.candidate.sources.get((number, i)) for i in range(len(calls[number].inputs))
-            }
-            inside = {n for n in made if n is not None}
-            inside = {n for n in inside if alike(calls[n].statement, calls[number].statement)}
+            made = self.candidate.made_by(number)
+            inside = {n for n in made if alike(calls[n].statement, calls[number].statement)}
             ahead += inside - numbers
             numbers |= inside
         return sorted(numbers)
-
-    def _lacking(self) -> list[Known]:
-        """The values of the reference that the candidate never computes."""
-        had = {number for numbers in self.found for number in numbers}
-        return [known for known in self.quantities.known if known.number not in had]
 
     def _told_misplaced(
         self, value: int, user: int, known: Known, want: np.ndarray
@@ -260,27 +266,6 @@ class Statements(Watched):
         )
         values = self.candidate.values[value]
         return Blame(statement, counterpart, values, want, known.rounding, misplaced=source)
-
-    def _statement(self, value: int) -> Statement | None:
-        """The statement that gives a value, or, of a leaf, takes it first."""
-        producer = self.candidate.producers.get(value)
-        if producer is None:
-            producer = self.candidate.users(value)[0]
-        return self.candidate.calls[producer].statement
-
-    def _beside(self, value: int) -> list[int]:
-        """The values that the same operator of the same statement gives, each time that it runs."""
-        producer = self.candidate.producers.get(value)
-        if producer is None:
-            return [value]
-        call = self.candidate.calls[producer]
-        every = dict.fromkeys(
-            other
-            for each in self.candidate.calls
-            if each.name == call.name and alike(each.statement, call.statement)
-            for other in each.outputs
-        )
-        return [other for other in every if other not in self.settled][:TOGETHER]
 
     def _together(self, values: Sequence[int]) -> Iterator[list[Trial]]:
         """All values of one statement, which runs more than once or gives several, at a time.
@@ -300,7 +285,7 @@ class Statements(Watched):
 
     def _places(self, trial: Sequence[Trial]) -> dict[Swap, np.ndarray]:
         """What stands where in a trial."""
-        return {spot: want for value, _, want in trial for spot in self._spots(value)}
+        return {spot: want for value, _, want in trial for spot in self.spots(value)}
 
     def _agreeing(self, places: Mapping[Swap, np.ndarray]) -> set[int]:
         """The outputs that are right with these values in their places, and those before."""
@@ -308,16 +293,6 @@ class Statements(Watched):
             return self.matching(outputs(self.run(self.replaced | places, recorded=False)[1]))
         except Exception:  # the values cannot stand there
             return set()
-
-    def _spots(self, value: int) -> list[Swap]:
-        """Where a value comes into a run: from its calls, or, of a leaf, into each call."""
-        side = "output" if value in self.candidate.producers else "input"
-        return [
-            (number, side, i)
-            for number, call in enumerate(self.candidate.calls)
-            for i, v in enumerate(call.outputs if side == "output" else call.inputs)
-            if v == value
-        ]
 
     def _suspects(self) -> list[int]:
         """The values that wrong outputs are made of and the reference has not, in order.
@@ -343,21 +318,21 @@ class Statements(Watched):
             fresh = [v for v in taken if v not in seen and not self.settles(v)]
             seen.update(fresh)
             ahead += fresh
-        ordered = sorted(suspects, key=lambda v: (suspects[v], v in self.candidate.producers))
-        return ordered[:TRIED]
+        return sorted(suspects, key=lambda v: (suspects[v], v in self.candidate.producers))
 
     def _told(self, trial: Sequence[Trial]) -> Blame | None:
         if not trial:
             return None
         value, known, want = trial[0]
-        statement = self._statement(value)
+        statement = self.statement(value)
         if statement is None:
             return None
-        takes = {s for each, _, _ in trial for s in self._open_ends(each, statement)}
+        takes = self._takes(trial, statement)
         number = self.candidate.producers.get(value, -1)
         call = self.candidate.calls[number] if number >= 0 else None
+        agrees = self._agrees(value)
         return Blame(
-            statement,
+            (agrees and statement.outer) or statement,
             self.quantities.recording.statement_of(known.number),
             self.candidate.values[value],
             want,
@@ -366,7 +341,14 @@ class Statements(Watched):
             call is None,
             operator=call.name if call else "",
             at=(number, call.outputs.index(value) if call else 0),
+            agrees=agrees,
         )
+
+    def _agrees(self, value: int) -> Statement | None:
+        """The reference's statement that gives the very values that the network returns."""
+        if value not in self.settled or value not in map(self.candidate.value, self.outputs):
+            return None
+        return self.quantities.recording.statement_of(self.found[value][0])
 
     def gives(self, blame: Blame) -> bool:
         """Whether a run, such as one with an accurate kernel, gives what a statement is to give.
@@ -379,19 +361,27 @@ class Statements(Watched):
         error = norm(plain(values) - plain(blame.want))
         return error <= BUDGET * blame.unit
 
-    def _open_ends(self, value: int, statement: Statement) -> set[Statement]:
-        """The other statements that give what a value is made of and the reference has not."""
-        found, ahead, seen = set(), [value], {value}
+    def _takes(self, trial: Sequence[Trial], statement: Statement) -> set[Statement]:
+        """The other statements that give what values are made of and the reference has not."""
+        made = {self.candidate.producers.get(value) for value, _, _ in trial} - {None}
+        takes = self._open_ends(made, statement)
+        if takes and len(made) > 1:
+            # The statement runs more than once: what it takes may come from its run before.
+            self.look(self.replaced | self._places(trial))
+            takes &= self._open_ends(made, statement)
+            self.look(self.replaced)
+        return takes
+
+    def _open_ends(self, numbers: Iterable[int], statement: Statement) -> set[Statement]:
+        found, ahead, seen = set(), [*numbers], set()
         while ahead:
-            producer = self.candidate.producers.get(ahead.pop())
-            taken = self.candidate.calls[producer].inputs if producer is not None else ()
-            for each in taken:
+            for each in self.candidate.calls[ahead.pop()].inputs:
                 if each in seen or self.settles(each) or self.is_mask(each):
                     continue
                 seen.add(each)
                 source = self.candidate.statement_of(each)
                 if alike(source, statement):
-                    ahead.append(each)
+                    ahead.append(self.candidate.producers[each])
                 elif source is not None:
                     found.add(source)
         return found

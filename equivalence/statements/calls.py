@@ -31,6 +31,7 @@ class Statement:
     text: the source of the line.
     layer: the path of the layer whose code it is; "" is the network itself.
     caller: the place of the user's code that calls this function; "" where a framework does.
+    outer: the statement of the network itself that leads to it; None: this one, or it is not known.
     """
 
     file: str
@@ -38,6 +39,7 @@ class Statement:
     text: str
     layer: str
     caller: str = ""
+    outer: "Statement | None" = None
 
     @property
     def place(self) -> str:
@@ -144,6 +146,11 @@ class Recording:
         producer = self.producers.get(value)
         return None if producer is None else self.calls[producer].statement
 
+    def made_by(self, number: int) -> set[int]:
+        """The numbers of the calls that make what a call takes."""
+        taken = range(len(self.calls[number].inputs))
+        return {self.sources.get((number, i), -1) for i in taken} - {-1}
+
     def giving(self, value: int) -> list[Call]:
         """The calls that give a value."""
         return [call for call in self.calls if value in call.outputs]
@@ -180,7 +187,7 @@ class Code:
     def here(self) -> Statement | None:
         """The innermost statement of the network's code that is running now."""
         frame: FrameType | None = sys._getframe(1)
-        found, inside = None, False
+        found, layer, outer, inside = None, "", None, False
         for _ in range(DEPTH):
             # Behind the network is the engine, and behind that whoever runs it.
             engine = frame is not None and of_engine(frame.f_code.co_filename)
@@ -193,11 +200,13 @@ class Code:
                 caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
                 found = frame.f_code.co_filename, frame.f_lineno, caller
             if found is not None:
-                owner = frame.f_locals.get("self")
-                if id(owner) in self.paths:
-                    return _statement(*found, self.paths[id(owner)])
+                path = self.paths.get(id(frame.f_locals.get("self")))
+                layer = layer or path or ""
+                if path == "" and self._is_own(frame):
+                    outer = _statement(frame.f_code.co_filename, frame.f_lineno)
+                    break
             frame = frame.f_back
-        return _statement(*found, "") if found else None
+        return _statement(*found, layer, outer) if found else None
 
     def _is_own(self, frame: FrameType) -> bool:
         file = frame.f_code.co_filename
@@ -222,8 +231,11 @@ def framework(module: str) -> bool:
     return package(module) in FRAMEWORKS
 
 
-def _statement(file: str, line: int, caller: str, layer: str) -> Statement:
-    return Statement(file, line, linecache.getline(file, line).strip(), layer, caller)
+def _statement(
+    file: str, line: int, caller: str = "", layer: str = "", outer: Statement | None = None
+) -> Statement:
+    outer = outer if outer and (outer.file, outer.line) != (file, line) else None
+    return Statement(file, line, linecache.getline(file, line).strip(), layer, caller, outer)
 
 
 def _place(file: str, line: int) -> str:

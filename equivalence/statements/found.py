@@ -22,6 +22,8 @@ class Blame:
         where its result is wrong.
     backward: whether its result is right, and what comes back to what it takes is not; the values
         are then cotangents.
+    agrees: the reference's statement that gives the same result; the reference then goes on. None
+        where the result is wrong.
     further: statements that follow, of which any may be to blame instead.
     after: what is to be mended first, so that what it takes is right: the places of statements, and
         layers.
@@ -38,6 +40,7 @@ class Blame:
     constant: bool = False
     misplaced: Statement | None = None
     backward: bool = False
+    agrees: Statement | None = None
     further: tuple[Statement, ...] = ()
     after: tuple[str, ...] = ()
     operator: str = ""

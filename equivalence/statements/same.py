@@ -114,6 +114,10 @@ class Quantities:
         """The values of so many elements."""
         return self._by_size.get(size, [])
 
+    def may_be_in_another_order(self, values: np.ndarray) -> bool:
+        """Whether a quantity has the mean and the mean square of these."""
+        return any(True for _ in self._near(plain(values)))
+
     def find(self, values: np.ndarray) -> tuple[list[int], bool]:
         """The values of the reference that are the same quantity as these.
 

@@ -7,8 +7,9 @@ import numpy as np
 from equivalence.judge import tensors
 from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.calls import Recording, Spot, content
+from equivalence.statements.calls import Recording, Spot, Statement, content
 from equivalence.statements.forms import blocks, forms, likeness, marks_alike
+from equivalence.statements.found import alike
 from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
@@ -21,6 +22,12 @@ PROBES = 2
 
 COUNTERPARTS = 5
 """At most this many values of the reference are tried in the place of one of the candidate's."""
+
+PLAUSIBLE = 0.75
+"""Values of the reference that have less in common with one of the candidate's are not tried."""
+
+TOGETHER = 8
+"""At most this many values of one statement are replaced together."""
 
 KINDS = {
     **dict.fromkeys(("bmm", "mm", "addmm", "batchmatmul", "matmul", "dense", "einsum"), "product"),
@@ -72,6 +79,7 @@ class Watched:
         found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
+        self.had = {number for numbers in self.found for number in numbers}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
 
     def _reference(self, sample) -> tuple[Recording, list[np.ndarray]]:
@@ -125,9 +133,10 @@ class Watched:
             and values.size > 1
             and (
                 self.quantities.has_part(values, self._of_shape(values.shape))
-                # What the candidate itself joins may be joined in the wrong order.
+                # What is joined may be joined in the wrong order.
                 or (
                     self._kind(self.candidate, value) != "join"
+                    and not self.quantities.may_be_in_another_order(values)
                     and any(all(self.find(block)[0] for block in cut) for cut in blocks(values))
                 )
             )
@@ -151,13 +160,16 @@ class Watched:
                 score = self._shared(known, sources)
                 score += 0.25 * (kind is not None and kind == self._kind(recording, known.number))
                 score += 0.5 * (known.truth.size == values.size)
+                score += 0.3 * (known.number not in self.had)
                 score -= 0.3 * abs(
                     self._when(self.candidate, value) - self._when(recording, known.number)
                 )
                 for rank, want in enumerate(forms(recording.values[known.number], values)):
                     if want.shape == values.shape and known.equals(plain(values), plain(want)):
                         continue  # it has that value already
-                    ranked.append((score + likeness(want, values) - 0.2 * rank, known, want))
+                    total = score + likeness(want, values) - 0.2 * rank
+                    if total >= PLAUSIBLE:
+                        ranked.append((total, known, want))
             ranked.sort(key=lambda each: -each[0])
             # The output itself comes first; where nothing before it mends it, it does.
             own = [
@@ -192,6 +204,51 @@ class Watched:
         producer = recording.producers.get(known.number)
         taken = set(recording.calls[producer].inputs) if producer is not None else set()
         return len(taken & sources) / max(len(taken), 1)
+
+    def statement(self, value: int) -> Statement | None:
+        """The statement that gives a value, or, of a leaf, takes it first."""
+        producer = self.candidate.producers.get(value)
+        if producer is None:
+            producer = self.candidate.users(value)[0]
+        return self.candidate.calls[producer].statement
+
+    def spots(self, value: int) -> list[Swap]:
+        """Where a value comes into a run: from its calls, or, of a leaf, into each call."""
+        side = "output" if value in self.candidate.producers else "input"
+        return [
+            (number, side, i)
+            for number, call in enumerate(self.candidate.calls)
+            for i, v in enumerate(call.outputs if side == "output" else call.inputs)
+            if v == value
+        ]
+
+    def beside(self, value: int) -> list[int]:
+        """The values that the same operator of the same statement gives, each time that it runs."""
+        producer = self.candidate.producers.get(value)
+        if producer is None:
+            return [value]
+        call = self.candidate.calls[producer]
+        every = dict.fromkeys(
+            other
+            for each in self.candidate.calls
+            if each.name == call.name and alike(each.statement, call.statement)
+            for other in each.outputs
+        )
+        return [other for other in every if other not in self.settled][:TOGETHER]
+
+    def lacking(self, statement: Statement | None) -> list[Known]:
+        """The values of the reference that the candidate lacks; then those a statement takes.
+
+        statement: one of the reference.
+        """
+        recording, known = self.quantities.recording, self.quantities.known
+        taken = {
+            v for call in recording.calls if alike(call.statement, statement) for v in call.inputs
+        }
+        return [
+            *(each for each in known if each.number not in self.had),
+            *(each for each in known if each.number in self.had & taken),
+        ]
 
     def is_mask(self, value: int) -> bool:
         """Whether a value marks what a mask of the reference marks, by other numbers."""

@@ -31,9 +31,9 @@ class Site(NamedTuple):
 Sink = Callable[[Site, np.ndarray], None]
 """A function that gets a copy of every tensor during a run; nothing else keeps the copy."""
 
-Called = Callable[[str, int, Arguments, list[np.ndarray]], None]
+Called = Callable[[str, int, Arguments, list[np.ndarray], list[int]], None]
 """A function that gets every call of a layer: the layer, the number of the call, from 0, its
-arguments, and the arrays among them."""
+arguments, the arrays among them, and the positions of those that gradients flow to."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ BOXES = uniform(12, 4, low=3.0, high=9.0)
 
 NETWORKS = {
     "Focus": ([normal(2, 3, 12, 10)], {"in_channels": 3, "out_channels": 8, "ksize": 3}),
-    "CSPLayer": ([normal(3, 8, 7, 6)], {"in_channels": 8, "out_channels": 12, "n": 2}),
+    "CSPLayer": ([normal(3, 8, 7, 6)], {"in_channels": 8, "out_channels": 12, "n": 1}),
     "SPPBottleneck": ([normal(2, 8, 11, 10)], {"in_channels": 8, "out_channels": 10}),
     "YOLOXHead": (
         [(normal(3, 8, 6, 5), normal(3, 16, 4, 3), normal(3, 32, 3, 3))],
@@ -35,7 +35,7 @@ LOSSES = {
 # fmt: off
 MISTAKES = tuple(Mistake(*each) for each in (
     ("patches_in_reading_order", "Focus", "x.transpose(0, 5, 3, 1, 2, 4)", "x.transpose(0, 3, 5, 1, 2, 4)"),
-    ("residual_of_a_bottleneck_lost", "CSPLayer", "return y + x if self.add else y", "return y", ("y = self.conv2(self.conv1(x))",)),
+    ("residual_of_a_bottleneck_lost", "CSPLayer", "return y + x if self.add else y", "return y", ("y = self.conv2(self.conv1(x))",), "m.0"),
     ("halves_exchanged_in_csp", "CSPLayer", "(deep, self.conv2(x))", "(self.conv2(x), deep)"),
     ("poolings_in_a_row", "SPPBottleneck", "(*parts, pool(x))", "(*parts, pool(parts[-1]))"),
     ("objectness_by_the_classes", "YOLOXHead", "self.obj_preds[i](boxes)", "self.obj_preds[i](classes)"),
@@ -48,10 +48,10 @@ MISTAKES = tuple(Mistake(*each) for each in (
 LOSS_MISTAKES = tuple(Mistake(*each) for each in (
     ("overlap_not_squared", "BoxLoss", "1 - iou * iou", "1 - iou"),
     ("classes_without_overlap", "loss_of_maps", "classes.astype(found.dtype) * overlaps[..., None]", "classes.astype(found.dtype)"),
-    ("divided_by_all_cells", "loss_of_maps", "count = ops.maximum(taken.sum(), 1.0)", "count = taken.size", ("return total / count",)),
+    ("divided_by_all_cells", "loss_of_maps", "count = ops.maximum(taken.sum(), 1.0)", "count = taken.size", ("return total / count",), "head"),
     ("cells_of_two_objects", "loss_of_maps", "ops.where(several, first.astype(costs.dtype), matched) > 0", "matched > 0"),
     ("cells_rounded_up", "loss_of_maps", "best.sum(-1, keepdims=True).astype(ms.int32)", "ops.ceil(best.sum(-1, keepdims=True)).astype(ms.int32)"),
-    ("weight_of_boxes_lost", "loss_of_maps", "((5 * boxes + scores) * taken)", "((boxes + scores) * taken)"),
+    ("weight_of_boxes_lost", "loss_of_maps", "((5 * boxes + scores) * taken)", "((boxes + scores) * taken)", (), "head"),
     ("gradient_through_the_assignment", "loss_of_maps", "ops.stop_gradient(decode(maps))", "decode(maps)"),
 ))
 # fmt: on

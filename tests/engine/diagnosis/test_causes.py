@@ -101,7 +101,7 @@ def test_a_network_of_right_layers_is_told_to_join_them_wrongly():
     lost = "its layers and its outputs are right; its own code loses or adds a gradient"
     assert lost in told("Detached")[""]
     joined = told("Unjoined")[""]  # the statement is named, see tests/engine/statements
-    assert joined[0] == "what it takes agrees with the reference's"
+    assert joined[0] == "its result is that of trees_pt.py:22, and the reference goes on from there"
     assert joined[1].startswith("against ")
 
 
@@ -229,3 +229,9 @@ def test_nothing_is_said_of_gradients_where_an_output_has_another_shape():
 def test_a_layer_that_is_run_another_number_of_times_is_told():
     assert "the candidate runs body 0 for 1 times" in told("Bodiless")[""]
     assert "the candidate runs act 1 for 2 times" in told("Inactive")[""]
+
+
+def test_a_layer_whose_weights_a_function_takes_counts_as_run():
+    weighted = case(PT + "Weighted", MS + "Weighted", normal(3, 4), normal(3, 4).constant())
+    (culprit,) = diagnose(weighted, 0).culprits
+    assert not any("times" in cause for cause in culprit.causes)

@@ -215,3 +215,8 @@ def test_what_is_off_by_little_is_to_blame_only_where_nothing_is_off_by_more():
     )
     assert blamed(little) == ["block.fc1"]
     assert blamed(much) == ["norm"]
+
+
+def test_a_gradient_that_a_layer_does_not_give_within_the_network_blames_no_layer():
+    weighted = case(PT + "Weighted", MS + "Weighted", normal(3, 4), normal(3, 4).constant())
+    assert blamed(diagnose(weighted, 0)) == [""]

@@ -401,3 +401,21 @@ def residual_off_by_much():
 def residual_of_another_factor():
     """The residual is wrong, too."""
     return Residual(2.0)
+
+
+class Weighted(nn.Cell):
+    """Its own code doubles the result."""
+
+    def __init__(self):
+        super().__init__()
+        self.scaled, self.dense = Sines(), nn.Dense(4, 4)
+
+    def construct(self, x, constant):
+        return 2.0 * self.dense(self.scaled(x, constant))
+
+
+class Sines(nn.Cell):
+    """As a constant has no gradient, nothing stops it."""
+
+    def construct(self, x, constant):
+        return x * ops.sin(constant)

@@ -117,3 +117,23 @@ class Added(nn.Module):
 
     def forward(self, x):
         return x + self.fc2(self.fc1(x))
+
+
+class Weighted(nn.Module):
+    """A layer that takes a constant, too, and one whose weight alone is used."""
+
+    def __init__(self):
+        super().__init__()
+        self.scaled, self.dense = Sines(), nn.Linear(4, 4)
+
+    def forward(self, x, constant):
+        return F.linear(self.scaled(x, constant), self.dense.weight, self.dense.bias)
+
+
+class Sines(nn.Module):
+    """One input times the other; no gradient reaches the second one."""
+
+    def forward(self, x, constant):
+        with torch.no_grad():
+            scale = constant.sin()
+        return x * scale

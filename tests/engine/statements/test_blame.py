@@ -1,11 +1,14 @@
 """The statement to blame, on networks of functional code with one mistake each."""
 
 import functools
+import re
 
 import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose
+from equivalence.statements.blame import Statements
+from tests.defects import sequences, vision, yolox
 from tests.defects.functional import DEFECTS
 from tests.engine.parts.small import case
 from tests.engine.statements import telling
@@ -53,3 +56,40 @@ def test_who_runs_a_layer_of_the_framework_is_no_statement():
     lines = diagnose.tell(case("torch.nn:Linear", wrong, normal(3, 4), config=square), 0, False)[0]
     assert lines[0].startswith("culprit: networks_ms.py:")
     assert not any("test_blame.py" in line for line in lines)
+
+
+def test_parts_that_are_joined_in_another_order_are_told():
+    lines = telling.told(vision.DEFECTS, "merged_right_before_down")
+    assert "x = x.transpose(0, 1, 3, 2, 4, 5)" in lines[0]
+
+
+def test_where_the_reference_goes_on_the_networks_own_statement_is_told():
+    lines = telling.told(yolox.DEFECTS, "residual_of_a_bottleneck_lost")
+    assert "y = self.conv2(self.conv1(x))" in lines[0]  # not that within the convolution
+    assert re.fullmatch(
+        r"  its result is that of yolox\.py:\d+, and the reference goes on from there", lines[2]
+    )
+
+
+def test_a_statement_that_runs_again_on_what_it_gave_wrongly_is_told_alone():
+    lines = telling.told(sequences.DEFECTS, "lstm_memory_shown_as_it_is")
+    assert "shown = ops.sigmoid(leave) * memory" in lines[0]
+    assert not any("culprit" in line or "or what it takes" in line for line in lines[1:])
+
+
+def test_a_value_that_the_candidate_has_too_may_be_the_right_one():
+    lines = telling.told(sequences.DEFECTS, "state_of_the_first_word")
+    assert "hidden = read[:, 0]) gives, and the reference another value" in lines[2]
+
+
+def test_a_mistake_behind_much_that_is_computed_in_another_way_is_come_to_from_behind(monkeypatch):
+    tried, begun = Statements._tried, []
+
+    def only_from_behind(self, values, deadline):
+        forward = not begun
+        begun.append(values)
+        return iter(()) if forward else tried(self, values, deadline)
+
+    monkeypatch.setattr(Statements, "_tried", only_from_behind)
+    assert "scores / math.sqrt(c)" in told("scaled_by_width")[0]
+    assert begun[1] == begun[0][::-1]

@@ -61,3 +61,10 @@ def test_masked_scores_are_the_same_whatever_number_masks_them():
     assert plain(masked)[0, 1] == MASKED
     large = np.array([-2e4, 3e4])
     assert plain(large).tolist() == large.tolist()
+
+
+def test_the_same_numbers_in_another_order_are_suspected(x):
+    parts = np.split(x, 3, 2)
+    assert quantities(x).may_be_in_another_order(np.concatenate(parts[::-1], 2))
+    assert not quantities(x).may_be_in_another_order(parts[0])
+    assert not quantities(x).may_be_in_another_order(1.01 * x)
