@@ -142,6 +142,16 @@ def is_recordable(item: pytest.Item) -> bool:
     return isinstance(case, TwinCase) and "compare" in item.fixturenames and truths.recordable(case)
 
 
+def _why_not(item: pytest.Item) -> str:
+    """Why no truth is recorded of what a test compares."""
+    if "explore" in item.fixturenames:
+        return "only the gate's examples of an operator are"
+    case = item.callspec.params.get("case") if hasattr(item, "callspec") else None
+    if not isinstance(case, TwinCase):
+        return "both sides run, beside each other"
+    return "it is compared layer by layer" if case.twin.by_layer else "a pipeline feeds it"
+
+
 def needs_devices(config: pytest.Config) -> bool:
     """Whether a run needs the devices that it names.
 
@@ -167,7 +177,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in filter(is_comparison, items):
         reason = ""
         if not torch and not is_recordable(item):
-            reason = "torch is not installed, and of this no truth is recorded"
+            reason = f"torch is not installed, and of this no truth is recorded: {_why_not(item)}"
         elif not mindspore and not needs_no_device(item):
             reason = "MindSpore is not installed, and of this no run was recorded (see --candidate)"
         if reason:
