@@ -15,6 +15,7 @@ PYTEST := $(BIN)/python -m pytest
 PARALLEL := -n $(JOBS)
 mode = $(if $(MODE),--mode $(MODE))
 SUITES := tests/test_*.py
+RECORDED := tests/test_twins.py tests/test_operators.py::test_operator
 # SHARD=2/4 is the second of four parts, which take equally long as far as durations are known.
 ifneq ($(SHARD),)
 ifneq ($(shell echo '$(SHARD)' | grep -cxE '[1-9][0-9]*/[1-9][0-9]*'),1)
@@ -73,8 +74,8 @@ gate: install ## compare every gate twin on DEVICE (what a merge waits for)
 changed: install ## the gate, without what was green before with the same sources
 	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" $(mode) --seed $(SEED) $(PARALLEL) --changed $(ARGS)
 
-record: install ## store the truth of every gate twin in fixtures/truth, for hosts without torch
-	$(PYTEST) tests/test_twins.py -m "gate and $(DEVICE)" --seed $(SEED) --record=write \
+record: install ## store the truth of the gate in fixtures/truth, for hosts without torch
+	$(PYTEST) $(RECORDED) -m "gate and $(DEVICE)" --seed $(SEED) --record=write \
 		--timeout 1800 $(PARALLEL) $(ARGS)
 
 record-candidate: install ## keep the runs of the gate's candidates on DEVICE, to be judged elsewhere

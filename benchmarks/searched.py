@@ -20,7 +20,8 @@ class Searched:
         self, seeds: Sequence[int], at: Callable[[str], object]
     ) -> Iterator[tuple[str, Any, Any]]:
         """Every example with every seed: where, the case, its Outcome or what was raised."""
-        from equivalence.operators.explore import NIGHTLY_EXAMPLES, Exploration, explore
+        from equivalence.operators.drawing import NIGHTLY_EXAMPLES, Exploration
+        from equivalence.operators.explore import explore
         from tests.twins.operators import operators
 
         operator = next(each for each in operators() if each.name == self.name)

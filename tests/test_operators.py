@@ -10,16 +10,15 @@ from equivalence.declare.operator import to
 from equivalence.errors import SignatureError
 from equivalence.host.devices import places
 from equivalence.host.isolation import isolated
-from equivalence.operators.explore import (
+from equivalence.operators.drawing import (
     GATE_EXAMPLES,
     NIGHTLY_EXAMPLES,
     Exploration,
     beyond_limit,
-    differs,
     explorations,
     pairs_without,
-    shows,
 )
+from equivalence.operators.explore import differs, shows
 from tests.twins.operators import operators
 
 EXPLORATIONS = [

@@ -12,7 +12,7 @@ from equivalence.coverage.reader import Call, Told
 from equivalence.coverage.torch_names import TENSOR, is_class
 from equivalence.declare.operator import Counterpart, Example, Operator
 from equivalence.errors import SignatureError
-from equivalence.operators.explore import Exploration, draw_examples
+from equivalence.operators.drawing import Exploration, draw_examples
 from equivalence.targets import resolve
 
 DRAWN = 60

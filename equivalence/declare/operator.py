@@ -14,7 +14,7 @@ from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import Twin, TwinCase
+from equivalence.declare.twin import Recorded, Twin, TwinCase
 from equivalence.errors import DeclarationError
 
 
@@ -89,6 +89,9 @@ DRAWN = ("float32", "float16")
 OF_EXAMPLES = (*DRAWN, "float64")
 """The dtypes of examples; none is drawn in float64."""
 _DTYPES_TOLD = ", ".join(OF_EXAMPLES)
+
+OF_OPERATORS = "operators."
+"""Beginning of the name of an operator's file of records; no name of a twin has a full stop."""
 
 
 @dataclass(frozen=True)
@@ -335,6 +338,16 @@ class OperatorCase(TwinCase):
     def shared(self) -> tuple[Any, ...]:
         """The values that identify the reference and its sample."""
         return (self.sample_name, self.operator.torch, self.counterpart.integers)
+
+    @property
+    def recorded(self) -> Recorded:
+        """What names the record of the example's truth, which all counterparts share."""
+        integers = self.counterpart.integers
+        sample = f"{self.sample_name} integers={integers}" if integers else self.sample_name
+        group = f"{OF_OPERATORS}{self.operator.name}"
+        names = ("torch", "arguments", "packed", "integers")
+        determining = {name: self.config[name] for name in names}
+        return Recorded(group, sample, self.operator.torch, {"operator": determining})
 
     @property
     def labels(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from equivalence.declare.batches import Batches, demand_fits, demand_inputs, draws_of
 from equivalence.declare.declaration import (
@@ -218,6 +218,21 @@ def grid(**axes: Any) -> tuple[dict[str, Any], ...]:
     return tuple(dict(zip(axes, row, strict=True)) for row in itertools.product(*values))
 
 
+class Recorded(NamedTuple):
+    """What names the record of a case's truth.
+
+    group: what shares one file of records.
+    sample: the name of the sample; no other sample of the group has it.
+    source: what the version of a package stands for: a target, or the name of a function.
+    determining: all of the configuration that the truth depends on.
+    """
+
+    group: str
+    sample: str
+    source: str
+    determining: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class TwinCase(Configured):
     """One comparison: a twin under one configuration, phase, dtype, execution and device.
@@ -270,6 +285,12 @@ class TwinCase(Configured):
     def sample_name(self) -> str:
         """The name of the sample; all executions and devices share it and its truth."""
         return f"{stem(self.twin.name, self.dimensions)}-{self.phase}-{self.dtype}"
+
+    @property
+    def recorded(self) -> "Recorded":
+        """What names the record of the case's truth."""
+        determining = {"arguments": self.arguments, "dimensions": self.dimensions}
+        return Recorded(self.twin.name, self.sample_name, self.twin.reference, determining)
 
     @property
     def dimensions(self) -> dict[str, Any]:

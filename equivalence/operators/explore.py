@@ -3,41 +3,40 @@
 The report of a failure has the smallest failing example, and the line that repeats it.
 """
 
-import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import hypothesis
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.errors import Flaky, FlakyFailure, HypothesisWarning
-from hypothesis.internal.conjecture import providers
+from hypothesis import Phase
+from hypothesis.errors import Flaky, FlakyFailure
 
 from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.operator import (
-    LIMITS,
-    Counterpart,
+    OF_OPERATORS,
     Example,
-    Operator,
     OperatorCase,
-    operator_case,
 )
-from equivalence.declare.spaces import examples
 from equivalence.errors import DeclarationError, EquivalenceError, IllPosedError, SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.operators.compare import check
-from equivalence.seeds import seed_of
-
-GATE_EXAMPLES, NIGHTLY_EXAMPLES = 6, 30
-"""Examples of one exploration in PyNative mode: at the gate, and at the nightly level."""
+from equivalence.operators.drawing import (
+    GATE_EXAMPLES,
+    NIGHTLY_EXAMPLES,
+    PASSES,
+    Exploration,
+    always,
+    draw_largest,
+    explorations,
+    in_double,
+    planned,
+    ruled_out,
+    run,
+    seed_of_pass,
+)
+from equivalence.record import truths
 
 COMPILED_EXAMPLES = {GATE_EXAMPLES: 1, NIGHTLY_EXAMPLES: 3}
 """Examples drawn -> examples compiled in graph mode; one compile takes as long as ten runs."""
-
-PASSES = 4
-"""At most this many passes over Hypothesis; a later pass replaces duplicates of earlier ones."""
 
 WELL_POSED_SHARE = 2
 """One example in this many, and at least one, must be well-posed; else DeclarationError."""
@@ -57,35 +56,6 @@ class RefusedError(Exception):
 
     def __init__(self, outcome: Outcome):
         self.outcome = outcome
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """One exploration: a counterpart of an operator, in one mode, on one device.
-
-    operator: the operator.
-    counterpart: the API of MindSpore that must equal it.
-    execution: "pynative" or "graph".
-    device: the place where the candidate runs.
-    count: how many examples are drawn.
-    """
-
-    operator: Operator
-    counterpart: Counterpart
-    execution: str
-    device: str
-    count: int
-
-    @property
-    def name(self) -> str:
-        """The name of the exploration; also its pytest id."""
-        level = "few" if self.count == GATE_EXAMPLES else "many"
-        how = f"{self.counterpart.api}@{self.execution}"
-        return f"{self.operator.name}-{level}-{how}-{self.device}"
-
-    def case(self, example: Example) -> OperatorCase:
-        """The case that compares one example."""
-        return operator_case(self.operator, self.counterpart, example, self.execution, self.device)
 
 
 @dataclass
@@ -117,12 +87,16 @@ def explore(
 
     root: the folder that `MEMORY` is in.
     begin: called with the spelling of each example before it runs, in case the process dies.
-    shrink: whether a failing example is made smaller.
+    shrink: whether a failing example is made smaller. It never is where records are required, of
+        which smaller examples have none.
 
     Raises DeclarationError where too few examples are well-posed, or excuses set aside too many:
     hardly anything would be compared.
     """
     result, tried = ExplorationResult(), set()
+    shrink = shrink and not truths.required()
+    if truths.writing():
+        _declare(truths.active(), exploration, seed)
     memory = (
         root / MEMORY / f"{exploration.name}.txt" if exploration.count == NIGHTLY_EXAMPLES else None
     )
@@ -142,6 +116,9 @@ def explore(
         except EquivalenceError as error:
             result.example, result.failure = example, error
             raise
+        if outcome.judgement is None:  # the reference was recorded, nothing is judged
+            result.outcomes.append(outcome)
+            return
         if outcome.judgement.ill_posed:
             result.set_aside += [outcome] if outcome.excused else []
             return
@@ -153,7 +130,7 @@ def explore(
     try:
         for example in _recall(exploration, memory):
             compare(example)
-        for example in _always(exploration):
+        for example in always(exploration):
             compared = len(result.outcomes)
             compare(example, drawn=False)
             if len(result.outcomes) == compared:
@@ -162,7 +139,7 @@ def explore(
                     "to be compared, and it is ill-posed; give it other values"
                 )
         if exploration.execution == "graph":
-            for example in _draw_largest(exploration, seed):
+            for example in draw_largest(exploration, seed):
                 if len(result.outcomes) < COMPILED_EXAMPLES[exploration.count]:
                     compare(example)
         else:
@@ -170,8 +147,8 @@ def explore(
             for number in range(PASSES):
                 if missing := exploration.count - result.drawn:
                     more = missing + bool(number)  # every pass repeats the simplest example
-                    _run(compare, exploration, _seed(exploration, seed, number), more, phases)
-            for example in _in_double(exploration, seed):
+                    run(compare, exploration, seed_of_pass(exploration, seed, number), more, phases)
+            for example in in_double(exploration, seed):
                 compare(example, drawn=False)
     except (RefusedError, EquivalenceError, Flaky, FlakyFailure):
         # The smallest example is the last one that failed. It is reported even if it does not
@@ -200,147 +177,24 @@ def explore(
     return result
 
 
+def _declare(library: truths.Library, exploration: Exploration, seed: int) -> None:
+    """Say to the library which examples of the operator have records."""
+    operator, device, count = exploration.operator, exploration.device, exploration.count
+
+    def cases() -> Iterator[OperatorCase]:
+        for each in explorations(operator, device, count):
+            yield from map(each.case, planned(each, seed))
+
+    library.declare(f"{OF_OPERATORS}{operator.name}", cases)
+
+
 def _recall(exploration: Exploration, memory: Path | None) -> list[Example]:
     """The smallest example that failed in the last run, if the operator can still draw it."""
     try:
         failing = [exploration.operator.example(memory.read_text())] if memory else []
     except (FileNotFoundError, DeclarationError):
         return []
-    return [example for example in failing if not _ruled_out(exploration, example)]
-
-
-def _always(exploration: Exploration) -> list[Example]:
-    """The examples that are compared besides those that are drawn, within the limits."""
-    examples = exploration.operator.always if exploration.execution == "pynative" else ()
-    return [example for example in examples if not _ruled_out(exploration, example)]
-
-
-def _ruled_out(exploration: Exploration, example: Example) -> bool:
-    """Whether a limit of the counterpart excludes the example."""
-    return any(LIMITS[limit](example) for limit in exploration.counterpart.without)
-
-
-class _Independent(providers.HypothesisProvider):
-    """Draws every example independently, from the seed alone.
-
-    Hypothesis' own engine makes most examples out of earlier ones. It also draws numbers that stand
-    in the sources of the imported modules, so that the examples of one seed would change with any
-    edit, and with the order of tests in a worker.
-    """
-
-    def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-providers.AVAILABLE_PROVIDERS["independent"] = _Independent
-
-
-def _run(
-    compare: Callable[[Example], None],
-    exploration: Exploration,
-    seed: int,
-    count: int,
-    phases: list[Phase],
-) -> None:
-    """Hand `count` examples, not all different, to `compare`; the simplest one comes first."""
-
-    @hypothesis.given(examples(exploration.operator, frozenset(exploration.counterpart.without)))
-    def one(example: Example) -> None:
-        compare(example)
-
-    run = settings(
-        backend="independent",
-        max_examples=count,
-        database=None,
-        phases=phases,
-        deadline=None,
-        report_multiple_bugs=False,
-        print_blob=False,
-        suppress_health_check=list(HealthCheck),
-    )(one)
-    with warnings.catch_warnings():
-        # MindSpore raises the recursion limit at its first use; Hypothesis warns of that.
-        warnings.filterwarnings("ignore", "The recursion limit", HypothesisWarning)
-        hypothesis.seed(seed)(run)()
-
-
-def _seed(exploration: Exploration, seed: int, number: int = 0) -> int:
-    """The seed of one pass; all counterparts of an operator get the same examples."""
-    return seed_of(seed, exploration.operator.name, number)
-
-
-def draw_examples(exploration: Exploration, seed: int, count: int) -> list[Example]:
-    """The different examples among `count` drawn ones."""
-    different: dict[str, Example] = {}
-
-    def keep(example: Example) -> None:
-        different.setdefault(example.spelled(exploration.operator.name), example)
-
-    _run(keep, exploration, _seed(exploration, seed), count, [Phase.generate])
-    return list(different.values())
-
-
-def _draw_largest(exploration: Exploration, seed: int) -> list[Example]:
-    """The few examples with the most elements among many drawn ones."""
-    many = draw_examples(exploration, seed, NIGHTLY_EXAMPLES)
-    return sorted(many, key=_elements, reverse=True)[:GATE_EXAMPLES]
-
-
-def _in_double(exploration: Exploration, seed: int) -> list[Example]:
-    """The largest drawn example in float64, at the nightly level and within the limits.
-
-    Empty where no input has a gradient, and for accelerators, most of which have no float64.
-    """
-    if exploration.count != NIGHTLY_EXAMPLES or exploration.device != "cpu":
-        return []
-    double = _doubled(draw_examples(exploration, seed, NIGHTLY_EXAMPLES))
-    largest = sorted(double, key=_elements)[-1:]
-    return [example for example in largest if not _ruled_out(exploration, example)]
-
-
-def _doubled(examples: list[Example]) -> list[Example]:
-    """The examples of float32 in float64, if an input has a gradient and none is of float16."""
-    return [
-        replace(example, dtype="float64")
-        for example in examples
-        if example.dtype == "float32"
-        and any(draw.differentiable for draw in example.inputs)
-        and not any(draw.narrow for draw in example.inputs)
-    ]
-
-
-def _elements(example: Example) -> int:
-    return sum(math.prod(array.shape) for array in example.inputs)
-
-
-def explorations(operator: Operator, device: str, count: int) -> Iterator[Exploration]:
-    """Explorations of every counterpart; at the gate, only the first one is compiled."""
-    compiled = [other for other in operator.counterparts if "graph" not in other.without]
-    for counterpart in operator.counterparts:
-        yield Exploration(operator, counterpart, "pynative", device, count)
-        if counterpart in (compiled[:1] if count == GATE_EXAMPLES else compiled):
-            yield Exploration(operator, counterpart, "graph", device, count)
-
-
-def beyond_limit(exploration: Exploration, limit: str, seed: int) -> list[Example]:
-    """Examples that only this limit of the counterpart excludes."""
-    without = dict(exploration.counterpart.without)
-    del without[limit]
-    freed = replace(exploration, counterpart=replace(exploration.counterpart, without=without))
-    examples = [*_always(freed), *draw_examples(freed, seed, 10 * NIGHTLY_EXAMPLES)]
-    examples += _doubled(examples) if limit == "float64" else []
-    return [example for example in examples if LIMITS[limit](example)]
-
-
-def pairs_without(
-    exploration: Exploration, argument: str, seed: int
-) -> list[tuple[Example, Example]]:
-    """Pairs of examples: one that gives an argument, and the same one without it."""
-    pairs = []
-    for example in draw_examples(exploration, seed, NIGHTLY_EXAMPLES):
-        others = {key: value for key, value in example.arguments.items() if key != argument}
-        pairs.append((example, replace(example, arguments=others)))
-    return pairs
+    return [example for example in failing if not ruled_out(exploration, example)]
 
 
 def shows(exploration: Exploration, example: Example, difference: Difference, seed: int) -> bool:

@@ -153,7 +153,7 @@ class Process:
         for case in watch.compared():
             asked |= modules(case)
             if isinstance(case, TwinCase) and truths.recordable(case):
-                roots.add(f"{RECORD}{case.twin.name}")
+                roots.add(f"{RECORD}{case.recorded.group}")
         if not complete:  # a fixture may have asked for what later tests use, too
             asked = self.asked.setdefault(item.path, set()) | asked
             self.asked[item.path] = asked

@@ -17,6 +17,7 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.outcome import Outcome
 from equivalence.kinds import Case
 from equivalence.operators import explore as exploring
+from equivalence.operators.drawing import Exploration
 from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import ROUNDED_PRODUCTS
 from equivalence.plugin.results import DIAGNOSES
@@ -37,6 +38,11 @@ CASE = pytest.StashKey[Case]()
 
 FOUND = pytest.StashKey[Mapping[str, Any]]()
 """What the diagnosis of a failed test found, as data."""
+
+SHRINK = (
+    "the example is one of those on record; a run with torch and without --record=require looks "
+    "for a smaller one"
+)
 
 SHOW_TRACEBACK = "(--tb=long shows the traceback)"
 
@@ -79,13 +85,13 @@ def _hidden_settings(outcome: Outcome) -> list[str]:
 
 
 @pytest.fixture
-def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Exploration], None]]:
+def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[Exploration], None]]:
     """Compares examples of an operator; fails the test with the smallest that is not equal."""
     config, nodeid = request.config, request.node.nodeid
     seed, spelled = config.getoption("seed"), config.getoption("example")
     again = f"{repeat(config, nodeid)} --example "
 
-    def run(exploration: exploring.Exploration) -> None:
+    def run(exploration: Exploration) -> None:
         operator = exploration.operator
         with _fail_in_words(config):
             if spelled is not None:
@@ -110,7 +116,7 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[exploring.Expl
                 pytest.fail(f"{found.failure}\nrepeat: {shown}", pytrace=False)
             request.node.stash[LINES] += report.lines(found.failure)
             request.node.user_properties[:] = _properties([found.failure])
-            _fail(request.node, found.failure, shown)
+            _fail(request.node, found.failure, shown, SHRINK if truths.required() else "")
 
     with isolated():
         yield run
@@ -139,11 +145,12 @@ def _fail_in_words(config: pytest.Config) -> Iterator[None]:
         raise pytest.fail.Exception(failure, pytrace=False) from None
 
 
-def _fail(item: pytest.Item, outcome: Outcome, repeat: str) -> NoReturn:
-    """Fail the test with the text of a failure and a diagnosis."""
+def _fail(item: pytest.Item, outcome: Outcome, repeat: str, hint: str = "") -> NoReturn:
+    """Fail the test with the text of a failure and a diagnosis. hint: a line after these."""
     diagnosis = []
     if outcome.judgement.differing:
         diagnosis = _diagnose(item, outcome, False)
+    diagnosis += [hint] if hint else []
     pytest.fail(report.failure(outcome, repeat, diagnosis), pytrace=False)
 
 

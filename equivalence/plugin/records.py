@@ -16,6 +16,7 @@ from equivalence import files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import RecordError
 from equivalence.host import environment
+from equivalence.operators.drawing import GATE_EXAMPLES, Exploration
 from equivalence.record import candidates, store, truths
 from equivalence.record.store import CANDIDATE, TRUTH, Kind
 
@@ -133,9 +134,22 @@ def _demand_ours(folder: Path) -> None:
 
 
 def is_recordable(item: pytest.Item) -> bool:
-    """Whether a test compares a case that can be recorded."""
-    case = getattr(item, "callspec", None) and item.callspec.params.get("case")
+    """Whether a test compares what can be recorded: a case, or examples of an operator."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    case, exploration = given.get("case"), given.get("exploration")
+    if "explore" in item.fixturenames:
+        return isinstance(exploration, Exploration) and exploration.count == GATE_EXAMPLES
     return isinstance(case, TwinCase) and "compare" in item.fixturenames and truths.recordable(case)
+
+
+def _why_not(item: pytest.Item) -> str:
+    """Why no truth is recorded of what a test compares."""
+    if "explore" in item.fixturenames:
+        return "only the gate's examples of an operator are"
+    case = item.callspec.params.get("case") if hasattr(item, "callspec") else None
+    if not isinstance(case, TwinCase):
+        return "both sides run, beside each other"
+    return "it is compared layer by layer" if case.twin.by_layer else "a pipeline feeds it"
 
 
 def needs_devices(config: pytest.Config) -> bool:
@@ -149,7 +163,8 @@ def needs_devices(config: pytest.Config) -> bool:
 def needs_no_device(item: pytest.Item) -> bool:
     """Whether a test needs no device: it records the reference, or reads a recorded run."""
     mode, runs = item.config.getoption("record"), item.config.stash[RUNS]
-    return is_recordable(item) and (mode == truths.WRITE or isinstance(runs, candidates.Reader))
+    read = isinstance(runs, candidates.Reader) and "compare" in item.fixturenames
+    return is_recordable(item) and (mode == truths.WRITE or read)
 
 
 def is_comparison(item: pytest.Item) -> bool:
@@ -162,7 +177,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in filter(is_comparison, items):
         reason = ""
         if not torch and not is_recordable(item):
-            reason = "torch is not installed, and of this no truth is recorded"
+            reason = f"torch is not installed, and of this no truth is recorded: {_why_not(item)}"
         elif not mindspore and not needs_no_device(item):
             reason = "MindSpore is not installed, and of this no run was recorded (see --candidate)"
         if reason:
@@ -175,6 +190,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     library = runs = None
     if "compare" in getattr(item, "fixturenames", ()):
         library, runs = item.config.stash[LIBRARY], item.config.stash[RUNS]
+    elif is_comparison(item) and is_recordable(item):
+        library = item.config.stash[LIBRARY]
     with truths.using(library), candidates.using(runs):
         return (yield)
 

@@ -260,7 +260,7 @@ _active: Writer | Reader | None = None
 
 def active(case: TwinCase) -> Writer | Reader | None:
     """What records or replays the candidate of a case now; None if the candidate just runs."""
-    return _active if truths.recordable(case) else None
+    return _active if truths.recordable(case) and not case.alone else None
 
 
 @contextlib.contextmanager

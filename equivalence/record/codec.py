@@ -13,7 +13,7 @@ from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
 from equivalence.structure.weights import Slot
-from equivalence.truth.known import Reference
+from equivalence.truth.known import Nearby, Reference
 
 Arrays = dict[str, np.ndarray]
 TRUTH, SHIFT, FAINT = "truth", "shift", "faint"
@@ -44,6 +44,8 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         if each.faint:
             arrays[f"{name}/{FAINT}"] = each.faint.at
             tensors[name]["faint"] = {number: getattr(each.faint, number) for number in NUMBERS}
+        if reference.nearby:
+            tensors[name]["nearby"] = reference.nearby[name]
         if finer:
             whole, *faint = [[part.spread, part.spread_peak] for part in finer[name].parts]
             tensors[name] |= {"finer": whole, "finer_faint": faint}
@@ -104,6 +106,7 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         [RandomLayer(*each) for each in rest["random_layers"]],
         expected,
         finer or None,
+        nearby={n: Nearby(*t["nearby"]) for n, t in rest["tensors"].items() if "nearby" in t},
     )
 
 

@@ -42,7 +42,7 @@ FRAMEWORKS = (*PACKAGES, "mindspore")
 
 def key(case: TwinCase, seed: int, unit_roundoff: float) -> str:
     """The name of a recorded truth; devices that compute in the same precision share it."""
-    return f"{case.sample_name} seed={seed} u=2^{round(math.log2(unit_roundoff))}"
+    return f"{case.recorded.sample} seed={seed} u=2^{round(math.log2(unit_roundoff))}"
 
 
 def candidate_key(case: TwinCase, seed: int, unit_roundoff: float) -> str:
@@ -54,13 +54,16 @@ def fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> str:
     """A SHA-256 of everything that determines the truth, except the engine and its libraries."""
     twin = case.twin
     own = {"format": FORMAT, "reference": twin.reference, "sources": sources(twin.reference)}
-    return _sum(_declared(case, seed, unit_roundoff) | own | {"sketch": _sketch()})
+    declared = _declared(case, seed, unit_roundoff) | case.recorded.determining
+    return _sum(declared | own | {"sketch": _sketch()})
 
 
 def candidate_fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> str:
     """A SHA-256 of everything that determines the run, except the engine and MindSpore."""
     twin = case.twin
     own = {
+        "arguments": case.arguments,
+        "dimensions": case.dimensions,
         "format": CANDIDATE_FORMAT,
         "candidate": twin.candidate,
         "sources": sources(twin.candidate),
@@ -78,8 +81,6 @@ def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]
     twin = case.twin
     given = {"weights": files.digest(twin.weights)} if twin.weights else {}
     return given | {
-        "arguments": case.arguments,
-        "dimensions": case.dimensions,
         "inputs": _identified(twin.inputs),
         "phase": case.phase,
         "dtype": case.dtype,
@@ -220,12 +221,13 @@ def other_version(case: TwinCase, recorded: dict[str, str | None]) -> str | None
 
     recorded: the versions in the record.
 
-    The version of torchvision stands for the sources of its networks. A torchvision that is not
-    installed changes nothing.
+    The version of torchvision stands for the sources of its networks, and the version of torch for
+    its functions, of which operators are compared. A package that is not installed changes nothing.
     """
-    if not case.twin.reference.startswith("torchvision."):
+    package = case.recorded.source.partition(".")[0]
+    if package not in PACKAGES or (package == "torch" and not case.alone):
         return None
-    here = version("torchvision")
-    if here is None or here == recorded["torchvision"]:
+    here = version(package)
+    if here is None or here == recorded[package]:
         return None
-    return f"recorded with torchvision {recorded['torchvision']}, and {here} is installed"
+    return f"recorded with {package} {recorded[package]}, and {here} is installed"

@@ -1,10 +1,10 @@
 """The files of records.
 
 While a run records, each record has a file of its own, a part. In the end, the parts are packed:
-one file holds all truths of a twin, or one run of a candidate. A folder of records consists of
-`manifest.json` and the files that it names. The name of a file includes its checksum. New files
-are written beside the old ones, and then the manifest is replaced in one step: a reader sees
-either the old records or all of the new ones.
+one file holds all truths of a twin or an operator, or one run of a candidate. A folder of records
+consists of `manifest.json` and the files that it names. The name of a file includes its checksum.
+New files are written beside the old ones, and then the manifest is replaced in one step: a reader
+sees either the old records or all of the new ones.
 """
 
 import contextlib

@@ -8,7 +8,7 @@ roundoff of a case on a device with a coarse compute mode. See `store.py` for th
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,8 @@ USED, STALE, WRITTEN = "used", "stale", "written"
 
 
 def recordable(case: TwinCase) -> bool:
-    """Whether a case can be recorded: it is a whole twin's, and its inputs are drawn."""
-    drawn = not isinstance(case.twin.inputs, Batches)
-    return drawn and not case.alone and not case.twin.by_layer
+    """Whether a case can be recorded: it is compared as a whole, and its inputs are drawn."""
+    return not isinstance(case.twin.inputs, Batches) and not case.twin.by_layer
 
 
 class Library:
@@ -49,6 +48,7 @@ class Library:
     def __init__(self, folder: Path, mode: str, parts: Path | None = None):
         self.folder, self.mode, self.parts = folder, mode, parts
         self._manifest: dict[str, dict[str, Any]] | None = None
+        self._declared: dict[str, set[str]] = {}
         self._open: tuple[str, Records] | None = None
 
     def reference(
@@ -84,6 +84,14 @@ class Library:
         reference.record = STALE
         return reference
 
+    def declare(self, group: str, cases: Callable[[], Iterable[TwinCase]]) -> None:
+        """Say which cases the file of a group is for; records of other samples are dropped.
+
+        cases: gives them. Without this, they are those of the twin of a case that is recorded.
+        """
+        if group not in self._declared:
+            self._declared[group] = {case.recorded.sample for case in cases()}
+
     def answers(self, case: TwinCase, seed: int, unit_roundoff: float) -> bool:
         """Whether `reference` reads or writes a record, or must; a stale one counts, too."""
         return self.mode != USE or self._entry(case, seed, unit_roundoff) is not None
@@ -111,7 +119,7 @@ class Library:
         """The entry of a record in the manifest; None without one."""
         if self._manifest is None:
             self._manifest = store.manifest(self.folder)
-        group = self._manifest.get(case.twin.name, {"samples": {}})
+        group = self._manifest.get(case.recorded.group, {"samples": {}})
         return group["samples"].get(fingerprint.key(case, seed, unit_roundoff))
 
     def _demand(self, case: TwinCase, why: str) -> None:
@@ -127,16 +135,16 @@ class Library:
 
         Raises RecordError if the record lacks a part.
         """
-        twin = case.twin.name
-        if self._open is None or self._open[0] != twin:
-            entry = self._manifest[twin]
-            self._open = twin, store.read(self.folder, twin, entry)
+        group = case.recorded.group
+        if self._open is None or self._open[0] != group:
+            entry = self._manifest[group]
+            self._open = group, store.read(self.folder, group, entry)
         try:
             arrays, rest = self._open[1][key]
             reference = codec.decode(arrays, rest, sample)
             same = fingerprint.digest_of(reference, case.twin.steps) == rest["digest"]
         except (IndexError, KeyError, TypeError, ValueError) as error:
-            path = self.folder / self._manifest[twin]["file"]
+            path = self.folder / self._manifest[group]["file"]
             raise RecordError(
                 f"{path} lacks what {key!r} needs ({error}): {store.TRUTH.cure}"
             ) from error
@@ -158,12 +166,12 @@ class Library:
             "fingerprint": fingerprint.fingerprint(case, seed, unit_roundoff),
             "digest": fingerprint.digest_of(reference, case.twin.steps),
             "versions": fingerprint.versions(),
-            "declared": sorted(_samples(case)),
+            "declared": sorted(self._declared.get(case.recorded.group) or _samples(case)),
         }
-        twin = case.twin.name
-        content = store.encode_file(twin, {key: (arrays, rest)})
-        path = store.part(self.parts, twin, key)
-        arrays, rest = store.decode_file(path, content, twin)[key]
+        group = case.recorded.group
+        content = store.encode_file(group, {key: (arrays, rest)})
+        path = store.part(self.parts, group, key)
+        arrays, rest = store.decode_file(path, content, group)[key]
         read = codec.decode(arrays, rest, draw())
         if fingerprint.digest_of(read, case.twin.steps) != rest["digest"]:
             raise RecordError(f"{case.name}: its sample cannot be drawn again as it was")
@@ -187,7 +195,7 @@ def _why_stale(
 
 def _samples(case: TwinCase) -> set[str]:
     """The names of all samples of a case's twin."""
-    return {one.sample_name for each in cases(case.twin, case.device) for one in each.sizes}
+    return {one.recorded.sample for each in cases(case.twin, case.device) for one in each.sizes}
 
 
 _active: Library | None = None

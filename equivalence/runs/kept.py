@@ -15,7 +15,7 @@ from equivalence.record import candidates, truths
 from equivalence.runs import pinned, sides, units
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.weights import Slot
-from equivalence.truth.known import Reference, sketch_large
+from equivalence.truth.known import Nearby, Reference, sketch_large
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -165,10 +165,12 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         measurement = drawn.measurement(sample)
         from equivalence.truth import compute  # torch is there
 
-        expected = compute.compute(measurement, sketch_large(sample) if keep else compute.whole)
+        truth_of = compute.of_layer if case.alone else compute.compute
+        expected = truth_of(measurement, sketch_large(sample) if keep else compute.whole)
         side = _side(drawn, measurement, expected)
     if keep:
         finer(side, drawn)
+        nearby(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)
     return side
 
@@ -194,6 +196,17 @@ def finer(side: Reference, drawn: Drawn) -> Truth:
 
             side.finer = compute.refine(measurement, side.expected, drawn.case.alone)
     return side.finer
+
+
+def nearby(side: Reference, drawn: Drawn) -> dict[str, Nearby]:
+    """What each tensor of a single operator does near the sample; empty of any other case."""
+    if not side.nearby and drawn.case.alone:
+        with blaming("reference", drawn.case.name):
+            measurement = drawn.measurement(side.sample)
+            from equivalence.truth import nearby as measuring  # torch is there
+
+            side.nearby = measuring.measure(measurement, side.expected)
+    return side.nearby
 
 
 def farther(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:

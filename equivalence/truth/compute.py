@@ -123,12 +123,12 @@ def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
     return _with_own(measurement, expected)
 
 
-def begin_layer(measurement: Measurement) -> Truth:
+def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     """As `begin`, for a layer to which both sides feed the very same values.
 
     The sample is not moved off kinks.
     """
-    return _with_own(measurement, _compute_unsettled(measurement, whole))
+    return _with_own(measurement, _compute_unsettled(measurement, expect))
 
 
 def _with_own(measurement: Measurement, expected: Truth) -> Truth:
@@ -171,9 +171,9 @@ def probe_further(measurement: Measurement, expected: Truth) -> Truth:
     return expected
 
 
-def of_layer(measurement: Measurement) -> Truth:
+def of_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     """As `compute`, for a layer to which both sides feed the very same values."""
-    return complete(measurement, probe_further(measurement, begin_layer(measurement)))
+    return complete(measurement, probe_further(measurement, begin_layer(measurement, expect)))
 
 
 def complete(measurement: Measurement, expected: Truth) -> Truth:

@@ -3,8 +3,9 @@
 Imports no framework: a host that reads a record needs no torch.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,18 @@ from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
 from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Slot
+
+
+class Nearby(NamedTuple):
+    """What the reference of a single operator does near a sample, in one tensor.
+
+    jumps: how far a perturbation by the whole budget moves it, in the tensor's own unit: by the
+        Euclidean norm of each of its parts.
+    lost: the largest error of the reference's own run for neighbouring samples, in roundings.
+    """
+
+    jumps: Sequence[float]
+    lost: float
 
 
 @dataclass
@@ -34,6 +47,7 @@ class Reference:
     layers: its layers with their settings; None where it was read from a record.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
+    nearby: of a single operator, what each tensor does near the sample; empty until an excuse asks.
     """
 
     sample: Sample
@@ -45,6 +59,7 @@ class Reference:
     record: str | None = None
     layers: list[Layer] | None = None
     multiplies: bool | None = None
+    nearby: dict[str, Nearby] = field(default_factory=dict)
 
     def without(self, buffers: Iterable[str]) -> "Reference":
         """A copy of the reference without the buffers of these names."""

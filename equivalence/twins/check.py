@@ -1,11 +1,13 @@
 """Checks one case of a twin."""
 
 from equivalence.declare.twin import TwinCase
+from equivalence.errors import IllPosedError
 from equivalence.host import devices
 from equivalence.judge.outcome import Outcome
 from equivalence.record import candidates, truths
 from equivalence.runs import kept
 from equivalence.runs.drawn import Drawn
+from equivalence.truth.known import Reference
 from equivalence.twins import raising
 from equivalence.twins.sizes import compare
 
@@ -49,4 +51,14 @@ def _record_reference(case: TwinCase, seed: int) -> str | None:
         return raising.reference(case, seed).record
     for one in case.sizes:
         reference = kept.reference(one, seed)
+    if case.alone:
+        _demand_well_posed(Drawn(case, seed), reference)
     return reference.record
+
+
+def _demand_well_posed(drawn: Drawn, reference: Reference) -> None:
+    """Raise IllPosedError if no candidate of an example can be judged: another is then recorded."""
+    own = drawn.measurement(reference.sample).run_own()
+    judgement = drawn.judge(reference.expected, own)
+    if judgement.ill_posed is not None:
+        raise IllPosedError(f"{drawn.case.sample_name}: {judgement.ill_posed}")

@@ -15,14 +15,24 @@ from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.truth import Flip, Truth
-from equivalence.judge.verdict import Judgement
+from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.runs import kept
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.truth.known import Nearby
 from equivalence.twins import accumulation, kernels
 from equivalence.words import listed
 
+JUMP_FACTOR = 2.0
+"""A gradient jumps if a perturbation by BUDGET roundings moves it by more than this many times
+BUDGET roundings of its own."""
+
+CHANCE_FACTOR = 4.0
+"""Chance explains a candidate's error of up to this many times the reference's own error for
+neighbouring samples; a larger error stands."""
+
 Act = Callable[[Comparison, Drawn], Comparison | None]
+Confirm = Callable[[TensorVerdict, Expected, Nearby, float], bool]
 
 
 def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
@@ -82,20 +92,36 @@ def _jump(made: Comparison, drawn: Drawn) -> Comparison | None:
     if not made.judgement.perhaps_branches():
         return None
     why = "its gradients jump within the budget, and by as much as they differ"
-    return _set_aside(made, drawn, "jumped", why)
+    return _set_aside(made, drawn, _jumped, why)
 
 
 def _chance(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Make a single operator's example ill-posed if the reference is as inaccurate nearby."""
     return _set_aside(
-        made, drawn, "lost_nearby", "for inputs nearby the reference is as far from the truth"
+        made, drawn, _lost_nearby, "for inputs nearby the reference is as far from the truth"
     )
 
 
-def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparison | None:
+def _jumped(verdict: TensorVerdict, tensor: Expected, near: Nearby, unit_roundoff: float) -> bool:
+    """Whether the truth of a tensor jumps within the budget, and by as much as it differs."""
+    unit = verdict.part(tensor).rounding(unit_roundoff)
+    jump = near.jumps[verdict.faint]
+    return jump > JUMP_FACTOR * BUDGET * unit and verdict.error * unit <= JUMP_FACTOR * jump
+
+
+def _lost_nearby(verdict: TensorVerdict, _: Expected, near: Nearby, __: float) -> bool:
+    """Whether the reference loses as many digits in a tensor for neighbouring samples.
+
+    It must be over the budget there, too, and by a similar amount. Where few terms cancel (the
+    gradient of a softmax near one and zero), chance decides whether their rounding shows.
+    """
+    return near.lost > BUDGET and verdict.needed <= CHANCE_FACTOR * near.lost
+
+
+def _set_aside(made: Comparison, drawn: Drawn, confirms: Confirm, why: str) -> Comparison | None:
     """The comparison made ill-posed, if the reference confirms it; else None.
 
-    asked: the name of the function of `truth/nearby.py` that must return True. why: the text of
+    confirms: what must return True of each tensor that differs. why: the text of
     `Judgement.ill_posed`. Samples of an operator are not moved off its kinks, so that rounding
     may decide between both sides of one.
     """
@@ -105,11 +131,10 @@ def _set_aside(made: Comparison, drawn: Drawn, asked: str, why: str) -> Comparis
         return None
     if any(verdict.problem for verdict in differing):
         return None
-    with blaming("reference", drawn.case.name):
-        measurement = drawn.measurement(made.reference.sample)
-        from equivalence.truth import nearby  # torch is there
-
-        if not getattr(nearby, asked)(measurement, made.reference.expected, differing):
+    expected, nearby = made.reference.expected, kept.nearby(made.reference, drawn)
+    for verdict in differing:
+        name = verdict.name
+        if not confirms(verdict, expected[name], nearby[name], drawn.unit_roundoff):
             return None
     return replace(made, judgement=replace(judgement, ill_posed=why))
 

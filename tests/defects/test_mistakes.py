@@ -10,13 +10,13 @@ from equivalence import kinds
 from equivalence.declare.operator import Example
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
-from equivalence.operators.explore import (
+from equivalence.operators.drawing import (
     GATE_EXAMPLES,
     NIGHTLY_EXAMPLES,
     Exploration,
     draw_examples,
-    explore,
 )
+from equivalence.operators.explore import explore
 from equivalence.twins.check import check
 from tests.defects.mistakes import mistakes
 from tests.twins.operators import operators

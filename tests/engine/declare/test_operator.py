@@ -10,7 +10,7 @@ from equivalence.declare.spaces import along, examples, unary
 from equivalence.errors import DeclarationError
 from equivalence.runs import kept
 from equivalence.runs.kept import reference
-from equivalence.truth import nearby
+from equivalence.twins import excuses
 from equivalence.twins.check import check
 
 SOFTMAX = Operator("torch.softmax", along(), to("ops.softmax", dim="axis"), to("mint.softmax"))
@@ -259,7 +259,7 @@ def test_a_gradient_that_differs_away_from_the_kink_is_wrong():
 
 
 def test_a_gradient_that_differs_by_more_than_it_jumps_is_wrong(monkeypatch):
-    monkeypatch.setattr(nearby, "JUMP_FACTOR", 0.5)
+    monkeypatch.setattr(excuses, "JUMP_FACTOR", 0.5)
     judgement = beyond_three("steeper_beyond_nearly_three", *NEAR)
     assert judgement.differing
     assert judgement.ill_posed is None

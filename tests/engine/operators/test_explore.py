@@ -9,16 +9,16 @@ from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import along, unary
 from equivalence.errors import DeclarationError, EquivalenceError, IllPosedError
 from equivalence.operators import explore as exploring
-from equivalence.operators.explore import (
+from equivalence.operators.drawing import (
     GATE_EXAMPLES,
     NIGHTLY_EXAMPLES,
     Exploration,
     beyond_limit,
-    differs,
+    draw_examples,
     explorations,
-    explore,
     pairs_without,
 )
+from equivalence.operators.explore import differs, explore
 
 HERE = "tests.engine.parts.operators_ms:"
 
@@ -173,14 +173,12 @@ def test_the_same_seed_draws_the_same_examples_and_another_others(tmp_path):
 
 
 def test_what_else_is_imported_changes_no_example(tmp_path, monkeypatch):
-    before = [exploring.draw_examples(search(RIGHT), seed, NIGHTLY_EXAMPLES) for seed in range(5)]
+    before = [draw_examples(search(RIGHT), seed, NIGHTLY_EXAMPLES) for seed in range(5)]
     source = tmp_path / "of_a_user.py"
     source.write_text("NUMBERS = " + repr(list(range(1000, 1200))) + "\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("of_a_user")
-    assert [
-        exploring.draw_examples(search(RIGHT), seed, NIGHTLY_EXAMPLES) for seed in range(5)
-    ] == before
+    assert [draw_examples(search(RIGHT), seed, NIGHTLY_EXAMPLES) for seed in range(5)] == before
 
 
 def test_of_a_compiled_operator_the_largest_examples_are_compared(tmp_path):

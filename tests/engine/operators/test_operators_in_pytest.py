@@ -11,7 +11,7 @@ pytest_plugins = ["pytester"]
 
 SUITE = """
 import pytest
-from equivalence.operators.explore import GATE_EXAMPLES
+from equivalence.operators.drawing import GATE_EXAMPLES
 from tests.engine.operators.test_explore import RIGHT, operator, search
 
 SEARCHES = {

@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from equivalence.declare.operator import OF_OPERATORS, operator_case
 from equivalence.declare.twin import cases
 from equivalence.host.devices import EVERY_PLACE
+from equivalence.operators.drawing import GATE_EXAMPLES, explorations, planned
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.runs import sides
 from equivalence.runs.units import case_unit_roundoff, reference_multiplies
 from tests.twins import declared
+from tests.twins.operators import operators
 
 FOLDER = Path(__file__).parents[3] / truths.FOLDER
 CURE = "run `make record DEVICE=...` for cpu, gpu and ascend, ARGS='-k TWIN' for a part"
@@ -38,7 +41,21 @@ def wanted():
 @pytest.fixture(scope="module")
 def committed():
     """What there is: by twin, the samples in the manifest."""
-    return {name: each["samples"] for name, each in store.manifest(FOLDER).items()}
+    return {
+        name: each["samples"]
+        for name, each in store.manifest(FOLDER).items()
+        if not name.startswith(OF_OPERATORS)
+    }
+
+
+@pytest.fixture(scope="module")
+def examples():
+    """What there is of operators: by operator, the samples in the manifest."""
+    return {
+        name.removeprefix(OF_OPERATORS): each["samples"]
+        for name, each in store.manifest(FOLDER).items()
+        if name.startswith(OF_OPERATORS)
+    }
 
 
 def test_every_record_that_the_gate_needs_is_there_and_no_other(wanted, committed):
@@ -104,7 +121,73 @@ def _told_wrongly(wanted, committed):
     ]
 
 
+def test_no_record_of_an_example_is_stale(examples):
+    stale = _stale_examples(examples)
+    assert not stale, f"changed since they were recorded, or of no operator: {stale}; {CURE}"
+
+
+def _stale_examples(examples):
+    by_name = {operator.name: operator for operator in operators()}
+    return [
+        key
+        for name, samples in examples.items()
+        for key, sample in samples.items()
+        if (case := _case_of(by_name.get(name), key)) is None
+        or sample["fingerprint"] != fingerprint.fingerprint(case, 0, unit_roundoff_of(key))
+    ]
+
+
+def _case_of(operator, key):
+    """The case of an example on record; None where its operator has none such."""
+    spelled, _, integers = key.partition(" seed=")[0].partition(" integers=")
+    counterparts = operator.counterparts if operator else ()
+    for counterpart in counterparts:
+        if (counterpart.integers or "") == integers:
+            example = operator.example(spelled)
+            return operator_case(operator, counterpart, example, "pynative", "cpu")
+    return None
+
+
+def test_examples_that_the_gate_draws_are_on_record(examples):
+    """All of some operators, since drawing takes long. Compiled, at least the largest one."""
+    if not examples:
+        pytest.skip("no operator is on record: run `make record`")
+    without = {operator.name for operator in operators()} - examples.keys()
+    assert not without, f"no record of an example of {sorted(without)}: {CURE}"
+    lacking = _lacking_examples(examples, operators()[::40])
+    assert not lacking, f"no record of {lacking}: {CURE}"
+
+
+def _lacking_examples(examples, some):
+    lacking = []
+    for operator in some:
+        there = {key.partition(" seed=")[0] for key in examples.get(operator.name, ())}
+        for each in explorations(operator, "cpu", GATE_EXAMPLES):
+            drawn = planned(each, 0)[: 1 if each.execution == "graph" else None]
+            wanted = {each.case(example).recorded.sample for example in drawn}
+            lacking += sorted(wanted - there)
+    return lacking
+
+
 # That each of these can fail.
+
+
+def test_an_example_that_is_stale_or_lacking_shows(monkeypatch):
+    softmax = next(each for each in operators() if each.name == "softmax")
+    (case, *_) = map(
+        next(explorations(softmax, "cpu", GATE_EXAMPLES)).case,
+        [softmax.example("softmax(normal(2, 3), dim=1)")],
+    )
+    key = fingerprint.key(case, 0, 2.0**-24)
+    current = {key: {"fingerprint": fingerprint.fingerprint(case, 0, 2.0**-24)}}
+    assert not _stale_examples({"softmax": current})
+    assert _stale_examples({"softmax": {key: {"fingerprint": "another"}}, "gone": current}) == [
+        key,
+        key,
+    ]
+    assert _lacking_examples({"softmax": current}, [softmax])
+    monkeypatch.setattr(fingerprint, "sources", lambda target: f"changed {target}")
+    assert _stale_examples({"softmax": current}) == [key]
 
 
 def test_a_changed_twin_shows(wanted, committed, monkeypatch):
