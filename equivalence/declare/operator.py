@@ -12,10 +12,11 @@ from typing import Any
 
 from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
-from equivalence.declare.difference import Difference
+from equivalence.declare.difference import Difference, Limit
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.errors import DeclarationError
+from equivalence.releases import holds
 
 
 @dataclass(frozen=True)
@@ -27,30 +28,36 @@ class Counterpart:
     through: a function, "module:attribute", that makes the call from torch's arguments; None where
     renaming arguments is enough.
     integers: the dtype of integer outputs, "int32"; None where it is int64, as in torch.
-    without: a limit of this call, a key of LIMITS -> the consequence, in words. No example beyond a
-    limit is compared. One example beyond it must fail, unless the words begin with "crashes",
-    "spoils" or "unwritten" (memory that may be right by chance).
+    without: a limit of this call, a key of LIMITS -> the consequence, in words; a `Limit` where
+    some releases have it. No example beyond a limit is compared. One example beyond it must fail,
+    unless the words begin with "crashes", "spoils" or "unwritten" (memory that may be right by
+    chance).
     differs: an example -> the known difference that it must show.
     defaults: argument of torch -> (torch's default, MindSpore's), where the defaults differ.
+
+    `without` and `differs` keep what holds in the installed release of MindSpore.
     """
 
     api: str
     names: Mapping[str, str] = field(default_factory=dict)
     through: str | None = None
     integers: str | None = None
-    without: Mapping[str, str] = field(default_factory=dict)
+    without: Mapping[str, str | Limit] = field(default_factory=dict)
     differs: Mapping[str, Difference] = field(default_factory=dict)
     defaults: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         demand = Demand("counterpart", self, self.api)
         demand.api("api")
+        object.__setattr__(self, "without", _held(self.without))
         for field_name in ("names", "without"):
             demand.words(field_name)
         right = isinstance(self.differs, Mapping)
         right = right and all(isinstance(each, Difference) for each in self.differs.values())
         cure = "write {'an example': Difference('the cause', {'output.0': 0.01})}"
         demand(right, f"differs is {shown(self.differs)}; {cure}")
+        shown_here = {text: each for text, each in self.differs.items() if holds(each.releases)}
+        object.__setattr__(self, "differs", shown_here)
         if self.through is not None:
             demand.target("through")
         demand.mapping("defaults", self.defaults)
@@ -59,13 +66,24 @@ class Counterpart:
             demand(right, f"defaults of {name} are {shown(both)}; write torch's and MindSpore's")
 
 
+def _held(without: Any) -> Any:
+    """The limits that the installed release has, in words; what is no mapping stays as it is."""
+    if not isinstance(without, Mapping):
+        return without
+    return {
+        name: each.consequence if isinstance(each, Limit) else each
+        for name, each in without.items()
+        if not isinstance(each, Limit) or holds(each.releases)
+    }
+
+
 def to(
     api: str,
     /,
     *,
     through: str | None = None,
     integers: str | None = None,
-    without: Mapping[str, str] | None = None,
+    without: Mapping[str, str | Limit] | None = None,
     differs: Mapping[str, Difference] | None = None,
     defaults: Mapping[str, tuple[Any, Any]] | None = None,
     **names: str,
@@ -223,7 +241,7 @@ class Operator:
         more._demand()
         return more
 
-    def limited(self, limit: str, consequences: Mapping[str, str]) -> "Operator":
+    def limited(self, limit: str, consequences: Mapping[str, str | Limit]) -> "Operator":
         """The same operator with one more limit of some counterparts: API -> the consequence."""
         more = copy.copy(self)
         more.counterparts = tuple(
