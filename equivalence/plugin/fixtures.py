@@ -179,9 +179,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
     test_report = yield
     if record_plugin.is_comparison(item):
         # Attributes of a report travel from an xdist worker to the controller.
-        absent = hasattr(test_report, "wasxfail")  # not in this release: nothing is compared
-        compared = call.when == "call" and not absent
-        test_report.equivalence = item.stash.get(LINES, []) if compared else []
+        test_report.equivalence = item.stash.get(LINES, []) if call.when == "call" else []
         if test_report.failed:
             test_report.equivalence = [*test_report.equivalence, _failed(item, test_report)]
         test_report.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []

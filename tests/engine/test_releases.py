@@ -10,7 +10,7 @@ from equivalence.declare.difference import Difference, Limit
 from equivalence.declare.draws import normal
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import unary
-from equivalence.errors import DeclarationError
+from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.operators.explore import Exploration, beyond_limit, differs, shows
 from tests.engine.parts import small
 
@@ -120,3 +120,19 @@ def test_a_difference_of_a_call_must_show_in_its_releases(release):
     declared = exploration(differs={text: known})
     example = declared.operator.example(text)
     assert not shows(declared, example, declared.counterpart.differs[text], 0)
+
+
+def test_a_twin_says_its_releases_and_pinned_draws_need_those_that_show_operators():
+    assert small.case(*SAME, normal(4)).releases is None
+    assert small.case(*SAME, normal(4), random_layers="eval").releases == releases.DISPATCHING
+    both = small.case(*SAME, normal(4), random_layers="eval", releases="<2.11").releases
+    assert both == f"<2.11,{releases.DISPATCHING}"
+    with pytest.raises(DeclarationError, match=r"twin 'small': releases is '2.8'; write a range"):
+        small.case(*SAME, normal(4), releases="2.8")
+
+
+def test_a_release_that_does_not_show_its_operators_says_what_to_install(release):
+    release("2.8.0")
+    case = small.case(*SAME, normal(4), random_layers="eval", executions=("pynative",))
+    with pytest.raises(EquivalenceError, match=r"MindSpore 2.8.0 .* install mindspore>=2.9"):
+        kinds.check(case, 0)
