@@ -20,6 +20,7 @@ from equivalence.operators.explore import (
     pairs_without,
     shows,
 )
+from equivalence.releases import holds
 from tests.twins.operators import operators
 
 EXPLORATIONS = [
@@ -39,6 +40,7 @@ KNOWN = [
     Exploration(operator, counterpart, "pynative", "cpu", GATE_EXAMPLES)
     for operator in operators()
     for counterpart in operator.counterparts
+    if holds(counterpart.releases)
 ]
 
 LIMITS = [

@@ -160,6 +160,20 @@ class Limit:
         demand.releases()
 
 
+def held(declared: Any) -> Any:
+    """The limits or differences that the installed release has, limits in words.
+
+    What is no mapping stays as it is.
+    """
+    if not isinstance(declared, Mapping):
+        return declared
+    return {
+        name: each.consequence if isinstance(each, Limit) else each
+        for name, each in declared.items()
+        if holds(getattr(each, "releases", None))
+    }
+
+
 def demand_difference(demand: Demand) -> None:
     """Demand that the field `differs` is None, or a Difference of tensors.
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
-from equivalence.declare.difference import Difference, Limit
+from equivalence.declare.difference import Difference, Limit, held
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.errors import DeclarationError
-from equivalence.releases import holds
 
 
 @dataclass(frozen=True)
@@ -34,8 +33,10 @@ class Counterpart:
     chance).
     differs: an example -> the known difference that it must show.
     defaults: argument of torch -> (torch's default, MindSpore's), where the defaults differ.
+    releases: the releases of MindSpore that can make the call, such as ">=2.8"; None: all. In every
+    other one it is counted as not in this release, and must fail there.
 
-    `without` and `differs` keep what holds in the installed release of MindSpore.
+    `without` and `differs` keep what holds in the installed release.
     """
 
     api: str
@@ -45,36 +46,26 @@ class Counterpart:
     without: Mapping[str, str | Limit] = field(default_factory=dict)
     differs: Mapping[str, Difference] = field(default_factory=dict)
     defaults: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    releases: str | None = None
 
     def __post_init__(self) -> None:
         demand = Demand("counterpart", self, self.api)
         demand.api("api")
-        object.__setattr__(self, "without", _held(self.without))
+        demand.releases()
+        for field_name in ("without", "differs"):
+            object.__setattr__(self, field_name, held(getattr(self, field_name)))
         for field_name in ("names", "without"):
             demand.words(field_name)
         right = isinstance(self.differs, Mapping)
         right = right and all(isinstance(each, Difference) for each in self.differs.values())
         cure = "write {'an example': Difference('the cause', {'output.0': 0.01})}"
         demand(right, f"differs is {shown(self.differs)}; {cure}")
-        shown_here = {text: each for text, each in self.differs.items() if holds(each.releases)}
-        object.__setattr__(self, "differs", shown_here)
         if self.through is not None:
             demand.target("through")
         demand.mapping("defaults", self.defaults)
         for name, both in self.defaults.items():
             right = isinstance(both, tuple) and len(both) == 2
             demand(right, f"defaults of {name} are {shown(both)}; write torch's and MindSpore's")
-
-
-def _held(without: Any) -> Any:
-    """The limits that the installed release has, in words; what is no mapping stays as it is."""
-    if not isinstance(without, Mapping):
-        return without
-    return {
-        name: each.consequence if isinstance(each, Limit) else each
-        for name, each in without.items()
-        if not isinstance(each, Limit) or holds(each.releases)
-    }
 
 
 def to(
@@ -86,6 +77,7 @@ def to(
     without: Mapping[str, str | Limit] | None = None,
     differs: Mapping[str, Difference] | None = None,
     defaults: Mapping[str, tuple[Any, Any]] | None = None,
+    releases: str | None = None,
     **names: str,
 ) -> Counterpart:
     """Declare a MindSpore call as a counterpart of a torch function.
@@ -98,7 +90,7 @@ def to(
     ('ops.softmax', {'dim': 'axis'})
     """
     declared = [{} if each is None else each for each in (without, differs, defaults)]
-    return Counterpart(api, names, through, integers, *declared)
+    return Counterpart(api, names, through, integers, *declared, releases)
 
 
 DRAWN = ("float32", "float16")

@@ -28,6 +28,7 @@ from equivalence.declare.spaces import examples
 from equivalence.errors import DeclarationError, EquivalenceError, IllPosedError, SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.operators.compare import check
+from equivalence.releases import holds
 from equivalence.seeds import seed_of
 
 GATE_EXAMPLES, NIGHTLY_EXAMPLES = 6, 30
@@ -82,6 +83,11 @@ class Exploration:
         level = "few" if self.count == GATE_EXAMPLES else "many"
         how = f"{self.counterpart.api}@{self.execution}"
         return f"{self.operator.name}-{level}-{how}-{self.device}"
+
+    @property
+    def releases(self) -> str | None:
+        """The releases of MindSpore that can make the call; None: all."""
+        return self.counterpart.releases
 
     def case(self, example: Example) -> OperatorCase:
         """The case that compares one example."""
@@ -315,7 +321,11 @@ def _elements(example: Example) -> int:
 
 def explorations(operator: Operator, device: str, count: int) -> Iterator[Exploration]:
     """Explorations of every counterpart; at the gate, only the first one is compiled."""
-    compiled = [other for other in operator.counterparts if "graph" not in other.without]
+    compiled = [
+        other
+        for other in operator.counterparts
+        if "graph" not in other.without and holds(other.releases)
+    ]
     for counterpart in operator.counterparts:
         yield Exploration(operator, counterpart, "pynative", device, count)
         if counterpart in (compiled[:1] if count == GATE_EXAMPLES else compiled):

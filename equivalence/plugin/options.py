@@ -88,8 +88,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = {}
     for item in filter(record_plugin.is_comparison, items):
-        case = item.callspec.params.get("case") if hasattr(item, "callspec") else None
-        needed = getattr(case, "releases", None)
+        compared = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        needed = next((r for each in compared if (r := getattr(each, "releases", None))), None)
         if not (releases.holds(needed) or record_plugin.needs_no_device(item)):
             reason = f"not in MindSpore {releases.installed()}: needs {needed}"
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

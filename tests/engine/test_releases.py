@@ -11,7 +11,7 @@ from equivalence.declare.draws import normal
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import unary
 from equivalence.errors import DeclarationError, EquivalenceError
-from equivalence.operators.explore import Exploration, beyond_limit, differs, shows
+from equivalence.operators.explore import Exploration, beyond_limit, differs, explorations, shows
 from tests.engine.parts import small
 
 SAME = ("torch.nn:ReLU", "mindspore.nn:ReLU")
@@ -136,3 +136,12 @@ def test_a_release_that_does_not_show_its_operators_says_what_to_install(release
     case = small.case(*SAME, normal(4), random_layers="eval", executions=("pynative",))
     with pytest.raises(EquivalenceError, match=r"MindSpore 2.8.0 .* install mindspore>=2.9"):
         kinds.check(case, 0)
+
+
+def test_a_call_of_other_releases_is_not_among_those_that_are_compiled_here(release):
+    operator = Operator("torch.relu", unary(), to("mint.relu", releases=">=2.8"), to("ops.relu"))
+    for installed, compiled in (("2.7.2", "ops.relu"), ("2.9.0", "mint.relu")):
+        release(installed)
+        every = list(explorations(operator, "cpu", 6))
+        assert [e.counterpart.api for e in every if e.execution == "graph"] == [compiled]
+        assert [e.releases for e in every if e.execution == "pynative"] == [">=2.8", None]

@@ -109,7 +109,7 @@ TO_SINGLE = {"half_scalar_by_float": "is float32"}
 SWALLOWS = {"nan": "NaN beside a number becomes the number"}
 BY_INFINITY = {"infinite": "a number by an infinity is NaN"}
 LIKE_INFINITIES = {"infinite": "two like infinities give NaN"}
-NOT_WHOLE = {"whole": Limit("is refused", "<2.8")}
+NOT_WHOLE = {"whole": Limit("is refused", "<2.9")}
 NO_EMPTY = {"empty": "crashes, at times, where shapes differ"}
 
 NUMBERS = (*REAL, whole)
@@ -218,7 +218,7 @@ ARITHMETIC = (
         to(
             "mint.div",
             without={
-                "number": Limit("no argument is called other", "<2.8"),
+                "number": Limit("no argument is called other", "<2.9"),
                 "rounded_number": "crashes now and then: no kernel",
                 **TO_NOTHING,
             },
@@ -283,7 +283,11 @@ ARITHMETIC = (
         together(REAL, (normal, ties), (normal, POSITIVE), value=[1, -0.5]),
         to("ops.addcdiv", without=TO_NOTHING),
     ),
-    Operator("torch.lerp", together(REAL, REAL, (normal, uniform)), *same("lerp", without=TURNED)),
+    Operator(
+        "torch.lerp",
+        together(REAL, REAL, (normal, uniform)),
+        *same("lerp", without={**TURNED, "scalar": Limit("its gradient gets an axis", "<2.8")}),
+    ),
     Operator(
         "torch.lerp",
         together(REAL, REAL, weight=[0.1, 0.75, 1.5]),

@@ -123,7 +123,7 @@ OPERATORS = (
         F + "dropout",
         _unchanged,
         to("ops.dropout"),
-        to("mint.nn.functional.dropout"),
+        to("mint.nn.functional.dropout", releases=">=2.9"),
     ),
     *(
         Operator(F + f"dropout{rank}d", _unchanged_maps(rank), to(f"ops.dropout{rank}d"))
