@@ -87,6 +87,10 @@ LIMITS["half_scalar_by_float"] = lambda example: (
     and example.inputs[0].shape == ()
     and isinstance(example.arguments["other"], float)
 )
+LIMITS["half_truncated"] = lambda example: (
+    example.dtype == "float16" and example.arguments["rounding_mode"] == "trunc"
+)
+LIMITS["fewer_axes"] = lambda example: len({len(draw.shape) for draw in example.inputs}) > 1
 LIMITS["large_half"] = lambda example: (
     example.dtype == "float16"
     and any(
@@ -109,7 +113,7 @@ TO_SINGLE = {"half_scalar_by_float": "is float32"}
 SWALLOWS = {"nan": "NaN beside a number becomes the number"}
 BY_INFINITY = {"infinite": "a number by an infinity is NaN"}
 LIKE_INFINITIES = {"infinite": "two like infinities give NaN"}
-NOT_WHOLE = {"whole": Limit("is refused", "<2.9")}
+UNTRUNCATED = {each: Limit("trunc refuses it", "<2.9") for each in ("whole", "float16")}
 NO_EMPTY = {"empty": "crashes, at times, where shapes differ"}
 
 NUMBERS = (*REAL, whole)
@@ -219,6 +223,7 @@ ARITHMETIC = (
             "mint.div",
             without={
                 "number": Limit("no argument is called other", "<2.9"),
+                "half_truncated": Limit("trunc refuses it", "<2.9"),
                 "rounded_number": "crashes now and then: no kernel",
                 **TO_NOTHING,
             },
@@ -236,7 +241,7 @@ ARITHMETIC = (
     Operator(
         "torch.fmod",
         operand(NUMBERS, DIVISORS, [2, -3, 0.5]),
-        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE, **BY_INFINITY, **NOT_WHOLE}),
+        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE, **BY_INFINITY, **UNTRUNCATED}),
         to(
             "mint.fmod",
             without={
@@ -244,7 +249,7 @@ ARITHMETIC = (
                 **TO_NOTHING,
                 **TO_SINGLE,
                 **BY_INFINITY,
-                **NOT_WHOLE,
+                **UNTRUNCATED,
             },
         ),
     ),
@@ -286,7 +291,7 @@ ARITHMETIC = (
     Operator(
         "torch.lerp",
         together(REAL, REAL, (normal, uniform)),
-        *same("lerp", without={**TURNED, "scalar": Limit("its gradient gets an axis", "<2.8")}),
+        *same("lerp", without={**TURNED, "fewer_axes": Limit("is refused", "<2.8")}),
     ),
     Operator(
         "torch.lerp",
