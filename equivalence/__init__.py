@@ -22,6 +22,7 @@ _HOMES = {
     "Draw": "equivalence.declare.draws",
     "EquivalenceError": "equivalence.errors",
     "Initial": "equivalence.declare.initial",
+    "Limit": "equivalence.declare.difference",
     "Operator": "equivalence.declare.operator",
     "Outcome": "equivalence.judge.outcome",
     "Pipeline": "equivalence.declare.pipeline",

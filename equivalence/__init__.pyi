@@ -3,6 +3,7 @@
 from equivalence.declare.batches import Batches as Batches
 from equivalence.declare.data_parallel import DataParallel as DataParallel
 from equivalence.declare.difference import Difference as Difference
+from equivalence.declare.difference import Limit as Limit
 from equivalence.declare.difference import Raised as Raised
 from equivalence.declare.draws import Draw as Draw
 from equivalence.declare.draws import binary as binary

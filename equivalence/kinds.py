@@ -41,6 +41,7 @@ class Case(Protocol):
     device: the name of the place where the candidate runs, see `host/devices.py`.
     labels: further columns of the case's results, column -> text.
     limits: limits of the candidate; no input lies beyond them. Limit -> its consequence, in words.
+    releases: the releases of MindSpore that can run it, such as ">=2.8"; None: all.
     name: names the case and its pytest test.
     sample_name: names the sample; cases of the same sample share one truth.
     """
@@ -49,6 +50,7 @@ class Case(Protocol):
     device: str
     labels: Mapping[str, str]
     limits: Mapping[str, str]
+    releases: str | None
 
     @property
     def name(self) -> str: ...

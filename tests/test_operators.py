@@ -19,6 +19,7 @@ from equivalence.operators.drawing import (
     pairs_without,
 )
 from equivalence.operators.explore import differs, shows
+from equivalence.releases import holds
 from tests.twins.operators import operators
 
 EXPLORATIONS = [
@@ -38,6 +39,7 @@ KNOWN = [
     Exploration(operator, counterpart, "pynative", "cpu", GATE_EXAMPLES)
     for operator in operators()
     for counterpart in operator.counterparts
+    if holds(counterpart.releases)
 ]
 
 LIMITS = [

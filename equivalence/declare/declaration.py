@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 
 from equivalence.declare.renames import JOIN, terms
 from equivalence.errors import DeclarationError
+from equivalence.releases import is_range
 
 LEVELS = ("gate", "nightly")
 """When a declaration is compared: with every change, or once a night."""
@@ -121,6 +122,12 @@ class Demand:
         value = getattr(self.declared, field)
         right = value is None or (isinstance(value, str) and bool(value.strip()))
         self(right, f"{field} is {shown(value)}; say it in words or leave it out")
+
+    def releases(self) -> None:
+        """Demand that the field `releases` is None or a range of releases of MindSpore."""
+        value = self.declared.releases
+        right = value is None or is_range(value)
+        self(right, f"releases is {shown(value)}; write a range, such as '>=2.8' or '>=2.8,<2.10'")
 
     def flag(self, field: str) -> None:
         """Demand that a field is True or False."""
@@ -238,6 +245,7 @@ class Configured:
 
     labels: ClassVar[Mapping[str, str]] = MappingProxyType({})
     limits: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    releases: ClassVar[str | None] = None
 
     @property
     def name(self) -> str:

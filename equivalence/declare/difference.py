@@ -1,6 +1,7 @@
 """What a declaration expects where the sides are not equal, or both refuse. Imports no framework.
 
-`Difference` is a known difference with its bound, `Raised` an error that must be raised.
+`Difference` is a known difference with its bound, `Raised` an error that must be raised, `Limit` a
+limit that some releases of MindSpore have.
 """
 
 import builtins
@@ -12,6 +13,7 @@ from typing import Any
 
 from equivalence.declare.declaration import Demand, fields_checked, is_number, shown
 from equivalence.errors import DeclarationError
+from equivalence.releases import holds
 
 
 @fields_checked
@@ -69,6 +71,8 @@ class Difference:
     (another shape, infinite values), it is a part of the problem's words. In a name, * stands for
     any characters; the first name that fits a tensor counts.
     A counterpart that refuses an example has `Raised` instead, the error of MindSpore.
+    releases: the releases of MindSpore that show it, such as "<2.8"; None: all. In every other one
+    the sides must be equal.
 
     Raises DeclarationError where a field is wrong.
 
@@ -80,9 +84,11 @@ class Difference:
 
     cause: str
     tensors: Mapping[str, float | str] | Raised
+    releases: str | None = None
 
     def __post_init__(self) -> None:
         demand = Demand("difference", self, self.cause)
+        demand.releases()
         right = isinstance(self.cause, str) and bool(self.cause.strip())
         demand(right, f"cause is {shown(self.cause)}; say it in words")
         if isinstance(self.tensors, Raised):
@@ -127,14 +133,60 @@ class Difference:
             )
 
 
+@fields_checked
+@dataclass(frozen=True)
+class Limit:
+    """A limit of a counterpart that some releases of MindSpore have, and others have not.
+
+    consequence: what happens beyond the limit, in words.
+    releases: the releases that have it, such as "<2.8". In every other one, examples beyond it are
+    compared like all others.
+
+    Raises DeclarationError where a field is wrong.
+
+    >>> from equivalence import Limit, to
+    >>> lerp = to("ops.lerp", without={"empty": Limit("is refused", "<2.7")})
+    >>> dict(lerp.without)
+    {}
+    """
+
+    consequence: str
+    releases: str
+
+    def __post_init__(self) -> None:
+        demand = Demand("limit", self, self.consequence)
+        right = isinstance(self.consequence, str) and bool(self.consequence.strip())
+        demand(right, f"consequence is {shown(self.consequence)}; say it in words")
+        demand.releases()
+
+
+def held(declared: Any) -> Any:
+    """The limits or differences that the installed release has, limits in words.
+
+    What is no mapping stays as it is.
+    """
+    if not isinstance(declared, Mapping):
+        return declared
+    return {
+        name: each.consequence if isinstance(each, Limit) else each
+        for name, each in declared.items()
+        if holds(getattr(each, "releases", None))
+    }
+
+
 def demand_difference(demand: Demand) -> None:
-    """Demand that the field `differs` is None, or a Difference of tensors."""
+    """Demand that the field `differs` is None, or a Difference of tensors.
+
+    It becomes None where the installed release of MindSpore does not show the difference.
+    """
     differs = demand.declared.differs
     right = differs is None or isinstance(differs, Difference)
     cure = "write Difference('the cause', {'output.0': 0.01}), the tensors with their largest error"
     demand(right, f"differs is {shown(differs)}; {cure}")
     refusal = differs is not None and isinstance(differs.tensors, Raised)
     demand(not refusal, "differs names an error; only a counterpart's can")
+    if differs is not None and not holds(differs.releases):
+        object.__setattr__(demand.declared, "differs", None)
 
 
 def _fits(name: str, tensor: str) -> bool:

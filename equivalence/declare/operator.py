@@ -12,7 +12,7 @@ from typing import Any
 
 from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
-from equivalence.declare.difference import Difference
+from equivalence.declare.difference import Difference, Limit, held
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Recorded, Twin, TwinCase
 from equivalence.errors import DeclarationError
@@ -27,24 +27,33 @@ class Counterpart:
     through: a function, "module:attribute", that makes the call from torch's arguments; None where
     renaming arguments is enough.
     integers: the dtype of integer outputs, "int32"; None where it is int64, as in torch.
-    without: a limit of this call, a key of LIMITS -> the consequence, in words. No example beyond a
-    limit is compared. One example beyond it must fail, unless the words begin with "crashes",
-    "spoils" or "unwritten" (memory that may be right by chance).
+    without: a limit of this call, a key of LIMITS -> the consequence, in words; a `Limit` where
+    some releases have it. No example beyond a limit is compared. One example beyond it must fail,
+    unless the words begin with "crashes", "spoils" or "unwritten" (memory that may be right by
+    chance).
     differs: an example -> the known difference that it must show.
     defaults: argument of torch -> (torch's default, MindSpore's), where the defaults differ.
+    releases: the releases of MindSpore that can make the call, such as ">=2.8"; None: all. In every
+    other one it is counted as not in this release, and must fail there.
+
+    `without` and `differs` keep what holds in the installed release.
     """
 
     api: str
     names: Mapping[str, str] = field(default_factory=dict)
     through: str | None = None
     integers: str | None = None
-    without: Mapping[str, str] = field(default_factory=dict)
+    without: Mapping[str, str | Limit] = field(default_factory=dict)
     differs: Mapping[str, Difference] = field(default_factory=dict)
     defaults: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    releases: str | None = None
 
     def __post_init__(self) -> None:
         demand = Demand("counterpart", self, self.api)
         demand.api("api")
+        demand.releases()
+        for field_name in ("without", "differs"):
+            object.__setattr__(self, field_name, held(getattr(self, field_name)))
         for field_name in ("names", "without"):
             demand.words(field_name)
         right = isinstance(self.differs, Mapping)
@@ -65,9 +74,10 @@ def to(
     *,
     through: str | None = None,
     integers: str | None = None,
-    without: Mapping[str, str] | None = None,
+    without: Mapping[str, str | Limit] | None = None,
     differs: Mapping[str, Difference] | None = None,
     defaults: Mapping[str, tuple[Any, Any]] | None = None,
+    releases: str | None = None,
     **names: str,
 ) -> Counterpart:
     """Declare a MindSpore call as a counterpart of a torch function.
@@ -80,7 +90,7 @@ def to(
     ('ops.softmax', {'dim': 'axis'})
     """
     declared = [{} if each is None else each for each in (without, differs, defaults)]
-    return Counterpart(api, names, through, integers, *declared)
+    return Counterpart(api, names, through, integers, *declared, releases)
 
 
 DRAWN = ("float32", "float16")
@@ -226,7 +236,7 @@ class Operator:
         more._demand()
         return more
 
-    def limited(self, limit: str, consequences: Mapping[str, str]) -> "Operator":
+    def limited(self, limit: str, consequences: Mapping[str, str | Limit]) -> "Operator":
         """The same operator with one more limit of some counterparts: API -> the consequence."""
         more = copy.copy(self)
         more.counterparts = tuple(

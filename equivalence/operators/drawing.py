@@ -20,6 +20,7 @@ from equivalence.declare.operator import (
     operator_case,
 )
 from equivalence.declare.spaces import examples
+from equivalence.releases import holds
 from equivalence.seeds import seed_of
 
 GATE_EXAMPLES, NIGHTLY_EXAMPLES = 6, 30
@@ -53,6 +54,11 @@ class Exploration:
         how = f"{self.counterpart.api}@{self.execution}"
         return f"{self.operator.name}-{level}-{how}-{self.device}"
 
+    @property
+    def releases(self) -> str | None:
+        """The releases of MindSpore that can make the call; None: all."""
+        return self.counterpart.releases
+
     def case(self, example: Example) -> OperatorCase:
         """The case that compares one example."""
         return operator_case(self.operator, self.counterpart, example, self.execution, self.device)
@@ -60,7 +66,11 @@ class Exploration:
 
 def explorations(operator: Operator, device: str, count: int) -> Iterator[Exploration]:
     """Explorations of every counterpart; at the gate, only the first one is compiled."""
-    compiled = [other for other in operator.counterparts if "graph" not in other.without]
+    compiled = [
+        other
+        for other in operator.counterparts
+        if "graph" not in other.without and holds(other.releases)
+    ]
     for counterpart in operator.counterparts:
         yield Exploration(operator, counterpart, "pynative", device, count)
         if counterpart in (compiled[:1] if count == GATE_EXAMPLES else compiled):

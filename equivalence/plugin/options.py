@@ -2,6 +2,7 @@
 
 import pytest
 
+from equivalence import releases
 from equivalence.declare.declaration import LEVELS
 from equivalence.host.devices import DEVICES, found, present
 from equivalence.plugin import records as record_plugin
@@ -87,6 +88,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = {}
     for item in filter(record_plugin.is_comparison, items):
+        compared = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        needed = next((r for each in compared if (r := getattr(each, "releases", None))), None)
+        if not (releases.holds(needed) or record_plugin.needs_no_device(item)):
+            reason = f"not in MindSpore {releases.installed()}: needs {needed}"
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
         for device in DEVICES if not record_plugin.needs_no_device(item) else ():
             if device != "cpu" and item.get_closest_marker(device):
                 if device not in reasons:

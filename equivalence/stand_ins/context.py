@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import mindspore as ms
 from mindspore import ops
-from mindspore.graph import _parse
 from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 
+from equivalence.randomness.interception import PARSER
 from equivalence.stand_ins.table import COMPILED, OVERLOADS, STAND_INS
 
 _LACKING = re.compile(
@@ -65,13 +65,13 @@ class StandIns:
                 name,
                 _Counted(self, api, stand_in, getattr(functional_overload, name)),
             )
-        resolve = _parse.resolve_symbol
+        resolve = PARSER.resolve_symbol
 
         def resolve_replaced(namespace: Any, symbol: str) -> Any:
             value = resolve(namespace, symbol)
             return value if namespace.name.startswith(_OWN) else self._compiled(value)
 
-        yield _Place(_parse, "resolve_symbol", resolve_replaced)
+        yield _Place(PARSER, "resolve_symbol", resolve_replaced)
 
     def _calling(self, api: str, stand_in: Callable, settings: tuple[str, ...]) -> Callable:
         """What a class does when one of its primitives is called."""

@@ -16,7 +16,10 @@ LINES, FILES = 400, 12
 """The most lines of a file, and the most files of a room beside its docstring."""
 
 LEVELS = (
-    ("dtypes", "errors", "words", "files", "seeds", "nesting", "progress", "torchvision_schemas"),
+    (
+        *("dtypes", "errors", "words", "files", "seeds", "nesting", "progress", "releases"),
+        "torchvision_schemas",
+    ),
     ("declare", "findings", "held", "targets"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),

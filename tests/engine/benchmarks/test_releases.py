@@ -1,6 +1,8 @@
 """The page of releases is what the releases told, and doubts what they told of another script."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -77,12 +79,54 @@ def test_this_environment_is_asked_and_the_others_stay(found, monkeypatch, tmp_p
     body = 'print("expected 1")\nprint("got 2")\n'
     for each, end in zip(found, (f"{body}raise SystemExit(1)", body), strict=True):
         each.path.write_text(f"{each.path.read_text()}{end}\n")
+    counts = {"cases": 9, "red": 1, "not in it": 0}
+    monkeypatch.setattr(releases, "gate", lambda _: counts)
     releases.main(["2.10.0", "--here", "--jobs", "2"])
     told = releases.load()
     assert [*told] == ["2.9.0", "2.10.0"]
     assert told["2.9.0"] == {}
     states = {name: state for name, (_, state, _) in told["2.10.0"]["findings"].items()}
     assert states == {"relu": THERE, "tanh": GONE}
+    assert told["2.10.0"]["gate"] == counts
+
+
+JUNIT = '<testsuites><testsuite tests="9" failures="1" errors="1" skipped="3"/></testsuites>'
+
+
+def test_the_gate_of_a_release_is_counted_and_told(found, monkeypatch):
+    def run(command, **_):
+        Path(command[-1]).write_text(JUNIT)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(releases.subprocess, "run", run)
+    told = kept(found, relu=(THERE, THERE), tanh=(THERE, THERE))
+    told["2.9.0"]["gate"] = releases.gate(1)
+    text = releases.page(told, found)
+    assert "| 2.9.0 | 9 | 2 | 3 |" in text.splitlines()
+
+
+def test_a_gate_that_was_broken_off_is_not_counted(monkeypatch):
+    ended = subprocess.CompletedProcess([], 2)
+    monkeypatch.setattr(releases.subprocess, "run", lambda *_, **__: ended)
+    with pytest.raises(SystemExit, match="did not run to its end: exit code 2"):
+        releases.gate(1)
+
+
+def test_a_release_whose_gate_is_red_fails(found, monkeypatch, tmp_path):
+    told = kept(found, relu=(THERE, THERE), tanh=(THERE, THERE))
+    told["2.9.0"]["gate"] = {"cases": 9, "red": 1, "not in it": 0}
+    monkeypatch.setattr(scripts, "FOLDER", found[0].path.parents[1])
+    monkeypatch.setattr(releases, "KEPT", tmp_path / "releases.json")
+    monkeypatch.setattr(releases, "PAGE", tmp_path / "releases.md")
+    monkeypatch.setattr(releases, "ROOT", tmp_path)
+    monkeypatch.setattr(releases, "environment", lambda _: "python")
+    monkeypatch.setattr(releases.subprocess, "run", lambda *_, **__: None)
+    releases.KEPT.write_text(json.dumps(told))
+    with pytest.raises(SystemExit, match=r"the gate is red in 2\.9\.0"):
+        releases.main(["2.9.0"])
+    told["2.9.0"]["gate"]["red"] = 0
+    releases.KEPT.write_text(json.dumps(told))
+    releases.main(["2.9.0"])
 
 
 def test_the_page_is_current():

@@ -438,3 +438,14 @@ def test_a_crash_and_a_hang_each_fail_one_case_by_name_and_no_other(project):
     assert len(workers) == 2
     assert len(set(workers)) == 1
     assert by_case(results(project)) == by_case(results(project, "alone.jsonl"))
+
+
+def test_a_case_of_other_releases_is_counted_and_must_fail_here(project_of):
+    added = """TWINS = [
+    twin("coming", "TransposedWeight", releases=">=99"),
+    twin("arrived", "Affine", releases=">=99"),"""
+    project = project_of(test_twins=TWINS.replace("TWINS = [", added))
+    found = run(project, "-k", "(coming or arrived) and cpu", "-ra")
+    found.assert_outcomes(xfailed=1, failed=1)
+    found.stdout.fnmatch_lines(["XFAIL *coming*not in MindSpore 2.*: needs >=99"])
+    found.stdout.fnmatch_lines(["*XPASS(strict)*not in MindSpore 2.*: needs >=99"])

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from equivalence.declare import draws
-from equivalence.declare.difference import Difference
+from equivalence.declare.difference import Difference, Limit
 from equivalence.declare.draws import booleans, logits, nonfinite, normal, ties, uniform, whole
 from equivalence.declare.operator import LIMITS, Counterpart, Example, Operator, Space, to
 from equivalence.declare.spaces import (
@@ -87,6 +87,10 @@ LIMITS["half_scalar_by_float"] = lambda example: (
     and example.inputs[0].shape == ()
     and isinstance(example.arguments["other"], float)
 )
+LIMITS["half_truncated"] = lambda example: (
+    example.dtype == "float16" and example.arguments["rounding_mode"] == "trunc"
+)
+LIMITS["fewer_axes"] = lambda example: len({len(draw.shape) for draw in example.inputs}) > 1
 LIMITS["large_half"] = lambda example: (
     example.dtype == "float16"
     and any(
@@ -104,11 +108,12 @@ COARSE_SUM = {
     ),
 }
 TO_NOTHING = {"vanishing": "unwritten gradients of what is broadcast to nothing"}
-TURNED = {"widened_below_one": "the gradient gets another shape", **TO_NOTHING}
+TURNED = {"widened_below_one": Limit("the gradient gets another shape", ">=2.8"), **TO_NOTHING}
 TO_SINGLE = {"half_scalar_by_float": "is float32"}
 SWALLOWS = {"nan": "NaN beside a number becomes the number"}
 BY_INFINITY = {"infinite": "a number by an infinity is NaN"}
 LIKE_INFINITIES = {"infinite": "two like infinities give NaN"}
+UNTRUNCATED = {each: Limit("trunc refuses it", "<2.9") for each in ("whole", "float16")}
 NO_EMPTY = {"empty": "crashes, at times, where shapes differ"}
 
 NUMBERS = (*REAL, whole)
@@ -202,7 +207,7 @@ ARITHMETIC = (
         "torch.mul",
         operand(NUMBERS, MIXED, [2, -0.5]),
         to("ops.mul", without={**TO_NOTHING, **TO_SINGLE}),
-        to("mint.mul", without=TO_NOTHING),
+        to("mint.mul", without={**TO_NOTHING, "number": Limit("no kernel", "<2.8")}),
     ),
     Operator(
         "torch.div",
@@ -214,7 +219,15 @@ ARITHMETIC = (
                 **TO_NOTHING,
             },
         ),
-        to("mint.div", without={**TO_NOTHING, "rounded_number": "crashes now and then: no kernel"}),
+        to(
+            "mint.div",
+            without={
+                "number": Limit("no argument is called other", "<2.9"),
+                "half_truncated": Limit("trunc refuses it", "<2.9"),
+                "rounded_number": "crashes now and then: no kernel",
+                **TO_NOTHING,
+            },
+        ),
     ),
     Operator(
         "torch.true_divide", together(NUMBERS, DIVISORS), to("ops.true_divide", without=TO_NOTHING)
@@ -228,10 +241,16 @@ ARITHMETIC = (
     Operator(
         "torch.fmod",
         operand(NUMBERS, DIVISORS, [2, -3, 0.5]),
-        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE, **BY_INFINITY}),
+        to("ops.fmod", without={**TO_NOTHING, **TO_SINGLE, **BY_INFINITY, **UNTRUNCATED}),
         to(
             "mint.fmod",
-            without={"graph": "no kernel takes a number", **TO_NOTHING, **TO_SINGLE, **BY_INFINITY},
+            without={
+                "graph": "no kernel takes a number",
+                **TO_NOTHING,
+                **TO_SINGLE,
+                **BY_INFINITY,
+                **UNTRUNCATED,
+            },
         ),
     ),
     Operator(
@@ -269,7 +288,11 @@ ARITHMETIC = (
         together(REAL, (normal, ties), (normal, POSITIVE), value=[1, -0.5]),
         to("ops.addcdiv", without=TO_NOTHING),
     ),
-    Operator("torch.lerp", together(REAL, REAL, (normal, uniform)), *same("lerp", without=TURNED)),
+    Operator(
+        "torch.lerp",
+        together(REAL, REAL, (normal, uniform)),
+        *same("lerp", without={**TURNED, "fewer_axes": Limit("is refused", "<2.8")}),
+    ),
     Operator(
         "torch.lerp",
         together(REAL, REAL, weight=[0.1, 0.75, 1.5]),
@@ -280,6 +303,7 @@ ARITHMETIC = (
                 "lerp_by_number(ties(5, 1), normal(1, 1, 2), weight=0.75)": Difference(
                     "the gradient is turned below an axis of size one",
                     {"gradient:input[0]": "shape (1, 5)"},
+                    releases=">=2.8",
                 ),
             },
         ),
