@@ -50,6 +50,7 @@ help: ## list the targets
 .venv/zoo: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[dev,zoo]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps mindone==0.5.0
 	@touch $@
 
 install: .venv/installed ## make .venv with the pinned dependencies
@@ -97,7 +98,7 @@ findings: install ## the known discrepancies between the frameworks: which of th
 releases: install ## the findings in each release of MindSpore; writes docs/releases.md
 	$(BIN)/python benchmarks/releases.py --jobs $(JOBS) $(ARGS)
 
-audit: .venv/zoo ## networks of other packages beside their originals; writes docs/zoo.md
+audit: .venv/zoo ## networks of other packages beside their originals; writes docs/zoo/
 	$(BIN)/python benchmarks/audit.py --jobs $(JOBS) $(ARGS)
 
 accept: install ## keep the errors of the last gate as those that later runs are compared with

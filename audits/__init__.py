@@ -1,14 +1,17 @@
 """Packages of ports, compared with their originals: a file for each package, with a tuple `PORTS`.
 
 `benchmarks/audit.py` runs them. A row says what is known of a network, so that the audit is green
-while it still stands. Originals that need arguments or changes of their own are built in `pt/`, in
-files of the same names.
+while it still stands. Originals that need arguments or changes of their own are built in `pt/`,
+ports in `ms/`, in files of the same names.
+
+mindcv, mindone: the packages.
+tiny: small configurations of transformers.
 """
 
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from types import ModuleType
 
 from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.twin import Twin
@@ -48,6 +51,11 @@ class Port:
             raise DeclarationError(f"port {self.network!r}: alike must be equal")
 
     @property
+    def library(self) -> str:
+        """The package of the original."""
+        return self.original.partition(" ")[0]
+
+    @property
     def cause(self) -> str | None:
         """Why the two differ, in words; None where they are equal."""
         known = self.refused or self.twin.differs
@@ -59,14 +67,21 @@ class Port:
         return (self.twin, self.alike) if self.alike else (self.twin,)
 
 
+PACKAGES = ("mindcv", "mindone")
+
+
+def not_tried(package: str) -> Mapping[str, str]:
+    """Family of a package that no row compares -> why."""
+    return getattr(_table(package), "NOT_TRIED", {})
+
+
+def _table(package: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{package}")
+
+
 def packages() -> Mapping[str, tuple[Port, ...]]:
     """Package -> its rows. Raises DeclarationError where two twins have the same name."""
-    files = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
-    found = {
-        file: importlib.import_module(f"{__name__}.{file}").PORTS
-        for file in files
-        if file != "__init__"
-    }
+    found = {name: _table(name).PORTS for name in PACKAGES}
     names = [twin.name for ports in found.values() for port in ports for twin in port.twins]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise DeclarationError(f"audits: several twins share the name {', '.join(twice)}")

@@ -10,7 +10,7 @@ import argparse
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,10 @@ from equivalence.host import environment  # noqa: E402
 
 environment.prepare()  # in every worker too: each imports this module first
 
-from audits import Port, packages  # noqa: E402
+from audits import Port, not_tried, packages  # noqa: E402
 from benchmarks import audit_page, workers  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
-from equivalence import words  # noqa: E402
+from equivalence import files, words  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.progress import Progress  # noqa: E402
 from equivalence.record import fingerprint  # noqa: E402
@@ -38,12 +38,18 @@ Record = dict[str, Any]
 Unit = tuple[str, list[TwinCase], Port]
 
 
-def key(twin: Twin) -> str:
-    """Tells a declaration, with the sources of both sides and the versions of their packages."""
+def key(twin: Twin, original: str) -> str:
+    """Tells a declaration, with the sources of both sides and the versions of their packages.
+
+    original: the package of the original.
+    """
     told = [repr(twin)]
     for target in (twin.reference, twin.candidate):
         package = target.partition(".")[0].partition(":")[0]
         told.append(fingerprint.version(package) or fingerprint.sources(target))
+        if package == "audits":  # built here, of the package of that name and its originals
+            told.append(str(fingerprint.version(target.partition(":")[0].rpartition(".")[2])))
+            told.append(str(fingerprint.version(original)))
     return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
 
 
@@ -92,6 +98,7 @@ def compared(case: TwinCase, port: Port) -> Record:
         "excuses": list(outcome.excuses),
         "kernels": [str(kernel) for kernel in outcome.kernels],
         "settings": outcome.settings.compared if outcome.settings else 0,
+        "stand_ins": list(outcome.stand_ins),
     }
     if refused is not None:
         return found | {"alarm": "the two can be compared by now"}
@@ -138,7 +145,7 @@ def plan(ports: Sequence[Port], records: Sequence[Record]) -> list[Unit]:
             samples: dict[str, list[TwinCase]] = {}
             for case in cases(twin, "cpu"):
                 samples.setdefault(case.sample_name, []).append(case)
-            identity = key(twin)
+            identity = key(twin, port.library)
             for turn, (name, of_sample) in enumerate(samples.items()):
                 if (identity, name) not in done:
                     turns.setdefault(turn, []).append((identity, of_sample, port))
@@ -165,7 +172,7 @@ def audit(ports: Sequence[Port], jobs: int, folder: Path) -> list[Record]:
         print(f"interrupted; {journal.path} keeps what was finished, run again to go on")
     finally:
         journal.close()
-    keys = {key(twin): twin.name for port in ports for twin in port.twins}
+    keys = {key(twin, port.library): twin.name for port in ports for twin in port.twins}
     return [
         record | {"twin": keys[record["key"]]}
         for record in journal.records
@@ -190,28 +197,39 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", default="", metavar="SUBSTRING", help="those with it in the name")
     chosen = parser.parse_args(arguments)
     tables = {
-        package: [port for port in ports if chosen.only in port.twin.name]
+        package: tuple(port for port in ports if chosen.only in port.twin.name)
         for package, ports in packages().items()
     }
     ports = [port for rows in tables.values() for port in rows]
     if not ports:
         parser.error(f"no network has {chosen.only!r} in its name")
     records = audit(ports, chosen.jobs, REPORTS)
-    text = audit_page.page(tables, records, versions(tables))
-    pages = [REPORTS / "zoo.md"]
-    if not chosen.only and audit_page.complete(tables, records):
-        pages.append(DOCS / "zoo.md")
-    for path in pages:
-        path.write_text(text, encoding="utf-8")
-    print(f"{audit_page.summary(tables, records)}; written to {', '.join(map(str, pages))}")
+    for package, rows in tables.items():
+        if rows:
+            print(
+                f"{audit_page.summary(rows, records)}; written to {write(package, rows, records)}"
+            )
     return int(any(case["alarm"] for record in records for case in record["cases"]))
 
 
-def versions(tables: Mapping[str, Sequence[Port]]) -> dict[str, str | None]:
-    """The versions of the packages that are compared, and of the frameworks."""
-    originals = {port.original.partition(" ")[0] for rows in tables.values() for port in rows}
-    packages = (*tables, "mindspore", "torch", *sorted(originals))
-    return {package: fingerprint.version(package) for package in packages}
+def write(package: str, ports: Sequence[Port], records: Sequence[Record]) -> str:
+    """Write a package's page, into the docs too where it is whole; the paths of what is written."""
+    text = audit_page.page(package, ports, records, versions(package, ports), not_tried(package))
+    folders = [REPORTS]
+    if ports == packages()[package] and audit_page.complete(ports, records):
+        folders.append(DOCS)
+    paths = [folder / "zoo" / f"{package}.md" for folder in folders]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write(path, text)
+    return ", ".join(map(str, paths))
+
+
+def versions(package: str, ports: Sequence[Port]) -> dict[str, str | None]:
+    """The versions of a package that is compared, of its originals' and of the frameworks."""
+    originals = sorted({port.library for port in ports})
+    named = (package, "mindspore", "torch", *originals)
+    return {each: fingerprint.version(each) for each in named}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The page of an audit: a line for each network, with the verdict and its cause."""
+"""The page of an audited package: a line for each network, with the verdict and its cause."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,25 +7,12 @@ from audits import Port
 from benchmarks.entries import KERNEL
 
 Records = Sequence[Mapping[str, Any]]
-Tables = Mapping[str, Sequence[Port]]
+Ports = Sequence[Port]
 
 HEAD = """\
-# Networks of other packages
+# Networks of {package}
 
-Is the port that you use the same network as its original? `make audit` compares ports of public
-packages with their PyTorch originals, weight by weight: outputs, gradients, buffers and the
-settings of all layers. It writes this page. Look up your network here first.
-
-- **equal**: all tensors are within the 16 roundings of [the rule](judging.md#the-rule), and so are
-  all settings. The port can take the original's weights.
-- **equal but for a kernel**: a kernel of MindSpore is inaccurate on the CPU; the network is right.
-- **differs**: another network, with the cause. *Only that*: with the cause taken out of the
-  original, or at a size that does not show it, the two are equal; nothing else is wrong.
-- **refused**: the weights do not pair up, or one side cannot be built.
-
-`worst` is the largest error of an equal pair, in roundings. `cases` counts the comparisons, of
-phases (eval, train) and executions (PyNative, graph). Weights are drawn, none is downloaded. The
-tables in `audits/` declare what is known; the audit is red where that does not stand any more.
+Written by `make audit`; [what the words mean](../zoo.md#verdicts).
 """
 
 LEFT = "not compared yet"
@@ -34,21 +21,41 @@ LEFT = "not compared yet"
 COLUMNS = ("network", "original", "verdict", "worst", "cases", "s")
 
 
-def page(tables: Tables, records: Records, versions: Mapping[str, str | None]) -> str:
-    """The page as Markdown."""
-    lines = [HEAD, " | ".join(f"{name} {version}" for name, version in versions.items()), ""]
-    for package, ports in tables.items():
-        lines += [f"## {package}", "", f"{summary({package: ports}, records)}.", ""]
-        lines += [_row(COLUMNS), _row("---" for _ in COLUMNS)]
-        lines += [_row(row(port, records)) for port in ports]
-        lines.append("")
+def page(
+    package: str,
+    ports: Ports,
+    records: Records,
+    versions: Mapping[str, str | None],
+    not_tried: Mapping[str, str],
+) -> str:
+    """The page of a package as Markdown.
+
+    not_tried: family that no row compares -> why.
+    """
+    lines = [HEAD.format(package=package)]
+    lines += [" | ".join(f"{name} {version}" for name, version in versions.items()), ""]
+    lines += [f"{summary(ports, records)}.", ""]
+    lines += [_row(COLUMNS), _row("---" for _ in COLUMNS)]
+    lines += [_row(row(port, records)) for port in ports]
+    lines.append("")
+    if stood := stand_ins(ports, records):
+        lines += [f"[Stand-ins](../zoo.md#stand-ins) stood for {', '.join(stood)}.", ""]
+    for why in dict.fromkeys(not_tried.values()):
+        families = ", ".join(family for family, each in not_tried.items() if each == why)
+        lines += [f"Not tried, {why}: {families}.", ""]
     return "\n".join(lines)
 
 
-def complete(tables: Tables, records: Records) -> bool:
+def stand_ins(ports: Ports, records: Records) -> list[str]:
+    """The functions of MindSpore for which others stood in any case."""
+    names = {name for port in ports for name in _names(port)}
+    cases = [case for name in names for case in _cases(name, records)]
+    return sorted({each for case in cases for each in case.get("stand_ins", ())})
+
+
+def complete(ports: Ports, records: Records) -> bool:
     """Whether all networks have been compared, though perhaps not all their cases."""
-    found = [verdict(port, records) for ports in tables.values() for port in ports]
-    return not any(each.startswith(LEFT) for each in found)
+    return not any(verdict(port, records).startswith(LEFT) for port in ports)
 
 
 def row(port: Port, records: Records) -> tuple[str, ...]:
@@ -84,9 +91,8 @@ def verdict(port: Port, records: Records) -> str:
     return f"{word}: {port.cause}{only}"
 
 
-def summary(tables: Tables, records: Records) -> str:
+def summary(ports: Ports, records: Records) -> str:
     """How many networks and families there are, and what became of them."""
-    ports = [port for rows in tables.values() for port in rows]
     words = [verdict(port, records).partition(":")[0].partition(";")[0] for port in ports]
     first = [word.partition(" ")[0].strip("*") if word.startswith("**") else word for word in words]
     counts = ", ".join(f"{first.count(word)} {word}" for word in dict.fromkeys(first))

@@ -2,9 +2,11 @@
 
 context: puts the stand-ins in place, and counts which of them run.
 table: primitive -> what stands for it, and the function of MindSpore that calls it.
+in_place: methods that change a tensor.
 making: tensors that are made, filled, joined, cut and sorted.
 arithmetic: elementwise functions, sums and products.
 layers: norms, convolutions, poolings and losses.
+maps: what resizes, unfolds and spreads maps.
 attention: the fused operators of transformers.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that

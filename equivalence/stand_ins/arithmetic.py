@@ -92,6 +92,12 @@ def exp2(x):
     return ops.pow(ops.fill(x.dtype, x.shape, 2), x)
 
 
+def log_add_exp(x, y):
+    """As `mint.logaddexp`."""
+    larger = ops.maximum(x, y)
+    return larger + ops.log1p(ops.exp(-ops.abs(x - y)))
+
+
 def log_softmax(x, dim=-1, dtype=None):
     """As `mint.nn.functional.log_softmax`."""
     return ops.log_softmax(ops.cast(x, dtype_of(dtype, x.dtype)), dim)

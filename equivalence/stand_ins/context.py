@@ -13,7 +13,7 @@ from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 
 from equivalence.randomness.interception import PARSER
-from equivalence.stand_ins.table import COMPILED, OVERLOADS, STAND_INS
+from equivalence.stand_ins.table import COMPILED, METHODS, OVERLOADS, STAND_INS
 
 _LACKING = re.compile(
     r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device CPU"
@@ -65,6 +65,8 @@ class StandIns:
                 name,
                 _Counted(self, api, stand_in, getattr(functional_overload, name)),
             )
+        for name, stand_in in METHODS.items():
+            yield _Place(ms.Tensor, name, self._method(name, stand_in))
         resolve = PARSER.resolve_symbol
 
         def resolve_replaced(namespace: Any, symbol: str) -> Any:
@@ -80,6 +82,15 @@ class StandIns:
             self.used[api] += 1
             told = [getattr(primitive, name) for name in settings]
             return stand_in(*inputs, *told, **named)
+
+        return call
+
+    def _method(self, name: str, stand_in: Callable) -> Callable:
+        """What a tensor does when its method is called."""
+
+        def call(*inputs: Any, **named: Any) -> Any:
+            self.used[f"Tensor.{name}"] += 1
+            return stand_in(*inputs, **named)
 
         return call
 

@@ -106,10 +106,10 @@ def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     return ops.conv3d(input, weight, bias, stride, mode, around, dilation, groups)
 
 
-def max_pool2d(x, kernel, stride=None, padding=0, dilation=1, ceil_mode=False, places=False):
-    """As `mint.nn.functional.max_pool2d`."""
+def max_pool2d(x, kernel, stride=None, padding=0, dilation=1, ceil_mode=False, _places=False):
+    """As `mint.nn.functional.max_pool2d`, which takes the places from it in any case."""
     stride = pair(kernel) if stride in (None, ()) else pair(stride)
-    return ops.max_pool2d(x, pair(kernel), stride, pair(padding), pair(dilation), places, ceil_mode)
+    return ops.max_pool2d(x, pair(kernel), stride, pair(padding), pair(dilation), True, ceil_mode)
 
 
 def avg_pool2d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True, divisor=None):

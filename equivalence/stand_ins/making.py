@@ -56,6 +56,11 @@ def full_like(x, value, dtype=None):
     return ops.fill(dtype_of(dtype, x.dtype), x.shape, value)
 
 
+def new_full(x, size, fill_value, *, dtype=None):
+    """As `Tensor.new_full`."""
+    return ops.fill(dtype_of(dtype, x.dtype), tuple(size), fill_value)
+
+
 def ones_like(x, dtype=None):
     """As `mint.ones_like`."""
     return ops.fill(dtype_of(dtype, x.dtype), x.shape, 1)
@@ -64,6 +69,26 @@ def ones_like(x, dtype=None):
 def zeros_like(x, dtype=None):
     """As `mint.zeros_like`."""
     return ops.fill(dtype_of(dtype, x.dtype), x.shape, 0)
+
+
+def randn(shape, _seed=None, _offset=None, dtype=None, _device=None):
+    """As `mint.randn`, by the generator of the whole process."""
+    return ops.cast(ops.standard_normal(tuple(shape)), dtype_of(dtype, ms.float32))
+
+
+def rand(shape, _seed=None, _offset=None, dtype=None, _device=None):
+    """As `mint.rand`, by the generator of the whole process."""
+    return ops.cast(ops.rand(tuple(shape)), dtype_of(dtype, ms.float32))
+
+
+def randn_like(x, seed=None, offset=None, dtype=None, _device=None):
+    """As `mint.randn_like`."""
+    return randn(x.shape, seed, offset, dtype_of(dtype, x.dtype))
+
+
+def rand_like(x, seed=None, offset=None, dtype=None, _device=None):
+    """As `mint.rand_like`."""
+    return rand(x.shape, seed, offset, dtype_of(dtype, x.dtype))
 
 
 def clone(x):
@@ -105,6 +130,17 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):  # noqa: ARG0
     wide = ops.expand_dims(input, at + 1)
     wide = ops.broadcast_to(wide, (*shape[: at + 1], repeats, *shape[at + 1 :]))
     return wide.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
+
+
+def scatter_add(x, dim, index, src):
+    """As `mint.scatter_add`."""
+    return ops.tensor_scatter_elements(x, index, src, dim, "add")
+
+
+def repeat(x, *repeats):
+    """As `Tensor.repeat`."""
+    told = repeats[0] if isinstance(repeats[0], list | tuple) else repeats
+    return ops.tile(x, tuple(told))
 
 
 def roll(x, shifts, dims=None):

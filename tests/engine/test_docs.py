@@ -316,7 +316,11 @@ def test_every_link_leads_somewhere(path):
 
 def test_every_page_is_linked_from_the_readme():
     """Those of the families of networks by a page of their own."""
-    for index, pages in (("README.md", "docs/*.md"), ("docs/families.md", "docs/families/*.md")):
+    for index, pages in (
+        ("README.md", "docs/*.md"),
+        ("docs/families.md", "docs/families/*.md"),
+        ("docs/zoo.md", "docs/zoo/*.md"),
+    ):
         folder = (ROOT / index).parent
         linked = re.findall(r"\]\(([^):#]+\.md)(?:#[^)]*)?\)", (ROOT / index).read_text())
         found = {(folder / each).resolve() for each in linked}

@@ -1,0 +1,99 @@
+"""Stand-ins for the methods that change a tensor in place.
+
+Each gives the tensor itself, with its new values. What has a gradient is computed of a copy: a
+kernel that keeps its input for the way back would find it changed.
+"""
+
+import mindspore as ms
+from mindspore import ops
+
+from equivalence.stand_ins.making import clone
+
+
+def put(x, value):
+    """Give a tensor new values in place; those of an item go to the tensor that it is of."""
+    shape, dtype = x.shape, x.dtype
+    value = value if isinstance(value, ms.Tensor) else ms.Tensor(value, dtype)
+    value = ops.broadcast_to(ops.cast(value, dtype), shape)
+    if x.parent_tensor_ is not None:
+        x[...] = value
+    else:
+        x.copy_(value)
+    return x
+
+
+def zero(x):
+    """As `Tensor.zero_`."""
+    return put(x, 0)
+
+
+def fill(x, value):
+    """As `Tensor.fill_`."""
+    return put(x, value)
+
+
+def normal(x, mean=0.0, std=1.0, *, generator=None):  # noqa: ARG001
+    """As `Tensor.normal_`, by the generator of the whole process."""
+    return put(x, ops.standard_normal(x.shape) * std + mean)
+
+
+def uniform(x, from_=0.0, to=1.0, *, generator=None):  # noqa: ARG001
+    """As `Tensor.uniform_`, by the generator of the whole process."""
+    return put(x, ops.rand(x.shape) * (to - from_) + from_)
+
+
+def clamp(x, min=None, max=None):
+    """As `Tensor.clamp_`."""
+    return put(x, ops.clamp(clone(x), min, max))
+
+
+def masked_fill(x, mask, value):
+    """As `Tensor.masked_fill_`."""
+    return put(x, ops.masked_fill(clone(x), mask, value))
+
+
+def floor(x):
+    """As `Tensor.floor_`."""
+    return put(x, ops.floor(clone(x)))
+
+
+def log(x):
+    """As `Tensor.log_`."""
+    return put(x, ops.log(clone(x)))
+
+
+def erfinv(x):
+    """As `Tensor.erfinv_`."""
+    return put(x, ops.erfinv(clone(x)))
+
+
+def scatter_add(x, dim, index, src):
+    """As `Tensor.scatter_add_`."""
+    return put(x, ops.tensor_scatter_elements(clone(x), index, src, dim, "add"))
+
+
+def scatter(x, dim, index, src=None, *, value=None):
+    """As `Tensor.scatter_`, of a tensor or of a number."""
+    told = value if src is None else src
+    if not isinstance(told, ms.Tensor):
+        told = ops.fill(x.dtype, index.shape, told)
+    return put(x, ops.tensor_scatter_elements(clone(x), index, told, dim))
+
+
+def index_add(x, dim, index, source, *, alpha=1):
+    """As `Tensor.index_add_`."""
+    return scatter_add(
+        x, dim, _spread(index, source, dim), source if alpha == 1 else source * alpha
+    )
+
+
+def index_copy(x, dim, index, tensor):
+    """As `Tensor.index_copy_`."""
+    return scatter(x, dim, _spread(index, tensor, dim), tensor)
+
+
+def _spread(index, source, dim):
+    """The index of every element of a source along an axis."""
+    shape = [1] * source.ndim
+    shape[dim] = -1
+    return ops.broadcast_to(index.reshape(shape), source.shape)
