@@ -4,7 +4,8 @@ context: puts the stand-ins in place, and counts which of them run.
 table: primitive -> what stands for it, and the function of MindSpore that calls it.
 making: tensors that are made, filled, joined, cut and sorted.
 arithmetic: elementwise functions, sums and products.
-layers: norms, convolutions, poolings and losses.
+layers: norms, convolutions, poolings, activations and losses.
+windows: poolings of any axes, unfoldings, paddings and resizings.
 attention: the fused operators of transformers.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that
