@@ -103,9 +103,10 @@ def _one(value):
 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv3d`."""
-    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", padding)
-    if isinstance(around, list | tuple):
-        around = tuple([each for size in around for each in (size, size)])
+    if isinstance(padding, str):
+        mode, around = padding, 0
+    else:
+        mode, around = "pad", (padding,) * 3 if isinstance(padding, int) else tuple(padding)
     return ops.conv3d(input, weight, bias, stride, mode, around, dilation, groups)
 
 
@@ -157,6 +158,14 @@ def avg_pool2d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True,
 def adaptive_avg_pool2d(x, size):
     """As `mint.nn.functional.adaptive_avg_pool2d`."""
     return ops.adaptive_avg_pool2d(x, size if isinstance(size, int) else tuple(size))
+
+
+def dropout2d(x, p=0.5, training=True, _inplace=False, _seed=None, _offset=None):
+    """As `mint.nn.functional.dropout2d`: whole channels."""
+    if not training or p == 0:
+        return x * 1
+    shape = (*x.shape[:2], *[1] * (x.ndim - 2))
+    return x * dropout(ops.ones(shape, x.dtype), p)
 
 
 def dropout(x, p=0.5, training=True, _inplace=False, _seed=None, _offset=None):

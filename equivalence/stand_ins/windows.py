@@ -85,9 +85,7 @@ def avg_pool3d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True,
 
 def _adaptive_avg_pool(x, sizes):
     sides = x.shape[-len(sizes) :]
-    windows = [
-        _adaptive(sides[i], sides[i] if sizes[i] is None else sizes[i]) for i in range(len(sizes))
-    ]
+    windows = [_adaptive(sides[i], sizes[i] if sizes[i] else sides[i]) for i in range(len(sizes))]
     return _averaged(x, windows, windows)
 
 
