@@ -210,7 +210,7 @@ def mish(x):
 
 def threshold(x, limit, value):
     """As `mint.nn.functional.threshold`."""
-    return ops.where(x > limit, x, ops.fill(x.dtype, x.shape, value))
+    return ops.where(x <= limit, ops.fill(x.dtype, x.shape, value), x)
 
 
 def hardtanh(x, low=-1.0, high=1.0):

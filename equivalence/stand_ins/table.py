@@ -82,6 +82,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "LogSigmoid": ("mint.nn.functional.logsigmoid", layers.log_sigmoid),
     "LogSoftmaxExt": ("mint.nn.functional.log_softmax", arithmetic.log_softmax),
     "LogSumExp": ("mint.logsumexp", arithmetic.log_sum_exp),
+    "MaskedFill": ("mint.masked_fill", making.masked_fill),
     "MatrixInverseExt": ("mint.inverse", ops.inverse),
     "MaxUnpool2DExt": ("mint.nn.functional.max_unpool2d", windows.max_unpool2d),
     "MishExt": ("mint.nn.functional.mish", layers.mish),

@@ -85,7 +85,10 @@ def avg_pool3d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True,
 
 def _adaptive_avg_pool(x, sizes):
     sides = x.shape[-len(sizes) :]
-    windows = [_adaptive(sides[i], sizes[i] if sizes[i] else sides[i]) for i in range(len(sizes))]
+    windows = []
+    for i in range(len(sizes)):
+        kept = sizes[i] is None or sizes[i] < 0
+        windows.append(_adaptive(sides[i], sides[i] if kept else sizes[i]))
     return _averaged(x, windows, windows)
 
 
