@@ -7,7 +7,6 @@ arithmetic: elementwise functions, sums and products.
 layers: norms, convolutions, poolings, activations and losses.
 windows: poolings of any axes, unfoldings, paddings and resizings.
 attention: the fused operators of transformers.
-updates: what optimisers do to weights in place.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that
 MindSpore can differentiate and compile it. Loads MindSpore.

@@ -158,7 +158,7 @@ def count_nonzero(x, dim=None):
 
 
 def masked_fill(x, mask, value):
-    """As `mint.masked_fill`."""
+    """As `ops.masked_fill`."""
     value = value if isinstance(value, ms.Tensor) else ops.fill(x.dtype, x.shape, value)
     return ops.where(mask, ops.cast(value, x.dtype), x)
 
