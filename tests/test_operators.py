@@ -72,7 +72,7 @@ DEFAULTS = [
     for argument in each.counterpart.defaults
 ]
 
-UNREADABLE = {"Tensor.__getitem__", "Tensor.__setitem__"}
+UNREADABLE = {"Tensor.__getitem__", "Tensor.__setitem__", "mint.addcdiv"}
 """Counterparts that tell their arguments nowhere."""
 
 

@@ -33,6 +33,7 @@ WITHOUT = {
     "multinomial": RANDOM,
     "nn.SyncBatchNorm": RANKS,
     "normal": RANDOM,
+    "nn.functional.upsample": "another name of mint.nn.functional.interpolate",
     "npu_gelu": "PyTorch has it not",
     "optim.Adam": UPDATES,
     "optim.AdamW": UPDATES,
