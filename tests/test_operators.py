@@ -6,21 +6,24 @@ import pytest
 
 from equivalence.coverage.defaults import differences
 from equivalence.declare.operator import LIMITS as BEYOND
-from equivalence.declare.operator import to
-from equivalence.errors import SignatureError
+from equivalence.declare.operator import Example, to
+from equivalence.errors import SideError, SignatureError
 from equivalence.host.devices import places
 from equivalence.host.isolation import isolated
+from equivalence.kinds import check
 from equivalence.operators.drawing import (
     GATE_EXAMPLES,
     NIGHTLY_EXAMPLES,
     Exploration,
     beyond_limit,
+    draw_examples,
     explorations,
     pairs_without,
 )
 from equivalence.operators.explore import differs, shows
 from equivalence.releases import holds
 from tests.twins.operators import operators
+from tests.twins.operators.only_ascend import ON_ASCEND
 
 EXPLORATIONS = [
     pytest.param(
@@ -29,7 +32,7 @@ EXPLORATIONS = [
         marks=[getattr(pytest.mark, device), getattr(pytest.mark, level)],
     )
     for device, place in places().items()
-    for operator in operators()
+    for operator in operators(device)
     for count, level in ((GATE_EXAMPLES, "gate"), (NIGHTLY_EXAMPLES, "nightly"))
     for exploration in explorations(operator, place, count)
 ]
@@ -40,6 +43,13 @@ KNOWN = [
     for operator in operators()
     for counterpart in operator.counterparts
     if holds(counterpart.releases)
+]
+
+# What an Ascend alone has; a CPU refuses it.
+ALONE = [
+    Exploration(operator, ON_ASCEND[operator.name], "pynative", "cpu", GATE_EXAMPLES)
+    for operator in operators("ascend")
+    if operator.name in ON_ASCEND
 ]
 
 LIMITS = [
@@ -63,8 +73,17 @@ DEFAULTS = [
     for argument in each.counterpart.defaults
 ]
 
-UNREADABLE = {"Tensor.__getitem__", "Tensor.__setitem__"}
+UNREADABLE = {"Tensor.__getitem__", "Tensor.__setitem__", "mint.addcdiv"}
 """Counterparts that tell their arguments nowhere."""
+
+
+def refused(exploration: Exploration, example: Example) -> bool:
+    """Whether the candidate raises, with an error of its own."""
+    try:
+        check(exploration.case(example), 0)
+    except SideError as error:
+        return "the candidate raised" in str(error)
+    return False
 
 
 def _bare(exploration: Exploration) -> Exploration:
@@ -88,6 +107,17 @@ def test_some_example_beyond_a_limit_is_refused(exploration, limit):
     with isolated():
         assert any(
             differs(exploration, e, 0) for e in (*shown, *beyond_limit(exploration, limit, 0))
+        )
+
+
+@pytest.mark.cpu
+@pytest.mark.nightly
+@pytest.mark.parametrize("exploration", ALONE, ids=[each.name for each in ALONE])
+def test_a_cpu_refuses_what_an_ascend_alone_has(exploration):
+    """Otherwise it is to be compared on a CPU, too: a kernel or a stand-in is there."""
+    with isolated():
+        assert any(
+            refused(exploration, each) for each in draw_examples(exploration, 0, GATE_EXAMPLES)
         )
 
 

@@ -5,8 +5,9 @@ table: primitive -> what stands for it, and the function of MindSpore that calls
 in_place: methods that change a tensor.
 making: tensors that are made, filled, joined, cut and sorted.
 arithmetic: elementwise functions, sums and products.
-layers: norms, convolutions, poolings and losses.
-maps: what resizes, unfolds and spreads maps.
+layers: norms, convolutions, poolings, activations and losses.
+windows: poolings of any axes, unfoldings and paddings.
+maps: what resizes maps.
 attention: the fused operators of transformers.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that

@@ -39,8 +39,13 @@ def cumsum(x, dim, dtype=None):
 
 
 def addmm(added, left, right, beta=1, alpha=1):
-    """As `mint.addmm`, `mint.baddbmm` and `mint.addmv`."""
+    """As `mint.addmm` and `mint.addmv`."""
     return _scaled(added, beta) + _scaled(ops.matmul(left, right), alpha)
+
+
+def baddbmm(added, left, right, beta=1, alpha=1):
+    """As `mint.baddbmm`."""
+    return _scaled(added, beta) + _scaled(ops.bmm(left, right), alpha)
 
 
 def addbmm(added, left, right, beta=1, alpha=1):
@@ -92,15 +97,12 @@ def exp2(x):
     return ops.pow(ops.fill(x.dtype, x.shape, 2), x)
 
 
-def log_add_exp(x, y):
-    """As `mint.logaddexp`."""
-    larger = ops.maximum(x, y)
-    return larger + ops.log1p(ops.exp(-ops.abs(x - y)))
-
-
 def log_softmax(x, dim=-1, dtype=None):
-    """As `mint.nn.functional.log_softmax`."""
-    return ops.log_softmax(ops.cast(x, dtype_of(dtype, x.dtype)), dim)
+    """As `mint.nn.functional.log_softmax`, which MindSpore's kernel on a CPU rounds coarsely."""
+    x = ops.cast(x, dtype_of(dtype, x.dtype))
+    full = wide(x)
+    off = full - ops.stop_gradient(ops.amax(full, dim, True))
+    return ops.cast(off - ops.log(ops.exp(off).sum(dim, keepdims=True)), x.dtype)
 
 
 def log_sum_exp(x, dim, keepdim=False):
@@ -148,6 +150,28 @@ def vector_norm(x, order=2.0, dim=None, keepdim=False, dtype=None):
     if order == 2:
         return ops.sqrt((x * x).sum(over, keepdims=keepdim))
     return ops.pow(ops.pow(sizes, order).sum(over, keepdims=keepdim), 1.0 / order)
+
+
+def log_add_exp(left, right):
+    """As `mint.logaddexp`."""
+    larger = ops.maximum(left, right)
+    return larger + ops.log1p(ops.exp(ops.minimum(left, right) - larger))
+
+
+def log_add_exp2(left, right):
+    """As `mint.logaddexp2`."""
+    two = math.log(2.0)
+    return log_add_exp(left * two, right * two) / two
+
+
+def frac(x):
+    """As `mint.frac`."""
+    return x - ops.stop_gradient(ops.trunc(x))
+
+
+def trace(x):
+    """As `mint.trace`."""
+    return ops.diagonal(x).sum()
 
 
 def einsum(equation, *operands):

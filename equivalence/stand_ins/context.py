@@ -17,7 +17,8 @@ from equivalence.stand_ins.table import COMPILED, METHODS, OVERLOADS, STAND_INS
 
 _LACKING = re.compile(
     r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device CPU"
-    r"|Unsupported op \[\w+\] on CPU|\w+ only supports Ascend"
+    r"|Unsupported op \[\w+\] on CPU|\w+ only supports Ascend|Not implement exception"
+    r"|Select CPU operator\[\w+\] fail"
 )
 """How MindSpore says that it has no kernel."""
 

@@ -7,6 +7,9 @@ from equivalence.stand_ins.making import wide
 REDUCTIONS = ("sum", "mean", "none")
 """How a primitive numbers reductions."""
 
+FAR = 20.0
+"""Beyond it exp(-x) is small enough for log(1 + exp(-x)) to be exp(-x)."""
+
 
 def layer_norm(x, shape, weight=None, bias=None, eps=1e-5):
     """As `mint.nn.functional.layer_norm`, with the mean and the inverse deviation."""
@@ -100,14 +103,46 @@ def _one(value):
 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv3d`."""
-    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", padding)
-    if isinstance(around, list | tuple):
-        around = tuple([each for size in around for each in (size, size)])
+    if isinstance(padding, str):
+        mode, around = padding, 0
+    else:
+        mode, around = "pad", (padding,) * 3 if isinstance(padding, int) else tuple(padding)
     return ops.conv3d(input, weight, bias, stride, mode, around, dilation, groups)
 
 
+def conv_transpose2d(
+    input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+):
+    """As `mint.nn.functional.conv_transpose2d`, maps without a batch too."""
+    alone = input.ndim == 3
+    if alone:
+        input = ops.expand_dims(input, 0)
+    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    kernel, extra = weight.shape[2:], pair(output_padding)
+    size = [
+        (input.shape[2 + i] - 1) * stride[i]
+        - 2 * padding[i]
+        + dilation[i] * (kernel[i] - 1)
+        + extra[i]
+        + 1
+        for i in range(2)
+    ]
+    transpose = ops.Conv2DTranspose(
+        out_channel=input.shape[1],
+        kernel_size=kernel,
+        pad_mode="pad",
+        pad=(padding[0], padding[0], padding[1], padding[1]),
+        stride=stride,
+        dilation=dilation,
+        group=groups,
+    )
+    out = transpose(input, weight, (input.shape[0], weight.shape[1] * groups, *size))
+    out = out if bias is None else ops.bias_add(out, bias)
+    return ops.squeeze(out, 0) if alone else out
+
+
 def max_pool2d(x, kernel, stride=None, padding=0, dilation=1, ceil_mode=False, _places=False):
-    """As `mint.nn.functional.max_pool2d`, which takes the places from it in any case."""
+    """As `mint.nn.functional.max_pool2d`: the largest values, and where they are."""
     stride = pair(kernel) if stride in (None, ()) else pair(stride)
     return ops.max_pool2d(x, pair(kernel), stride, pair(padding), pair(dilation), True, ceil_mode)
 
@@ -123,6 +158,14 @@ def avg_pool2d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True,
 def adaptive_avg_pool2d(x, size):
     """As `mint.nn.functional.adaptive_avg_pool2d`."""
     return ops.adaptive_avg_pool2d(x, size if isinstance(size, int) else tuple(size))
+
+
+def dropout2d(x, p=0.5, training=True, _inplace=False, _seed=None, _offset=None):
+    """As `mint.nn.functional.dropout2d`: whole channels."""
+    if not training or p == 0:
+        return x * 1
+    shape = (*x.shape[:2], *[1] * (x.ndim - 2))
+    return x * dropout(ops.ones(shape, x.dtype), p)
 
 
 def dropout(x, p=0.5, training=True, _inplace=False, _seed=None, _offset=None):
@@ -142,6 +185,32 @@ def elu(x, alpha=1.0):
 def leaky_relu(x, slope=0.01):
     """As `mint.nn.functional.leaky_relu`."""
     return ops.where(x > 0, x, x * slope)
+
+
+def selu(x):
+    """As `mint.nn.functional.selu`."""
+    return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
+
+
+def log_sigmoid(x):
+    """As `mint.nn.functional.logsigmoid`, with the part that its own gradient would use."""
+    full = wide(x)
+    far = full < -FAR
+    low = ops.where(far, full, ops.fill(full.dtype, x.shape, -FAR))
+    near = ops.where(far, ops.fill(full.dtype, x.shape, 0), full)
+    out = ops.where(far, low - ops.exp(low), -ops.log1p(ops.exp(-near)))
+    return ops.cast(out, x.dtype), ops.exp(-ops.abs(x))
+
+
+def mish(x):
+    """As `mint.nn.functional.mish`."""
+    full = wide(x)
+    return ops.cast(full * ops.tanh(-log_sigmoid(-full)[0]), x.dtype)
+
+
+def threshold(x, limit, value):
+    """As `mint.nn.functional.threshold`."""
+    return ops.where(x <= limit, ops.fill(x.dtype, x.shape, value), x)
 
 
 def hardtanh(x, low=-1.0, high=1.0):
@@ -167,3 +236,28 @@ def mse_loss(x, target, reduction="mean"):
 def l1_loss(x, target, reduction="mean"):
     """As `mint.nn.functional.l1_loss`."""
     return reduced(ops.abs(x - target), reduction)
+
+
+def kl_div(x, target, reduction="mean", log_target=False):
+    """As `mint.nn.functional.kl_div`."""
+    if log_target:
+        return reduced(ops.exp(target) * (target - x), reduction)
+    some = target > 0
+    safe = ops.where(some, target, ops.fill(target.dtype, target.shape, 1))
+    return reduced(ops.where(some, safe * ops.log(safe), target * 0) - target * x, reduction)
+
+
+def soft_margin_loss(x, target, reduction="mean"):
+    """As `mint.nn.functional.soft_margin_loss`."""
+    return reduced(-log_sigmoid(x * target)[0], reduction)
+
+
+def cosine_embedding_loss(left, right, target, margin=0.0, reduction="mean"):
+    """As `mint.nn.functional.cosine_embedding_loss`."""
+    products = [(a * b).sum(-1) for a, b in ((left, right), (left, left), (right, right))]
+    tiny = 1e-12
+    cosine = products[0] / ops.sqrt((products[1] + tiny) * (products[2] + tiny))
+    zeros = ops.fill(cosine.dtype, cosine.shape, 0)
+    apart = ops.where(cosine > margin, cosine - margin, zeros)
+    losses = ops.where(target == 1, 1 - cosine, zeros) + ops.where(target == -1, apart, zeros)
+    return reduced(losses, reduction)

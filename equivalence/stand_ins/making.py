@@ -28,6 +28,8 @@ def arange(start=0, end=None, step=1, dtype=None):
         start, end = 0, start
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
     chosen = dtype_of(dtype, ms.int64 if whole else ms.float32)
+    if not whole:  # all of one dtype
+        start, end, step = start * 1.0, end * 1.0, step * 1.0
     return ops.cast(ops.range(start, end, step), chosen)
 
 
@@ -132,11 +134,6 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):  # noqa: ARG0
     return wide.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
 
 
-def scatter_add(x, dim, index, src):
-    """As `mint.scatter_add`."""
-    return ops.tensor_scatter_elements(x, index, src, dim, "add")
-
-
 def repeat(x, *repeats):
     """As `Tensor.repeat`."""
     told = repeats[0] if isinstance(repeats[0], list | tuple) else repeats
@@ -171,6 +168,35 @@ def embedding(places, table, padding=None, largest=None, _norm=2.0, by_frequency
 def index_select(x, dim, places):
     """As `mint.index_select`."""
     return ops.gather(x, places, dim)
+
+
+def take(x, places):
+    """As `mint.take`."""
+    flat = x.reshape(-1)
+    places = ops.where(places < 0, places + flat.shape[0], places)
+    return ops.gather(flat, places, 0)
+
+
+def scatter_add(x, dim, places, source):
+    """As `mint.scatter_add`."""
+    part = [slice(0, length) for length in places.shape]
+    return ops.tensor_scatter_elements(x, places, source[tuple(part)], dim, "add")
+
+
+def count_nonzero(x, dim=None):
+    """As `mint.count_nonzero`."""
+    return ops.cast(x != 0, ms.int64).sum(dim)
+
+
+def masked_fill(x, mask, value):
+    """As `ops.masked_fill`."""
+    value = value if isinstance(value, ms.Tensor) else ops.fill(x.dtype, x.shape, value)
+    return ops.where(mask, ops.cast(value, x.dtype), x)
+
+
+def diag(x, diagonal=0):
+    """As `mint.diag`: a matrix with these on a diagonal, or the diagonal of a matrix."""
+    return ops.diag_embed(x, diagonal) if x.ndim == 1 else ops.diagonal(x, diagonal)
 
 
 def topk(x, k, dim=-1, largest=True, ordered=True):

@@ -42,6 +42,7 @@ KINDS = {
     "SoftShrink": "Softshrink",
     "SoftmaxCrossEntropyWithLogits": "CrossEntropyLoss",
     "SoftmaxExt": "Softmax",
+    "UnfoldExt": "Unfold",
     "UpsampleExt": "Upsample",
 }
 """Class of MindSpore -> kind: the name of PyTorch's class."""
@@ -117,7 +118,7 @@ def _adjust(cell: Any, cls: type, config: dict[str, object]) -> None:
         _adjust_padding(cell, config)
     elif kind.startswith("Adaptive"):
         convert(config, "output_size", lambda size: spread(size, axes))
-    elif "Conv" in kind or "Pool" in kind:
+    elif "Conv" in kind or "pool" in kind.lower():
         if "pad_mode" in config:
             _adjust_windows(cell, config)
         else:

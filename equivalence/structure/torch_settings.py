@@ -50,7 +50,7 @@ def _adjust(module: nn.Module, config: dict[str, object]) -> None:
         _adjust_padding(kind, config)
     elif kind.startswith("Adaptive"):
         convert(config, "output_size", lambda size: spread(size, axes))
-    elif "Conv" in kind or "Pool" in kind:
+    elif "Conv" in kind or "pool" in kind.lower():
         configuration.of_windows(config)
     elif kind == "Linear":
         config["activation"] = "none"
