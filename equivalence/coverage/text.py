@@ -62,7 +62,7 @@ def table(
     """
     counts = {danger: sum(each.verdict.danger is danger for each in judged) for danger in Danger}
     told = [f"{count} {SHORT[danger]}" for danger, count in counts.items() if count]
-    more = f" and {len(used.files) - 1} files that it uses" if len(used.files) > 1 else ""
+    more = f" ({len(used.files)} files)" if len(used.files) > 1 else ""
     counted = f"{len(judged)} calls of PyTorch: {', '.join(told) or 'none'}"
     lines = textwrap.wrap(f"{target}{more}: {counted}", WIDTH, break_long_words=False)
     for danger in Danger:
@@ -194,7 +194,8 @@ def hint(call: Call, verdict: Verdict, judge: Judge) -> str:
     """What to write instead of a call; empty where nothing is known that is right."""
     node = call.node
     if call.api == f"{TENSOR}.__setitem__":
-        if verdict.danger in (Danger.SILENT, Danger.SOMETIMES) and isinstance(node, ast.Subscript):
+        masked = (call.given or {}).get("index") == "elements" and isinstance(node, ast.Subscript)
+        if masked and verdict.danger in (Danger.SILENT, Danger.SOMETIMES):
             tensor, index = ast.unparse(node.value), ast.unparse(node.slice)
             return f"{tensor} = ms.ops.where({index}, value, {tensor}), where {index} is a mask"
         return ""
@@ -262,7 +263,7 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
         if name in verdict.named
         else text
         for name, text in zip_longest(names, arguments, fillvalue="")
-        if text
+        if text and name not in PLACES
     ]
     words += [
         f"{counterpart.names.get(each.arg, each.arg)}"

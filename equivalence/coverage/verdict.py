@@ -93,6 +93,9 @@ class Verdict:
 INPLACE = "MindSpore leaves the input as it is: wrong where that is used again"
 """What differs where `inplace=True`."""
 
+ONE_DTYPE = "tensors of several dtypes in one list are not compared"
+"""What is known of a call that takes a list of tensors."""
+
 STOOD_IN = (
     "on this CPU only within equivalence.on_cpu(): its stand-in was compared, not the kernel of "
     "an Ascend"
@@ -229,6 +232,8 @@ class Judge:
                     _note(option.remarks, f"{dtype}: {difference.cause}")
                 elif not (set(counterpart.defaults) and "unless told" in difference.cause):
                     _worsen(option, Danger.SOMETIMES, difference.cause)
+            if operator.packed:
+                _note(option.remarks, ONE_DTYPE)
             if counterpart.integers:
                 _note(option.remarks, f"integers are {counterpart.integers}")
         return True

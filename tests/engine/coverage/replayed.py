@@ -1,7 +1,8 @@
 """Runs what coverage hints in MindSpore, with the arguments that calls of PyTorch had.
 
 `python -m tests.engine.coverage.replayed` checks every line of the networks in `PARTS` that is
-called "verified", and prints a table. The calls are watched in a process of their own.
+called "verified", and prints what became of them. The calls are watched in a process of their own.
+Calls with the same dtypes, ranks and other arguments are made once.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import dataclasses
 import functools
 import json
 import operator
+import os
 import subprocess
 import sys
 import tempfile
@@ -36,7 +38,7 @@ from equivalence.coverage.reader import Call, Told, literal  # noqa: E402
 from equivalence.coverage.text import hint  # noqa: E402
 from equivalence.coverage.torch_names import TENSOR, computes_nothing, is_class, look_up  # noqa: E402
 from equivalence.coverage.usage import Follower  # noqa: E402
-from equivalence.coverage.verdict import Danger, Judge, Verdict  # noqa: E402
+from equivalence.coverage.verdict import ONE_DTYPE, Danger, Judge, Verdict  # noqa: E402
 from equivalence.declare.draws import file  # noqa: E402
 from equivalence.declare.twin import Twin, cases  # noqa: E402
 from equivalence.errors import EquivalenceError, IllPosedError  # noqa: E402
@@ -109,7 +111,9 @@ def watch(sites: list[Site], run: str) -> tuple[dict[int, list[Kept]], set[int]]
         given, found = Path(folder, "sites"), Path(folder, "kept")
         torch.save((table, frozenset(functions)), given)
         command = [sys.executable, "-m", f"{HERE}.watched", str(given), str(found), run]
-        subprocess.run(command, cwd=ROOT, check=True)
+        # torchvision compiles some functions; compiled code does not go through the recorder.
+        plain = {**os.environ, "TORCHDYNAMO_DISABLE": "1"}
+        subprocess.run(command, cwd=ROOT, check=True, env=plain)
         return torch.load(found, weights_only=False)
 
 
@@ -341,6 +345,9 @@ def replay(site: Site, kept: Kept, judge: Judge) -> str:
     else:
         if not _of_tensors(site.call, kept):
             raise UnplayableError("of no tensor")
+        dtypes = {each.dtype for each in tensors(kept.arguments)}
+        if len(dtypes) > 1 and ONE_DTYPE in site.verdict.remarks:
+            raise UnplayableError(ONE_DTYPE)
         inputs = tensors((kept.arguments, kept.named))
         cast = site.verdict.counterpart.integers
 

@@ -11,7 +11,7 @@ from equivalence.coverage.known import Declarations
 from equivalence.coverage.reader import Call, Told
 from equivalence.coverage.text import Judged, hint, hints
 from equivalence.coverage.torch_names import TENSOR, computes_nothing, methods
-from equivalence.coverage.verdict import STOOD_IN, Danger, Judge
+from equivalence.coverage.verdict import ONE_DTYPE, STOOD_IN, Danger, Judge
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import unary
 from tests.engine.parts import torch_lines
@@ -163,6 +163,10 @@ def test_an_axis_stays_an_axis_in_the_hint(judge):
     assert hint(call, judge.judge(call), judge) == "ms.ops.cat((x, y), axis=1)"
 
 
+def test_a_list_of_tensors_is_verified_for_one_dtype(judge):
+    assert ONE_DTYPE in judge.judge(Call("torch.cat", "1", {0: X, 1: 1})).remarks
+
+
 def test_a_layer_that_is_a_function_in_mindspore_is_hinted_with_its_input(judge):
     code = "nn.Upsample(scale_factor=2, mode='nearest')"
     given = {"scale_factor": 2, "mode": "nearest"}
@@ -200,6 +204,19 @@ def test_what_a_cpu_runs_through_a_stand_in_alone_is_told(judge):
     assert (verdict.apis[0] in stood_in) == (STOOD_IN in verdict.remarks)
 
 
+def test_a_flag_that_writes_in_place_is_not_handed_on(judge):
+    code = "nn.ReLU(True)"
+    call = Call("torch.nn.ReLU", "1", {0: True}, code, node=ast.parse(code, mode="eval").body)
+    assert hint(call, judge.judge(call), judge) == "ms.nn.ReLU()"
+
+
+def test_no_mask_is_hinted_where_places_are_set(judge):
+    node = ast.parse("y[:, 0] = 1").body[0].targets[0]
+    given = {0: X, "index": "places"}
+    call = Call("torch.Tensor.__setitem__", "1", given, "y[:, 0]", node=node)
+    assert hint(call, judge.judge(call), judge) == ""
+
+
 def test_a_stand_in_is_told_where_nothing_else_is_compared(judge):
     known_ = judge.known
     gelu = Operator("torch.nn.functional.gelu", unary(), to("mint.nn.functional.gelu"))
@@ -222,7 +239,7 @@ def test_a_layer_is_to_be_built_as_it_was_compared(judge):
     call = Call("torch.nn.BatchNorm2d", "1", given, code, node=node)
     verdict = judge.judge(call)
     written = hint(call, verdict, judge)
-    assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it"
+    assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it with eps=1e-05"
 
 
 def same(ours, theirs):
