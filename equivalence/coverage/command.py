@@ -30,6 +30,11 @@ def command(
 
     Raises CoverageError where the target uses no API or cannot be read or built.
     """
+    if ":" not in target and not Path(target).exists():  # told before the tables are read
+        raise CoverageError(
+            f"{target} cannot be read: there is no such file or folder; for what is imported, "
+            "write MODULE:ATTRIBUTE"
+        )
     known = load()
     if ":" in target:
         used = usage.of_module(_build_module(target, dict(arguments)), known.knows)

@@ -80,7 +80,8 @@ def _several(signature: Mapping[str, Any], count: int, bound: Bound) -> int | No
     names = list(signature)
     first = next((n for n, name in enumerate(names) if name in SEVERAL), count)
     rest = [name for name in names[first + 1 :] if name not in bound]
-    more = any(signature[name] is defaults.REQUIRED for name in rest)
+    # What an axis follows is one argument: torch.stack(tensors, 1), x.repeat_interleave(2, 1).
+    more = "dim" in rest or any(signature[name] is defaults.REQUIRED for name in rest)
     return first if count > first + 1 and not more else None
 
 
@@ -108,6 +109,18 @@ class Compared:
         self.examples = [*operator.always, *draw_examples(exploration, 0, DRAWN)]
         among = resolve("pt_reference.operators:AMONG_INPUTS").get(operator.torch)
         self.among = among[1] if among else None
+
+    @functools.cached_property
+    def floats(self) -> frozenset[str]:
+        """The arguments of which all examples have floats, and some has one."""
+        drawn: dict[str, list] = {}
+        for example in self.examples:
+            for name, value in example.arguments.items():
+                several = isinstance(value, list | tuple)
+                drawn.setdefault(name, []).extend(value if several else [value])
+        kinds = {name: {type(each) for each in values} for name, values in drawn.items()}
+        none = type(None)
+        return frozenset(name for name in kinds if kinds[name] - {none} == {float})
 
     def fitting(self, call: Call) -> list[Example]:
         """The examples with arguments such as those of a call; empty: none are compared."""
@@ -177,6 +190,9 @@ class Compared:
             if name in ("*", "**"):
                 continue
             if name in example.arguments:
+                # A tensor is another overload: x.to(other) is not x.to(dtype).
+                if value is Told.TENSOR:
+                    return False
                 if not _number(value) and not fits(value, example.arguments[name]):
                     return False
             elif name in inputs:

@@ -49,6 +49,7 @@ class Declarations:
     declared: name -> declaration of each twin, pipeline and initialiser.
     figures: the accepted errors, as `accepted.read` returns them.
     findings: the scripts that show discrepancies.
+    stood_in: the functions of MindSpore that have no kernel on a CPU, but a stand-in.
     """
 
     def __init__(
@@ -59,9 +60,10 @@ class Declarations:
         declared: Mapping[str, Any],
         figures: Mapping[str, Any],
         findings: Sequence[Finding] = (),
+        stood_in: frozenset[str] = frozenset(),
     ):
         self.aliases, self.declared, self.figures = aliases, declared, figures
-        self.findings = findings
+        self.findings, self.stood_in = findings, stood_in
         self.by_torch: dict[str, list[Operator]] = {}
         self.by_word: dict[str, list[Operator]] = {}
         for operator in operators:
@@ -117,10 +119,14 @@ def load() -> Declarations:
     Raises CoverageError where there is no clone of the repository.
     """
     demand_clone("the table of what is verified")
+    from equivalence.stand_ins.table import OVERLOADS, STAND_INS
+
     apis, operators = _declarations("apis"), _declarations("operators").operators()
     figures = accepted.read(accepted.path_of("cpu"))
     found = scripts.read_all(scripts.FOLDER)
-    return Declarations(operators, apis.LAYERS, apis.ALIASES, apis.declared(), figures, found)
+    stood_in = frozenset(api for api, _ in [*STAND_INS.values(), *OVERLOADS.values()])
+    declared = apis.declared()
+    return Declarations(operators, apis.LAYERS, apis.ALIASES, declared, figures, found, stood_in)
 
 
 def demand_clone(what: str) -> None:

@@ -179,6 +179,9 @@ class Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         api = self.scope.dotted(node.func)
+        if api == "functools.partial" and node.args and self.scope.dotted(node.args[0]):
+            self._partial(node)
+            return
         if api is not None:
             self._mention(api, node, arguments(node, self._value))
         elif isinstance(node.func, ast.Attribute):
@@ -187,6 +190,17 @@ class Reader(ast.NodeVisitor):
         else:
             self.visit(node.func)
         self.read(*node.args, *(each.value for each in node.keywords))
+
+    def _partial(self, node: ast.Call) -> None:
+        """`partial(nn.ReLU, inplace=True)`: some arguments are told, others when it is called."""
+        function, *rest = node.args
+        given = arguments(ast.Call(function, rest, node.keywords), self._value)
+        self._mention(
+            self.scope.dotted(function),
+            function,
+            {**given, "*": Told.UNKNOWN, "**": Told.UNKNOWN},
+        )
+        self.read(*rest, *(each.value for each in node.keywords))
 
     def _method(self, node: ast.Call, method: ast.Attribute) -> None:
         receiver = method.value

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import jinja2
 
 from equivalence.coverage.compared import PLACES, gathered, signatures
-from equivalence.coverage.reader import Call
+from equivalence.coverage.reader import Call, literal
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.usage import Usage, list_uses, natural_key
-from equivalence.coverage.verdict import TITLES, Danger, Judge, Verdict
+from equivalence.coverage.verdict import STOOD_IN, TITLES, Danger, Judge, Verdict
 
 WIDTH = 120
 """Columns of the table; longer text is wrapped."""
@@ -62,7 +62,7 @@ def table(
     """
     counts = {danger: sum(each.verdict.danger is danger for each in judged) for danger in Danger}
     told = [f"{count} {SHORT[danger]}" for danger, count in counts.items() if count]
-    more = f" and {len(used.files) - 1} files that it uses" if len(used.files) > 1 else ""
+    more = f" ({len(used.files)} files)" if len(used.files) > 1 else ""
     counted = f"{len(judged)} calls of PyTorch: {', '.join(told) or 'none'}"
     lines = textwrap.wrap(f"{target}{more}: {counted}", WIDTH, break_long_words=False)
     for danger in Danger:
@@ -104,8 +104,9 @@ def _row(spelled: str, group: list[Judged]) -> Iterator[str]:
         told = (each.hint for each in group if each.hint and each.hint != each.call.text)
         hints = list(dict.fromkeys(told))
         yield from (line for words in hints[:1] for line in _wrapped("      write ", words))
-    if verdict.danger is not Danger.VERIFIED or len(verdict.remarks) <= 2:
-        for words in verdict.remarks:
+    few = verdict.danger is not Danger.VERIFIED or len(verdict.remarks) <= 2
+    for words in verdict.remarks:
+        if few or words == STOOD_IN:
             yield from _wrapped("      also ", words)
 
 
@@ -125,6 +126,8 @@ def hints(judged: Sequence[Judged]) -> list[str]:
         told = each.hint or "?"
         if each.verdict.danger is not Danger.VERIFIED:
             told += f"    # {TITLES[each.verdict.danger]}"
+        elif STOOD_IN in each.verdict.remarks:
+            told += f"    # {STOOD_IN}"
         lines.append(f"{each.call.place}: {each.call.text}\n    {told}")
     return list(dict.fromkeys(lines))
 
@@ -191,7 +194,8 @@ def hint(call: Call, verdict: Verdict, judge: Judge) -> str:
     """What to write instead of a call; empty where nothing is known that is right."""
     node = call.node
     if call.api == f"{TENSOR}.__setitem__":
-        if verdict.danger in (Danger.SILENT, Danger.SOMETIMES) and isinstance(node, ast.Subscript):
+        masked = (call.given or {}).get("index") == "elements" and isinstance(node, ast.Subscript)
+        if masked and verdict.danger in (Danger.SILENT, Danger.SOMETIMES):
             tensor, index = ast.unparse(node.value), ast.unparse(node.slice)
             return f"{tensor} = ms.ops.where({index}, value, {tensor}), where {index} is a mask"
         return ""
@@ -237,7 +241,8 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     if counterpart.through:
         return f"ms.{counterpart.api}, as {counterpart.through} calls it"
     if verdict.built and not verdict.built.startswith("mindspore."):
-        return f"ms.{counterpart.api}, as {verdict.built} builds it"
+        left = ", ".join(f"{name}={value!r}" for name, value in verdict.left.items())
+        return f"ms.{counterpart.api}, as {verdict.built} builds it{left and f' with {left}'}"
     arguments = list(map(ast.unparse, node.args))
     method = call.api.startswith(f"{TENSOR}.") and isinstance(node.func, ast.Attribute)
     if method and counterpart.api.startswith("Tensor."):
@@ -254,12 +259,15 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
         default=[],
     )
     words = [
-        f"{counterpart.names.get(name, name)}={text}" if name in verdict.named else text
+        f"{counterpart.names.get(name, name)}={_as_compared(name, text, verdict)}"
+        if name in verdict.named
+        else text
         for name, text in zip_longest(names, arguments, fillvalue="")
-        if text
+        if text and name not in PLACES
     ]
     words += [
-        f"{counterpart.names.get(each.arg, each.arg)}={ast.unparse(each.value)}"
+        f"{counterpart.names.get(each.arg, each.arg)}"
+        f"={_as_compared(each.arg, ast.unparse(each.value), verdict)}"
         if each.arg
         else f"**{ast.unparse(each.value)}"
         for each in node.keywords
@@ -271,4 +279,18 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
             words.append(f"{counterpart.names.get(name, name)}={ours!r}")
     made = f"ms.{counterpart.api}({', '.join(words)})"
     layer = counterpart.api.startswith("nn.") and not is_class(call.api)
+    if is_class(call.api) and counterpart.api.rpartition(".")[2][0].islower():
+        return (
+            f"lambda x: {made.replace('(', '(x, ' if words else '(x', 1)}"  # a function, no layer
+        )
     return f"{made}, a layer" if layer else made
+
+
+def _as_compared(name: str, text: str, verdict: Verdict) -> str:
+    """The code of an argument; whole numbers as floats where floats alone are compared."""
+    if name not in verdict.floats:
+        return text
+    value = literal(ast.parse(text, mode="eval").body)
+    if isinstance(value, list | tuple) and all(type(each) is int for each in value):
+        return repr(type(value)(map(float, value)))
+    return repr(float(value)) if type(value) is int else text

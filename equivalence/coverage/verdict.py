@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from equivalence.coverage.compared import Compared, beyond, bindings
+from equivalence.coverage.compared import Compared, beyond, bindings, signatures
+from equivalence.coverage.defaults import REQUIRED
 from equivalence.coverage.known import Declarations, Layer
 from equivalence.coverage.reader import Call, Told, literal
 from equivalence.coverage.torch_names import is_class
@@ -71,7 +72,9 @@ class Verdict:
     remarks: what else to know: what differs in other dtypes, modes or calls.
     counterpart: that of the first.
     named: the arguments that are compared by name, not as inputs.
+    floats: those of them that are compared as floats alone.
     built: the function, "module:attribute", that builds the layer that was compared.
+    left: the settings that a call leaves to PyTorch's defaults, and the comparison does not.
     """
 
     danger: Danger
@@ -82,11 +85,22 @@ class Verdict:
     remarks: list[str] = field(default_factory=list)
     counterpart: Counterpart | None = None
     named: frozenset[str] = frozenset()
+    floats: frozenset[str] = frozenset()
     built: str = ""
+    left: dict[str, Any] = field(default_factory=dict)
 
 
 INPLACE = "MindSpore leaves the input as it is: wrong where that is used again"
 """What differs where `inplace=True`."""
+
+ONE_DTYPE = "tensors of several dtypes in one list are not compared"
+"""What is known of a call that takes a list of tensors."""
+
+STOOD_IN = (
+    "on this CPU only within equivalence.on_cpu(): its stand-in was compared, not the kernel of "
+    "an Ascend"
+)
+"""What is known of a function of MindSpore that has no kernel on a CPU."""
 
 
 class Judge:
@@ -132,9 +146,15 @@ class Judge:
         strange += [f"{name}=... but {', '.join(map(repr, sorted(named[name])))}" for name in named]
         if options and not named:
             of_class = is_class(call.api)
+            for api in self.known.stood_in & options.keys():
+                _note(options[api].remarks, STOOD_IN)
             ranked = sorted(
                 options.values(),
-                key=lambda each: (-each.danger, each.apis[0].startswith("nn.") != of_class),
+                key=lambda each: (
+                    -each.danger,
+                    STOOD_IN in each.remarks,
+                    each.apis[0].startswith("nn.") != of_class,
+                ),
             )
             best = ranked[0]
             if call.given is None:
@@ -201,6 +221,7 @@ class Judge:
         for counterpart in operator.counterparts:
             option = options.setdefault(counterpart.api, _fresh(counterpart))
             option.named |= {name for example in fitting for name in example.arguments}
+            option.floats |= compared.floats
             figures = self.known.figures["operators"].get(operator.torch, {})
             worst = figures.get(counterpart.api, {}).get("worst")
             option.worst = max((w for w in (option.worst, worst) if w is not None), default=None)
@@ -211,6 +232,8 @@ class Judge:
                     _note(option.remarks, f"{dtype}: {difference.cause}")
                 elif not (set(counterpart.defaults) and "unless told" in difference.cause):
                     _worsen(option, Danger.SOMETIMES, difference.cause)
+            if operator.packed:
+                _note(option.remarks, ONE_DTYPE)
             if counterpart.integers:
                 _note(option.remarks, f"integers are {counterpart.integers}")
         return True
@@ -227,8 +250,9 @@ class Judge:
         for name in layer.verified:
             declared = self.known.declared[name]
             differing += [str(declared.differs)] if declared.differs else []
-            if not declared.differs:
-                option.built = option.built or getattr(declared, "candidate", "")
+            if not declared.differs and not option.built:
+                option.built = getattr(declared, "candidate", "")
+                option.left = _left(call, getattr(declared, "configs", ()))
             worst = accepted.worst_of(self.known.figures, name)
             option.worst = max((w for w in (option.worst, worst) if w is not None), default=None)
         for words in differing:
@@ -262,6 +286,17 @@ class Judge:
         return least or []
 
 
+def _left(call: Call, configs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """PyTorch's defaults of the settings of a twin that a call does not tell."""
+    told = {name for config in configs for name in config}
+    for bound, signature in bindings(call) if call.given is not None else ():
+        missing = {
+            name: signature[name] for name in signature if name in told and name not in bound
+        }
+        return {name: each for name, each in missing.items() if each is not REQUIRED}
+    return {}
+
+
 def _demand_all(option: Verdict, api: str, fitting: list[Operator]) -> None:
     """A MindSpore call must be compared in all the ways that a call may be meant."""
     compared = [each.name for each in fitting if api in [c.api for c in each.counterparts]]
@@ -271,7 +306,9 @@ def _demand_all(option: Verdict, api: str, fitting: list[Operator]) -> None:
 
 def _changes_its_input(call: Call) -> bool:
     """Whether a call is told to write its result where its input was."""
-    return bool(call.given) and call.given.get("inplace", False) is not False
+    given = call.given or {}
+    places = (list(each).index("inplace") for each in signatures(call.api) if "inplace" in each)
+    return any(given.get(key, False) is not False for key in ("inplace", *places))
 
 
 def _fresh(counterpart: Counterpart) -> Verdict:

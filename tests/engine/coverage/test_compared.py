@@ -67,6 +67,24 @@ def test_sizes_that_are_given_one_by_one_are_one_argument():
     assert of("torch.permute").fitting(call)
 
 
+@pytest.mark.parametrize("api", ["torch.stack", "torch.cat"])
+def test_an_axis_behind_a_list_of_tensors_is_none_of_them(api):
+    call = Call(api, "1", {0: X, 1: -1})
+    assert [bound["dim"] for bound, _ in bindings(call)] == [-1]
+    assert gathered(call) is None
+
+
+def test_an_axis_behind_a_number_of_repeats_is_none_of_them():
+    call = Call("torch.Tensor.repeat_interleave", "1", {0: X, 1: 2, 2: 1})
+    assert {"self": X, "repeats": 2, "dim": 1} in [bound for bound, _ in bindings(call)]
+
+
+def test_a_tensor_in_the_place_of_a_dtype_is_another_overload():
+    compared = of("torch.Tensor.to")
+    assert compared.fitting(Call("torch.Tensor.to", "1", {0: X, 1: "torch.float16"}))
+    assert not compared.fitting(Call("torch.Tensor.to", "1", {0: X, 1: X}))
+
+
 def test_where_a_result_lies_changes_no_number():
     call = Call("torch.zeros", "1", {0: (2, 3), "device": Told.UNKNOWN, "requires_grad": True})
     assert of("torch.zeros").fitting(call)

@@ -7,10 +7,13 @@ import pytest
 
 from equivalence import on_cpu
 from equivalence.coverage import known, usage
+from equivalence.coverage.known import Declarations
 from equivalence.coverage.reader import Call, Told
-from equivalence.coverage.text import hint
+from equivalence.coverage.text import Judged, hint, hints
 from equivalence.coverage.torch_names import TENSOR, computes_nothing, methods
-from equivalence.coverage.verdict import Danger, Judge
+from equivalence.coverage.verdict import ONE_DTYPE, STOOD_IN, Danger, Judge
+from equivalence.declare.operator import Operator, to
+from equivalence.declare.spaces import unary
 from tests.engine.parts import torch_lines
 
 X = Told.TENSOR
@@ -140,6 +143,94 @@ def test_writing_the_result_over_the_input_is_told(judged):
     assert any("leaves the input as it is" in words for words in verdict.reasons)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "F.elu(x, 1.0, True)",
+        "torch.nn.ReLU(True)",
+        "import functools\nact = functools.partial(torch.nn.ReLU, inplace=True)",
+    ],
+)
+def test_writing_over_the_input_is_told_however_it_is_written(judged, text):
+    (verdict,) = judged(text).values()
+    assert verdict.danger is Danger.SOMETIMES
+    assert any("leaves the input as it is" in words for words in verdict.reasons)
+
+
+def test_an_axis_stays_an_axis_in_the_hint(judge):
+    code = "torch.cat((x, y), 1)"
+    call = Call("torch.cat", "1", {0: X, 1: 1}, code, node=ast.parse(code, mode="eval").body)
+    assert hint(call, judge.judge(call), judge) == "ms.ops.cat((x, y), axis=1)"
+
+
+def test_a_list_of_tensors_is_verified_for_one_dtype(judge):
+    assert ONE_DTYPE in judge.judge(Call("torch.cat", "1", {0: X, 1: 1})).remarks
+
+
+def test_a_layer_that_is_a_function_in_mindspore_is_hinted_with_its_input(judge):
+    code = "nn.Upsample(scale_factor=2, mode='nearest')"
+    given = {"scale_factor": 2, "mode": "nearest"}
+    call = Call("torch.nn.Upsample", "1", given, code, node=ast.parse(code, mode="eval").body)
+    written = hint(call, judge.judge(call), judge)
+    assert written.startswith("lambda x: ms.mint.nn.functional.interpolate(x, scale_factor=2")
+
+
+def test_what_a_call_leaves_to_pytorchs_defaults_is_told_for_the_function_that_builds(judge):
+    code = "nn.Conv2d(8, 4, 1)"
+    given = {0: 8, 1: 4, 2: 1}
+    call = Call("torch.nn.Conv2d", "1", given, code, node=ast.parse(code, mode="eval").body)
+    written = hint(call, judge.judge(call), judge)
+    assert "as ms_models.conv:conv2d builds it with " in written
+    assert "bias=True" in written
+    assert "padding=0" in written
+
+
+@pytest.mark.parametrize(("scale", "written"), [("2", "2.0"), ("(2, 3)", "(2.0, 3.0)")])
+def test_a_whole_number_is_written_as_the_float_that_was_compared(judge, scale, written):
+    """MindSpore refuses a scale that is an integer."""
+    code = f"nn.Upsample(scale_factor={scale}, mode='nearest')"
+    given = {"scale_factor": ast.literal_eval(scale), "mode": "nearest"}
+    call = Call("torch.nn.Upsample", "1", given, code, node=ast.parse(code, mode="eval").body)
+    assert f"scale_factor={written}" in hint(call, judge.judge(call), judge)
+
+
+def test_what_a_cpu_runs_through_a_stand_in_alone_is_told(judge):
+    """Another counterpart is hinted first, where there is one."""
+    stood_in = judge.known.stood_in
+    assert "mint.nn.functional.conv2d" in stood_in
+    for operator in judge.known.by_torch["torch.nn.functional.gelu"]:
+        assert "mint.nn.functional.gelu" in [each.api for each in operator.counterparts]
+    verdict = judge.judge(Call("torch.nn.functional.gelu", "1", {0: X}))
+    assert (verdict.apis[0] in stood_in) == (STOOD_IN in verdict.remarks)
+
+
+def test_a_flag_that_writes_in_place_is_not_handed_on(judge):
+    code = "nn.ReLU(True)"
+    call = Call("torch.nn.ReLU", "1", {0: True}, code, node=ast.parse(code, mode="eval").body)
+    assert hint(call, judge.judge(call), judge) == "ms.nn.ReLU()"
+
+
+def test_no_mask_is_hinted_where_places_are_set(judge):
+    node = ast.parse("y[:, 0] = 1").body[0].targets[0]
+    given = {0: X, "index": "places"}
+    call = Call("torch.Tensor.__setitem__", "1", given, "y[:, 0]", node=node)
+    assert hint(call, judge.judge(call), judge) == ""
+
+
+def test_a_stand_in_is_told_where_nothing_else_is_compared(judge):
+    known_ = judge.known
+    gelu = Operator("torch.nn.functional.gelu", unary(), to("mint.nn.functional.gelu"))
+    alone = Declarations([gelu], [], {}, {}, known_.figures, stood_in=known_.stood_in)
+    code = "F.gelu(x)"
+    node = ast.parse(code, mode="eval").body
+    call = Call("torch.nn.functional.gelu", "1", {0: X}, code, node=node)
+    small = Judge(alone)
+    verdict = small.judge(call)
+    assert STOOD_IN in verdict.remarks
+    (line,) = hints([Judged(call, verdict, hint(call, verdict, small))])
+    assert line.endswith(f"# {STOOD_IN}")
+
+
 def test_a_layer_is_to_be_built_as_it_was_compared(judge):
     """MindSpore's momentum is another, and its padding needs a mode."""
     code = "nn.BatchNorm2d(8, momentum=0.03)"
@@ -148,7 +239,7 @@ def test_a_layer_is_to_be_built_as_it_was_compared(judge):
     call = Call("torch.nn.BatchNorm2d", "1", given, code, node=node)
     verdict = judge.judge(call)
     written = hint(call, verdict, judge)
-    assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it"
+    assert written == "ms.nn.BatchNorm2d, as ms_models.norm:batch_norm2d builds it with eps=1e-05"
 
 
 def same(ours, theirs):
