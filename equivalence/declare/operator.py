@@ -27,16 +27,14 @@ class Counterpart:
     through: a function, "module:attribute", that makes the call from torch's arguments; None where
     renaming arguments is enough.
     integers: the dtype of integer outputs, "int32"; None where it is int64, as in torch.
-    without: a limit of this call, a key of LIMITS -> the consequence, in words; a `Limit` where
-    some releases have it. No example beyond a limit is compared. One example beyond it must fail,
-    unless the words begin with "crashes", "spoils" or "unwritten" (memory that may be right by
-    chance).
+    without: a limit of this call, a key of LIMITS -> the consequence, in words, or as a `Limit`. No
+    example beyond a limit is compared. One example beyond it must fail, unless the words begin with
+    "crashes", "spoils" or "unwritten" (memory that may be right by chance).
     differs: an example -> the known difference that it must show.
     defaults: argument of torch -> (torch's default, MindSpore's), where the defaults differ.
     releases: the releases of MindSpore that can make the call, such as ">=2.8"; None: all. In every
-    other one it is counted as not in this release, and must fail there.
-
-    `without` and `differs` keep what holds in the installed release.
+    other one it is counted as not in this release, and must fail there. `without` and `differs`
+    keep what holds in the installed release.
     """
 
     api: str

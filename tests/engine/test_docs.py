@@ -201,6 +201,9 @@ def wrong_commands(found: list[tuple[str, str]], folder: Path) -> dict[str, str]
             at = words.index("equivalence")
             module = "no -m before equivalence" if words[at - 1] != "-m" else None
             wrong[key] = module or wrong_equivalence(words[at + 1 :])
+        elif program == "python" and words[0] == "-m":
+            file = f"{words[1].replace('.', '/')}.py"
+            wrong[key] = None if (ROOT / file).is_file() else f"there is no {file}"
         elif program == "python" and words[0].endswith(".py"):
             wrong[key] = None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
         else:

@@ -126,8 +126,9 @@ def test_a_row_that_changed_is_measured_again():
 def test_the_page_has_the_verdict_and_its_cause(row, verdict):
     records = records_of(row)
     assert audit_page.verdict(row, records) == verdict
-    page = audit_page.page({"torch": [row]}, records, {"torch": "2"})
+    page = audit_page.page("torch", [row], records, {"torch": "2"}, {"GLU": "no inputs yet"})
     assert f"| {row.network} | torch ReLU | {verdict} |" in page
+    assert "Not tried, no inputs yet: GLU." in page
 
 
 def test_the_page_shows_an_alarm():
@@ -137,4 +138,4 @@ def test_the_page_shows_an_alarm():
 
 def test_a_network_that_was_not_reached_is_not_called_equal():
     assert audit_page.verdict(port(EQUAL), []) == "not compared yet"
-    assert audit_page.summary({"torch": [port(EQUAL)]}, []).endswith("1 not compared yet")
+    assert audit_page.summary([port(EQUAL)], []).endswith("1 not compared yet")

@@ -258,7 +258,7 @@ def test_a_module_is_built_with_its_arguments(shown):
     ("arguments", "words"),
     [
         (["nowhere.py"], "nowhere.py cannot be read: there is no such file or folder"),
-        ([HERE / "small.py", "--arguments", "a=1"], "is no MODULE:ATTRIBUTE, which alone takes"),
+        ([HERE / "networks.py", "--arguments", "a=1"], "is no MODULE:ATTRIBUTE, which alone takes"),
         (["nowhere:net"], "there is no module 'nowhere'"),
         (["torch.nn:Linaer"], "has no attribute 'Linaer'"),
         (["torch.nn:Linear"], "does not take {}"),
