@@ -177,7 +177,13 @@ class Watched:
                 for known, out in zip(self.expected, self.outputs, strict=False)
                 if self.candidate.value(out) == value and not equal(known, out)
             ]
-            self.tried[value] = own + [each[1:] for each in ranked[:COUNTERPARTS]]
+            # An operator may be one too many: then what it takes belongs there.
+            taken = [
+                (known, recording.values[known.number])
+                for known in map(self.quantities.known.__getitem__, sorted(sources))
+                if known.truth.shape == values.shape and not known.equals(plain(values))
+            ]
+            self.tried[value] = own + [each[1:] for each in ranked[:COUNTERPARTS]] + taken[:1]
         return self.tried[value]
 
     def _when(self, recording: Recording, value: int) -> float:
