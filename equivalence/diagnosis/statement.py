@@ -50,12 +50,13 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         local = search.local(path)
         right = local is None or local.judgement.equal
         foreign = framework(type(cell).__module__)
-        if known or right or foreign or time.process_time() > deadline:
+        alike = seen.setdefault((culprit.kinds, type(cell)), [])
+        late = time.process_time() > deadline
+        if known or right or foreign or (late and not alike):
             found.append(culprit)
             continue
-        alike = seen.setdefault((culprit.kinds, type(cell)), [])
         try:
-            blames = _Fed(search, path).blames(alike)
+            blames = _Fed(search, path).blames(alike, late)
         except Exception as error:  # a run that cannot be watched
             told = f"{type(error).__name__}: {error}".partition("\n")[0]
             search.notes.append(f"its statements could not be watched: {told}")
@@ -163,15 +164,16 @@ class _Fed:
         # The other branch of a kink gives other gradients, and is right.
         return self.forward or (bool(off) and not self.search.whole.expected.near)
 
-    def blames(self, alike: list[Explained]) -> Explained:
+    def blames(self, alike: list[Explained], late: bool = False) -> Explained:
         """The statements to blame, each with what explains it.
 
         alike: those of other layers of its class; where it runs the same ones, these are wrong in
             it, too, and nothing is searched for. What is found is added.
+        late: nothing is searched for any more.
         """
         blames = next(filter(self._goes_through, alike), None)
         if blames is None:
-            blames = self._searched()
+            blames = [] if late else self._searched()
             alike += [blames] if blames else []
         return blames
 

@@ -216,7 +216,7 @@ class Statements(Watched):
         mends: the outputs that agree with the reference's value there, at least.
         found: the statement to blame else.
         """
-        numbers = self._leading(suspects)
+        numbers, tried = self._leading(suspects), 0
         lacking = self.lacking(found and found.counterpart)
         for value in self._taken(suspects):
             values = self.candidate.values[value]
@@ -229,7 +229,8 @@ class Statements(Watched):
             for known in lacking:
                 if known.truth.shape != values.shape or known.number in self.found[value]:
                     continue
-                if time.process_time() > self.deadline:
+                tried += 1
+                if tried > 2 * TRIED or time.process_time() > self.deadline:
                     return None
                 want = self.quantities.recording.values[known.number]
                 places = dict.fromkeys(spots, want)

@@ -243,18 +243,15 @@ class Watched:
         return [other for other in every if other not in self.settled][:TOGETHER]
 
     def lacking(self, statement: Statement | None) -> list[Known]:
-        """The values of the reference that the candidate lacks; then those a statement takes.
+        """The values that a statement of the reference takes, then others that the candidate lacks.
 
-        statement: one of the reference.
+        Those that it lacks come first.
         """
         recording, known = self.quantities.recording, self.quantities.known
-        taken = {
-            v for call in recording.calls if alike(call.statement, statement) for v in call.inputs
-        }
-        return [
-            *(each for each in known if each.number not in self.had),
-            *(each for each in known if each.number in self.had & taken),
-        ]
+        calls = (call for call in recording.calls if alike(call.statement, statement))
+        taken = {value for call in calls for value in call.inputs}
+        some = [each for each in known if each.number in taken or each.number not in self.had]
+        return sorted(some, key=lambda each: (each.number not in taken, each.number in self.had))
 
     def is_mask(self, value: int) -> bool:
         """Whether a value marks what a mask of the reference marks, by other numbers."""

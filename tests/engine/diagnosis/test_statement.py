@@ -1,11 +1,12 @@
 """What is told of the statements to blame."""
 
 import inspect
+from types import SimpleNamespace
 
 import pytest
 
 from equivalence.declare.draws import normal
-from equivalence.diagnosis import diagnose
+from equivalence.diagnosis import diagnose, statement
 from equivalence.diagnosis.statement import SEEN_LATER
 from equivalence.statements import blame
 from tests.defects import functional, functional_candidates
@@ -36,11 +37,13 @@ def test_an_inaccurate_kernel_behind_a_mistake_is_named_too():
     assert any(line.startswith(KERNEL) for line in lines)
 
 
-def test_layers_of_one_class_are_searched_once(monkeypatch):
+def test_layers_of_one_class_are_searched_once_though_time_is_up_after_that(monkeypatch):
     searched, search = [], blame.Statements.blame
     monkeypatch.setattr(
         blame.Statements, "blame", lambda self: searched.append(self) or search(self)
     )
+    clock = SimpleNamespace(process_time=lambda: 1e9 * len(searched))
+    monkeypatch.setattr(statement, "time", clock)
     lines = attending("Twice", "Twice")
     assert lines[0].endswith("return ops.softmax(scores / 2.0, -2)")
     assert lines[1] == "  in one (Attending), two (Attending)"
