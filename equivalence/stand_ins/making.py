@@ -188,12 +188,6 @@ def count_nonzero(x, dim=None):
     return ops.cast(x != 0, ms.int64).sum(dim)
 
 
-def masked_fill(x, mask, value):
-    """As `ops.masked_fill`."""
-    value = value if isinstance(value, ms.Tensor) else ops.fill(x.dtype, x.shape, value)
-    return ops.where(mask, ops.cast(value, x.dtype), x)
-
-
 def diag(x, diagonal=0):
     """As `mint.diag`: a matrix with these on a diagonal, or the diagonal of a matrix."""
     return ops.diag_embed(x, diagonal) if x.ndim == 1 else ops.diagonal(x, diagonal)

@@ -82,7 +82,6 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "LogSoftmaxExt": ("mint.nn.functional.log_softmax", arithmetic.log_softmax),
     "LogSumExp": ("mint.logsumexp", arithmetic.log_sum_exp),
     "MSELossExt": ("mint.nn.functional.mse_loss", layers.mse_loss),
-    "MaskedFill": ("ops.masked_fill", making.masked_fill),
     "MatrixInverseExt": ("mint.inverse", ops.inverse),
     "MaxUnpool2DExt": ("mint.nn.functional.max_unpool2d", windows.max_unpool2d),
     "MishExt": ("mint.nn.functional.mish", layers.mish),

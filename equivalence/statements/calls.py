@@ -195,9 +195,9 @@ class Code:
                 break
             inside = inside or not engine
             if found is None and self._is_own(frame):
-                outer = frame.f_back
-                calls = outer is not None and self._is_own(outer)
-                caller = _place(outer.f_code.co_filename, outer.f_lineno) if calls else ""
+                behind = frame.f_back
+                calls = behind is not None and self._is_own(behind)
+                caller = _place(behind.f_code.co_filename, behind.f_lineno) if calls else ""
                 found = frame.f_code.co_filename, frame.f_lineno, caller
             if found is not None:
                 path = self.paths.get(id(frame.f_locals.get("self")))

@@ -11,7 +11,8 @@ from equivalence.declare.draws import normal
 from equivalence.declare.operator import Operator, to
 from equivalence.declare.spaces import unary
 from equivalence.errors import DeclarationError, EquivalenceError
-from equivalence.operators.explore import Exploration, beyond_limit, differs, explorations, shows
+from equivalence.operators.drawing import Exploration, beyond_limit, explorations
+from equivalence.operators.explore import differs, shows
 from tests.engine.parts import small
 
 SAME = ("torch.nn:ReLU", "mindspore.nn:ReLU")

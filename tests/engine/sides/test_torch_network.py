@@ -230,9 +230,15 @@ def seen(built, drawn):
 def test_a_call_with_a_tensor_by_its_name_shows_how_it_is_called():
     calls, sites = seen(network("ByKeyword"), sample(normal(2, 4)))
     assert ("dense", "output") in sites
-    (_, number, arguments, arrays) = calls["dense"]
+    (_, number, arguments, arrays, flowing) = calls["dense"]
     assert (number, arguments.names) == (0, ["input"])
     assert [values.shape for values in arrays] == [(2, 4)]
+    assert flowing == [0]
+
+
+def test_a_call_shows_which_of_its_inputs_gradients_flow_to():
+    calls, _ = seen(network("ByKeyword"), sample(normal(2, 4).constant()))
+    assert calls["dense"][4] == []
 
 
 def test_a_call_that_switches_something_off_is_shown_without_the_switches():
