@@ -78,9 +78,10 @@ def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):
     done = installed("equivalence", "--version", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"equivalence {__version__}\n")
+    (tmp_path / "net.py").touch()
     for command in (["coverage", "net.py"], ["findings", "run"], ["accept"]):
         done = installed("equivalence", *command, cwd=tmp_path)
         assert done.returncode == 2
         assert "the repository, not in the installed package: clone it" in done.stderr
         assert done.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "net.py"]
