@@ -20,9 +20,9 @@ def test_thirty_families_of_mindcv_are_compared():
     assert len({port.family for port in packages()["mindcv"]}) >= FAMILIES
 
 
-@pytest.mark.parametrize("package", packages())
-def test_the_tables_import_no_framework(package):
-    tree = ast.parse((ROOT / f"audits/{package}.py").read_text())
+@pytest.mark.parametrize("file", sorted((ROOT / "audits").glob("*.py")), ids=lambda file: file.stem)
+def test_the_tables_import_no_framework(file):
+    tree = ast.parse(file.read_text())
     names = {
         alias.name
         for node in ast.walk(tree)
