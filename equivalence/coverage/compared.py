@@ -176,6 +176,12 @@ class Compared:
         count = 1 if self.operator.packed else len(example.inputs)
         return [name for name in signature if name != self.among][:count]
 
+    def _all_inputs(self, call: Call, example: Example, bound: Bound, inputs: list[str]) -> bool:
+        """Whether a call gives all that an example has: torch.where(condition) has two less."""
+        if is_class(call.api) or self.operator.packed:
+            return True
+        return len(inputs) == len(example.inputs) and set(inputs) <= set(bound)
+
     def _fits(
         self,
         call: Call,
@@ -202,6 +208,8 @@ class Compared:
                 return False
         if only is not None:
             return True
+        if not {"*", "**"} & set(bound) and not self._all_inputs(call, example, bound, inputs):
+            return False
         for name, value in example.arguments.items():
             if name not in bound and "*" not in bound and "**" not in bound:
                 default = signature.get(name)

@@ -85,6 +85,12 @@ def test_a_tensor_in_the_place_of_a_dtype_is_another_overload():
     assert not compared.fitting(Call("torch.Tensor.to", "1", {0: X, 1: X}))
 
 
+def test_a_call_without_a_tensor_that_all_examples_have_is_not_compared():
+    compared = of("torch.where")
+    assert compared.fitting(Call("torch.where", "1", {0: X, 1: X, 2: X}))
+    assert not compared.fitting(Call("torch.where", "1", {0: X}))
+
+
 def test_where_a_result_lies_changes_no_number():
     call = Call("torch.zeros", "1", {0: (2, 3), "device": Told.UNKNOWN, "requires_grad": True})
     assert of("torch.zeros").fitting(call)
