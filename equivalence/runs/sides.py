@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from equivalence.declare.batches import Batches
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import TorchMissingError
+from equivalence.errors import TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.runs import trained
@@ -83,12 +83,21 @@ def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:
     return [shape for shape in shapes if shape is not None]
 
 
-def reference_layers(case: TwinCase, network: "TorchNetwork") -> list[Layer]:
-    """The layers of a reference with their settings; those of a training after a run, if any."""
+def reference_layers(
+    case: TwinCase, network: "TorchNetwork", sample: Sample | None = None
+) -> list[Layer]:
+    """The layers of a reference with their settings; those of a training after a run, if any.
+
+    sample: what a training that has not run is to be run with, if it has schedulers: only a run
+        tells when they move. None where no run is wanted.
+    """
     layers = network.layers()
     if case.twin.steps:
         from equivalence.structure import torch_steps
 
+        if sample is not None and torch_steps.progress(network.step)[1]:
+            with blaming("reference", case.name):
+                network.run(sample, case.phase, case.dtype)
         layers += torch_steps.layers(network.step, network.module, getattr(network, "moved", None))
         network.renew()
     return layers

@@ -168,11 +168,24 @@ def _adjust_windows(cell: Any, config: dict[str, object]) -> None:
                 config["count_include_pad"] = False
         elif "Conv" in kind:
             config["padding"] = _pairs(given, axes)
+            if "Transpose" in kind:
+                _name_less_padding(config)
         else:
             config["padding"] = _pool_padding(cell, axes)
     if "AvgPool" not in kind:
         config.pop("count_include_pad", None)
     configuration.border(config)
+
+
+def _name_less_padding(config: dict[str, object]) -> None:
+    """Call less padding at the end what PyTorch's transposed convolutions call it: output_padding.
+
+    `mindspore.nn`'s own output_padding appends zeros, so that a right port pads less instead.
+    """
+    less = tuple(before - after for before, after in config["padding"])
+    if any(less) and min(less) >= 0 and not any(config.get("output_padding", ())):
+        config["padding"] = tuple((before, before) for before, _ in config["padding"])
+        config["output_padding"] = less
 
 
 def _pairs(padding: Any, axes: int) -> Sides:

@@ -59,7 +59,8 @@ def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer], partners: Par
 def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
     """The layers of the reference; None where only its record is there."""
     if reference.layers is None and environment.installed("torch") and not truths.required():
-        reference.layers = sides.reference_layers(case, sides.build_reference(case))
+        built = sides.build_reference(case)
+        reference.layers = sides.reference_layers(case, built, reference.sample)
     return reference.layers
 
 

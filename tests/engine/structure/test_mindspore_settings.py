@@ -86,6 +86,10 @@ RIGHT_PAIRS = {
         nn.ConvTranspose2d(3, 4, 3, 2, 1, 1, bias=False),
         msnn.Conv2dTranspose(3, 4, 3, 2, pad_mode="pad", padding=1, output_padding=1),
     ),
+    "transposed conv of less padding at the end": lambda: (
+        nn.ConvTranspose2d(3, 4, 3, 2, 1, 1, bias=False),
+        msnn.Conv2dTranspose(3, 4, 3, 2, pad_mode="pad", padding=(1, 0, 1, 0)),
+    ),
     "max pool": lambda: max_pool(),
     "max pool by rule": lambda: (
         nn.MaxPool2d(2, ceil_mode=True),
@@ -186,6 +190,10 @@ WRONG_PAIRS = {
     "output_padding (1, 1) (reference) (0, 0) (candidate)": lambda: (
         nn.ConvTranspose2d(3, 4, 3, 2, 1, 1, bias=False),
         msnn.Conv2dTranspose(3, 4, 3, 2, pad_mode="pad", padding=1),
+    ),
+    "output_padding (1, 1) (reference) (1, 0) (candidate)": lambda: (
+        nn.ConvTranspose2d(3, 4, 3, 2, 1, 1, bias=False),
+        msnn.Conv2dTranspose(3, 4, 3, 2, pad_mode="pad", padding=(1, 0, 1, 1)),
     ),
     "kind MaxPool2d (reference) AvgPool2d (candidate)": lambda: (
         nn.MaxPool2d(2),

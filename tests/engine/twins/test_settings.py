@@ -156,6 +156,16 @@ def test_from_a_record_they_are_compared_where_torch_is_unless_records_are_requi
     assert module.check(right, 0).settings.compared == 17
 
 
+def test_from_a_record_a_schedule_is_compared_in_later_steps():
+    late = case("dropping", "tests.defects.mutants:milestone_one_step_late")
+    module.check(late, 0)
+    forget_layers(late)
+    found = module.check(late, 0).settings.differing
+    assert [str(each) for each in found] == [
+        "lr 0.01 (reference) 0.1 (candidate) in step 5000 (the first is 0)"
+    ]
+
+
 # Which layers are compared.
 
 
