@@ -43,7 +43,7 @@ def test_a_right_sum_of_many_terms_is_equal_though_it_is_over_the_budget(seed, m
     outcome = check(linear("Linear"), seed)
     assert bias(outcome).needed > 16.0 > bias(outcome).own_error
     assert outcome.passed
-    assert outcome.excuses == (table.ACCUMULATION.name,)
+    assert bias(outcome).excuses == (table.ACCUMULATION.name,)
     assert bias(outcome).budget == 64.0
     acts = tuple(act for act in excuses.ACTS if act[0] is not table.ACCUMULATION)
     monkeypatch.setattr(excuses, "ACTS", acts)
@@ -56,7 +56,8 @@ def test_what_accurate_kernels_leave_may_be_rounding_of_sums(monkeypatch):
     squashed = case(target, MS + "Squashed", normal(ROWS, 4), config=config)
     outcome = check(squashed, 0)
     assert outcome.passed
-    assert outcome.excuses == (table.INACCURATE_KERNEL.name, table.ACCUMULATION.name)
+    assert bias(outcome).excuses == (table.ACCUMULATION.name,)
+    assert {table.INACCURATE_KERNEL.name, table.ACCUMULATION.name} <= set(outcome.excuses)
     assert [kernel.name for kernel in outcome.kernels] == ["Tanh"]
 
     monkeypatch.setattr(accumulation, "limit", lambda *_: 0.0)
