@@ -44,6 +44,9 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         if each.faint:
             arrays[f"{name}/{FAINT}"] = each.faint.at
             tensors[name]["faint"] = {number: getattr(each.faint, number) for number in NUMBERS}
+        if each.unrounded and not each.cancelled:
+            plain = each.unrounded
+            tensors[name]["unrounded"] = {number: getattr(plain, number) for number in NUMBERS}
         if reference.nearby:
             tensors[name]["nearby"] = reference.nearby[name]
         if finer:
@@ -85,7 +88,8 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         faint = None
         if "faint" in tensor:
             faint = _faint(values, arrays[f"{name}/{FAINT}"], **tensor["faint"])
-        whole = _restore_unrounded(Expected(values, **figures, sketch=sketch, faint=faint))
+        whole = Expected(values, **figures, sketch=sketch, faint=faint)
+        whole.unrounded = _unrounded(whole, tensor.get("unrounded"))
         expected[name] = whole
         if "finer" in tensor:
             finer[name] = whole.unprobed
@@ -116,11 +120,11 @@ def _faint(truth: np.ndarray, at: np.ndarray, **numbers: float) -> Faint:
     return Faint(values, str(truth.dtype), at=at, whole_shape=truth.shape, **numbers)
 
 
-def _restore_unrounded(tensor: Expected) -> Expected:
-    """Set `unrounded` of a gradient that cancels to zero, which only the rounding of results moves.
+def _unrounded(tensor: Expected, recorded: Mapping[str, float] | None) -> Expected | None:
+    """The tensor as the rounding of results does not move it; None where it moves nothing.
 
-    A record does not say whether the sensitivity of any other tensor includes that rounding.
+    A gradient that cancels to zero is moved by that rounding alone.
     """
     if tensor.cancelled:
-        tensor.unrounded = replace(tensor, spread=0.0, spread_peak=0.0, own_error=math.inf)
-    return tensor
+        return replace(tensor, spread=0.0, spread_peak=0.0, own_error=math.inf)
+    return replace(tensor, faint=None, **recorded) if recorded else None
