@@ -9,10 +9,11 @@ import pytest
 
 from equivalence.errors import RecordError
 from equivalence.record import store, truths
+from equivalence.record.fingerprint import FORMAT
 from tests.engine.parts.recording import affine, judged, recorded
 
 ROOT = Path(__file__).parents[3]
-MEGABYTES = 20
+MEGABYTES = 25
 """What the committed records of the gate may take."""
 
 
@@ -72,8 +73,8 @@ def flip(path) -> None:
 
 
 def other_format(folder) -> None:
-    content = file_of(folder).read_bytes()
-    replaced(folder, content.replace(rb"{\"format\": 2,", rb"{\"format\": 7,"))
+    written = rf"{{\"format\": {FORMAT},".encode()
+    replaced(folder, file_of(folder).read_bytes().replace(written, rb"{\"format\": 7,"))
 
 
 DAMAGE = {
@@ -92,18 +93,18 @@ DAMAGE = {
         lambda f: repacked(f, lambda _: None, twin="large"),
         "{file} holds records of 'large', not of 'small'",
     ),
-    "another format": (other_format, "{file} has format 7, and this version reads 2"),
+    "another format": (other_format, f"{{file}} has format 7, and this version reads {FORMAT}"),
     "sample": (lambda f: repacked(f, lambda r: r.clear()), "{file} lacks what 'small-"),
     "array": (
         lambda f: repacked(f, lambda r: next(iter(r.values()))[0].pop("output.0/truth")),
         "{file} lacks what 'small-",
     ),
     "manifest": (
-        lambda f: (f / "manifest.json").write_text('{"format": 2, "tw'),
+        lambda f: (f / "manifest.json").write_text(f'{{"format": {FORMAT}, "tw'),
         "{folder}/manifest.json is damaged",
     ),
     "manifest of another kind": (
-        lambda f: (f / "manifest.json").write_text('{"format": 2, "twins": {"small": {}}}'),
+        lambda f: retold(f, lambda text: text.update(twins={"small": {}})),
         "{folder}/manifest.json is damaged",
     ),
     **{
@@ -127,7 +128,7 @@ DAMAGE = {
     ),
     "manifest of another format": (
         lambda f: retold(f, lambda text: text.update(format=7)),
-        "{folder}/manifest.json has format 7, and this version reads 2",
+        f"{{folder}}/manifest.json has format 7, and this version reads {FORMAT}",
     ),
 }
 
