@@ -38,15 +38,12 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         arrays |= {f"{name}/undecided.{field}": getattr(undecided, field) for field in UNDECIDED}
     tensors = {}
     for name, each in expected.items():
-        tensors[name] = {figure: getattr(each, figure) for figure in FIGURES}
+        tensors[name] = {"dtype": each.dtype, "cancelled": each.cancelled} | _numbers(each)
         if each.sketch:
             tensors[name]["sketch"] = [each.sketch.shape, each.sketch.key]
         if each.faint:
             arrays[f"{name}/{FAINT}"] = each.faint.at
-            tensors[name]["faint"] = {number: getattr(each.faint, number) for number in NUMBERS}
-        if each.unrounded and not each.cancelled:
-            plain = each.unrounded
-            tensors[name]["unrounded"] = {number: getattr(plain, number) for number in NUMBERS}
+            tensors[name]["faint"] = _numbers(each.faint)
         if reference.nearby:
             tensors[name]["nearby"] = reference.nearby[name]
         if finer:
@@ -87,9 +84,10 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         values = arrays[f"{name}/{TRUTH}"]
         faint = None
         if "faint" in tensor:
-            faint = _faint(values, arrays[f"{name}/{FAINT}"], **tensor["faint"])
+            faint = _faint(values, arrays[f"{name}/{FAINT}"], tensor["faint"])
         whole = Expected(values, **figures, sketch=sketch, faint=faint)
-        whole.unrounded = _unrounded(whole, tensor.get("unrounded"))
+        for part, told in zip(whole.parts, (tensor, tensor.get("faint")), strict=False):
+            part.unrounded = _unrounded(part, told.get("unrounded"))
         expected[name] = whole
         if "finer" in tensor:
             finer[name] = whole.unprobed
@@ -114,17 +112,26 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
     )
 
 
-def _faint(truth: np.ndarray, at: np.ndarray, **numbers: float) -> Faint:
+def _numbers(part: Expected) -> dict[str, Any]:
+    """The figures of a part, also those without the rounding of results, where that moves it."""
+    numbers = {number: getattr(part, number) for number in NUMBERS}
+    if part.unrounded and not part.cancelled:
+        numbers["unrounded"] = {number: getattr(part.unrounded, number) for number in NUMBERS}
+    return numbers
+
+
+def _faint(truth: np.ndarray, at: np.ndarray, told: Mapping[str, Any]) -> Faint:
     """The faint elements of a tensor. Raises IndexError where the tensor has no such element."""
+    numbers = {number: told[number] for number in NUMBERS}
     values = truth.reshape(-1)[at]
     return Faint(values, str(truth.dtype), at=at, whole_shape=truth.shape, **numbers)
 
 
-def _unrounded(tensor: Expected, recorded: Mapping[str, float] | None) -> Expected | None:
-    """The tensor as the rounding of results does not move it; None where it moves nothing.
+def _unrounded(part: Expected, told: Mapping[str, float] | None) -> Expected | None:
+    """The part as the rounding of results does not move it; None where it moves nothing.
 
     A gradient that cancels to zero is moved by that rounding alone.
     """
-    if tensor.cancelled:
-        return replace(tensor, spread=0.0, spread_peak=0.0, own_error=math.inf)
-    return replace(tensor, faint=None, **recorded) if recorded else None
+    if part.cancelled:
+        return replace(part, spread=0.0, spread_peak=0.0, own_error=math.inf)
+    return replace(part, faint=None, **told) if told else None
