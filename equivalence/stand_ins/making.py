@@ -22,6 +22,18 @@ def wide(x: ms.Tensor) -> ms.Tensor:
     return ops.cast(x, ms.float32) if x.dtype in HALF else x
 
 
+def per_axis(value, count):
+    """A setting for each of several axes: one number stands for all of them."""
+    if isinstance(value, int):
+        return (value,) * count
+    return tuple(value) * count if len(value) == 1 else tuple(value)
+
+
+def strides(stride, kernel, count):
+    """The strides of a pooling; where none are told, they are the sides of its kernel."""
+    return per_axis(kernel if stride in (None, ()) else stride, count)
+
+
 def arange(start=0, end=None, step=1, dtype=None):
     """As `mint.arange`."""
     if end is None:
@@ -129,9 +141,9 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):  # noqa: ARG0
     if not isinstance(repeats, int):
         return ops.repeat_interleave(input, repeats, dim)
     at, shape = dim % input.ndim, input.shape
-    wide = ops.expand_dims(input, at + 1)
-    wide = ops.broadcast_to(wide, (*shape[: at + 1], repeats, *shape[at + 1 :]))
-    return wide.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
+    spread = ops.expand_dims(input, at + 1)
+    spread = ops.broadcast_to(spread, (*shape[: at + 1], repeats, *shape[at + 1 :]))
+    return spread.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
 
 
 def repeat(x, *repeats):
