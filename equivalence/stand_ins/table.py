@@ -82,6 +82,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "LogSoftmaxExt": ("mint.nn.functional.log_softmax", arithmetic.log_softmax),
     "LogSumExp": ("mint.logsumexp", arithmetic.log_sum_exp),
     "MSELossExt": ("mint.nn.functional.mse_loss", layers.mse_loss),
+    "MaskedFill": ("ops.masked_fill", making.masked_fill),
     "MatrixInverseExt": ("mint.inverse", ops.inverse),
     "MaxUnpool2DExt": ("mint.nn.functional.max_unpool2d", windows.max_unpool2d),
     "MishExt": ("mint.nn.functional.mish", layers.mish),
@@ -137,6 +138,24 @@ OVERLOADS: dict[str, tuple[str, Callable]] = {
 }
 """An object of `mindspore.ops.functional_overload` that calls one of several operators -> as above.
 A stand-in takes what the function takes."""
+
+PARTLY: dict[str, Callable] = {"MaskedFill": making.fills_by_whole_number}
+"""Primitive that a CPU has -> which calls of it have no kernel, by the dtype of the first input and
+all others; a tensor is None to the compiler. The other calls run as they are."""
+
+FALLBACKS: dict[str, str] = {
+    "BatchNormExt": "mint_batch_norm_ends_graph",
+    "ConstantPadND": "pad_gradient_in_graph_called_again",
+    "LogSoftmaxExt": "log_softmax_accuracy",
+    "ReflectionPad1D": "mint_padding_ends_graph",
+    "ReflectionPad2D": "mint_padding_ends_graph",
+    "ReflectionPad3D": "mint_padding_ends_graph",
+    "ReplicationPad1D": "mint_padding_ends_graph",
+    "ReplicationPad2D": "mint_padding_ends_graph",
+    "ReplicationPad3D": "mint_padding_ends_graph",
+}
+"""Primitive without a kernel, of which the compiler of a CPU does not say so: it comes to another
+kernel that is wrong, or ends the process -> the finding. Compiled, it has its stand-in at once."""
 
 COMPILED = (arithmetic.einsum,)
 """Stand-ins that graph mode does not need: the compiler has their functions on a CPU, too."""
