@@ -77,7 +77,7 @@ class MindSporeNetwork:
         declared: Sequence[tuple[int | None, ...]] | None = None,
     ):
         self.execution, self.declared = execution, declared
-        self.draws, self.stand_ins = MindSporeDraws(), StandIns(every=False)
+        self.draws = MindSporeDraws()
         self._settle(place)
         self._take(self._with_kernels(lambda: build_cell(target, arguments)))
         weakref.finalize(self, empty, list(self.parameters.values())).atexit = False
@@ -109,7 +109,7 @@ class MindSporeNetwork:
 
     def _settle(self, place: Place) -> None:
         """Set the place where this network computes."""
-        self.place = place
+        self.place, self.stand_ins = place, StandIns(every=False)
         self.rehearsal = None
         if place.rehearsed:
             self.rehearsal = Rehearsal(place.mode)

@@ -43,6 +43,16 @@ def uniform(x, from_=0.0, to=1.0, *, generator=None):  # noqa: ARG001
     return put(x, ops.rand(x.shape) * (to - from_) + from_)
 
 
+def add(x, other, *, alpha=1):
+    """As `Tensor.add_`, which changes nothing on a CPU."""
+    return put(x, clone(x) + (other if alpha == 1 else other * alpha))
+
+
+def mul(x, other):
+    """As `Tensor.mul_`, which changes nothing on a CPU."""
+    return put(x, clone(x) * other)
+
+
 def clamp(x, min=None, max=None):
     """As `Tensor.clamp_`."""
     return put(x, ops.clamp(clone(x), min, max))

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 from mindspore import ops
 
-from equivalence.stand_ins import arithmetic, attention, in_place, layers, making, maps, windows
+from equivalence.stand_ins import (
+    arithmetic,
+    attention,
+    in_place,
+    layers,
+    making,
+    maps,
+    updates,
+    windows,
+)
 
 STAND_INS: dict[str, tuple[str, Callable]] = {
     "AcosExt": ("mint.acos", ops.acos),
@@ -16,6 +25,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     ),
     "AdaptiveAvgPool3DExt": ("mint.nn.functional.adaptive_avg_pool3d", windows.adaptive_avg_pool3d),
     "AdaptiveMaxPool1D": ("mint.nn.functional.adaptive_max_pool1d", windows.adaptive_max_pool1d),
+    "AdamW": ("mint.optim.AdamW", updates.adamw),
     "AddRmsNorm": ("ops.add_rms_norm", layers.add_rms_norm),
     "Addbmm": ("mint.addbmm", arithmetic.addbmm),
     "AddcdivExt": ("mint.addcdiv", arithmetic.addcdiv),
@@ -161,6 +171,7 @@ COMPILED = (arithmetic.einsum,)
 """Stand-ins that graph mode does not need: the compiler has their functions on a CPU, too."""
 
 METHODS: dict[str, Callable] = {
+    "add_": in_place.add,
     "clamp_": in_place.clamp,
     "clone": making.clone,
     "erfinv_": in_place.erfinv,
@@ -170,6 +181,7 @@ METHODS: dict[str, Callable] = {
     "index_copy_": in_place.index_copy,
     "log_": in_place.log,
     "masked_fill_": in_place.masked_fill,
+    "mul_": in_place.mul,
     "new_full": making.new_full,
     "normal_": in_place.normal,
     "repeat": making.repeat,

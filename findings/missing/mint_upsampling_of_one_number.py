@@ -1,7 +1,7 @@
 """mint.nn.UpsamplingNearest2d takes no single number as its scale or size.
 
-PyTorch takes one for all axes, whole or not. UpsamplingBilinear2d refuses one, too; mint.nn.Upsample
-refuses a whole scale, and takes 2.0.
+PyTorch takes one for all axes, whole or not. UpsamplingBilinear2d refuses one, too;
+mint.nn.Upsample refuses a whole scale, and takes 2.0.
 """
 
 import sys
