@@ -228,6 +228,18 @@ def l1_loss(x, target, reduction="mean"):
     return reduced(ops.abs(x - target), reduction)
 
 
+def nll_loss2d(x, target, weight, reduction="mean", ignored=-100):
+    """As `mint.nn.functional.nll_loss` of maps: the loss, and the sum of the weights in it."""
+    counts = target != ignored
+    places = ops.expand_dims(ops.where(counts, target, target * 0), 1)
+    picked = ops.squeeze(ops.gather_elements(x, 1, places), 1)
+    weights = ops.gather(weight, ops.squeeze(places, 1), 0) * ops.cast(counts, weight.dtype)
+    losses = ops.where(counts, -picked * weights, ops.fill(x.dtype, target.shape, 0))
+    total = weights.sum()
+    told = REDUCTIONS[reduction] if isinstance(reduction, int) else reduction
+    return (losses.sum() / total if told == "mean" else reduced(losses, told)), total
+
+
 def kl_div(x, target, reduction="mean", log_target=False):
     """As `mint.nn.functional.kl_div`."""
     if log_target:

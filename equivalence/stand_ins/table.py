@@ -98,6 +98,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "MishExt": ("mint.nn.functional.mish", layers.mish),
     "Mm": ("mint.mm", arithmetic.matmul),
     "Mv": ("mint.mv", arithmetic.matmul),
+    "NLLLoss2d": ("mint.nn.functional.nll_loss", layers.nll_loss2d),
     "OneHotExt": ("mint.nn.functional.one_hot", making.one_hot),
     "OnesLikeExt": ("mint.ones_like", making.ones_like),
     "Outer": ("mint.outer", arithmetic.outer),
