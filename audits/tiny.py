@@ -90,3 +90,12 @@ def config(kind: type, /, **own: Any) -> Any:
     made = kind(**taken)
     made._attn_implementation = "eager"
     return made
+
+
+def floating(value: Any, kind: type) -> tuple[Any, ...]:
+    """The floating-point tensors in nested outputs, in order; `kind` is the class of a tensor."""
+    if isinstance(value, kind):
+        return (value,) if value.is_floating_point() else ()
+    inner = value.values() if isinstance(value, dict) else value
+    nested = inner if isinstance(value, dict | list | tuple) else ()
+    return tuple(each for part in nested for each in floating(part, kind))

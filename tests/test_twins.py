@@ -8,7 +8,10 @@ from equivalence.plugin.collector import parameters
 from tests.twins import declared
 
 CASES = parameters(
-    case for place in places().values() for twin in declared() for case in cases(twin, place)
+    case
+    for device, place in places().items()
+    for twin in declared(device)
+    for case in cases(twin, place)
 )
 
 

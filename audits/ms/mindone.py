@@ -15,16 +15,7 @@ class Tensors(nn.Cell):
         self.net = net
 
     def construct(self, **inputs: Tensor) -> tuple[Tensor, ...]:
-        return tuple(each for each in tensors(self.net(**inputs)) if each.is_floating_point())
-
-
-def tensors(value: Any) -> list[Tensor]:
-    """All tensors in nested outputs."""
-    if isinstance(value, Tensor):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value
-    known = isinstance(value, dict | list | tuple)
-    return [each for part in inner for each in tensors(part)] if known else []
+        return tiny.floating(self.net(**inputs), Tensor)
 
 
 def network(family: str, name: str, **own: Any) -> nn.Cell:

@@ -125,6 +125,7 @@ def load() -> Declarations:
     figures = accepted.read(accepted.path_of("cpu"))
     found = scripts.read_all(scripts.FOLDER)
     stood_in = frozenset(api for api, _ in [*STAND_INS.values(), *OVERLOADS.values()])
+    stood_in |= {each.api for each in _declarations("operators.only_ascend").COUNTERPARTS.values()}
     declared = apis.declared()
     return Declarations(operators, apis.LAYERS, apis.ALIASES, declared, figures, found, stood_in)
 

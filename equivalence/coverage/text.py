@@ -81,8 +81,9 @@ def _rows(judged: Sequence[Judged]) -> list[str]:
 
 
 def _spelled(call: Call) -> str:
-    if call.given and "index" in call.given:
-        return INDEXED[call.api.rpartition(".")[2], call.given["index"]]
+    method = call.api.rpartition(".")[2]
+    if method in ("__getitem__", "__setitem__") and call.given and "index" in call.given:
+        return INDEXED[method, call.given["index"]]
     return call.spelled()
 
 

@@ -59,14 +59,13 @@ class MindSporeNetwork:
     cell: the MindSpore cell.
     parameters: its parameters by path, also those without a gradient, but none that counts steps.
     draws: what its runs draw, and what of it is pinned.
-    stand_ins: what stands for operators without a kernel, once MindSpore has lacked one on a CPU;
-    None before.
+    stand_ins: what stands for operators without a kernel, for all of them once MindSpore has lacked
+    one on a CPU.
     """
 
     declared: Sequence[tuple[int | None, ...]] | None = None
     arguments: Arguments | None = None
     """How the cell is called with the arrays of a sample; None: as the sample says."""
-    stand_ins: StandIns | None = None
     _step: nn.Cell | None = None
 
     def __init__(
@@ -110,7 +109,7 @@ class MindSporeNetwork:
 
     def _settle(self, place: Place) -> None:
         """Set the place where this network computes."""
-        self.place = place
+        self.place, self.stand_ins = place, StandIns(every=False)
         self.rehearsal = None
         if place.rehearsed:
             self.rehearsal = Rehearsal(place.mode)
@@ -129,14 +128,14 @@ class MindSporeNetwork:
 
         Only there: a network that has all of its kernels runs as it is.
         """
-        before = self.stand_ins
+        before = self.stand_ins.every
         try:
-            with before() if before else contextlib.nullcontext():
+            with self.stand_ins():
                 return call()
         except Exception as error:
-            if before is not None or self.place.runs_on != "cpu" or not lacks_kernel(error):
+            if before or self.place.runs_on != "cpu" or not lacks_kernel(error):
                 raise
-            self.stand_ins = self.stand_ins or StandIns()
+            self.stand_ins.every = True
         _pynative_executor.clear_res()
         self._forget()
         return self._with_kernels(call)
@@ -279,8 +278,7 @@ class MindSporeNetwork:
         self.run(sample, partners, phase, outputs)
         if both and self.execution == "pynative":
             self.cell.set_train(phase != "train")
-            stand_ins = self.stand_ins or contextlib.nullcontext
-            with stand_ins(), self._arithmetic(), self.draws.running():
+            with self.stand_ins(), self._arithmetic(), self.draws.running():
                 arrays = [tensor(values) for values in sample.inputs()]
                 arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
                 try:

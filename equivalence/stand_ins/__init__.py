@@ -9,6 +9,7 @@ layers: norms, convolutions, poolings, activations and losses.
 windows: poolings of any axes, unfoldings and paddings.
 maps: what resizes maps.
 attention: the fused operators of transformers.
+updates: what optimisers do with a weight.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that
 MindSpore can differentiate and compile it. Loads MindSpore.

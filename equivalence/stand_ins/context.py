@@ -13,7 +13,7 @@ from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 
 from equivalence.randomness.interception import PARSER
-from equivalence.stand_ins.table import COMPILED, METHODS, OVERLOADS, STAND_INS
+from equivalence.stand_ins.table import COMPILED, FALLBACKS, METHODS, OVERLOADS, PARTLY, STAND_INS
 
 _LACKING = re.compile(
     r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device CPU"
@@ -22,12 +22,17 @@ _LACKING = re.compile(
 )
 """How MindSpore says that it has no kernel."""
 
+_FUNCTION = re.compile(r"_Pyboost(\w+)Prim")
+"""What MindSpore calls the class of a primitive that takes all of its settings in a call."""
+
 _OWN = __name__.rpartition(".")[0]
 
 
 class StandIns:
     """Stand-ins for operators of MindSpore that have no kernel on a CPU.
 
+    every: whether they stand for all of these operators; if not, for `FALLBACKS` alone, where they
+    are compiled.
     used: the functions of MindSpore that stand-ins have stood for -> how often. A compiled call is
     counted once, when it is compiled.
 
@@ -36,7 +41,8 @@ class StandIns:
     compiler calls `resolve_symbol` for every name in a source.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, every: bool = True) -> None:
+        self.every = every
         self.used: Counter[str] = Counter()
 
     @contextlib.contextmanager
@@ -57,17 +63,8 @@ class StandIns:
 
     def _places(self) -> Iterator["_Place"]:
         """What is replaced, and by what."""
-        for name, (api, stand_in) in STAND_INS.items():
-            for owner in _classes(name):
-                yield _Place(owner, "__call__", self._calling(api, stand_in, _settings(owner)))
-        for name, (api, stand_in) in OVERLOADS.items():
-            yield _Place(
-                functional_overload,
-                name,
-                _Counted(self, api, stand_in, getattr(functional_overload, name)),
-            )
-        for name, stand_in in METHODS.items():
-            yield _Place(ms.Tensor, name, self._method(name, stand_in))
+        if self.every:
+            yield from self._called()
         resolve = PARSER.resolve_symbol
 
         def resolve_replaced(namespace: Any, symbol: str) -> Any:
@@ -76,10 +73,28 @@ class StandIns:
 
         yield _Place(PARSER, "resolve_symbol", resolve_replaced)
 
-    def _calling(self, api: str, stand_in: Callable, settings: tuple[str, ...]) -> Callable:
+    def _called(self) -> Iterator["_Place"]:
+        """What PyNative mode calls."""
+        for name in STAND_INS:
+            for owner in _classes(name):
+                yield _Place(owner, "__call__", self._calling(name, owner))
+        for name, (api, stand_in) in OVERLOADS.items():
+            yield _Place(
+                functional_overload,
+                name,
+                _Counted(self, api, stand_in, getattr(functional_overload, name)),
+            )
+        for name, stand_in in METHODS.items():
+            yield _Place(ms.Tensor, name, self._method(name, stand_in))
+
+    def _calling(self, name: str, owner: type) -> Callable:
         """What a class does when one of its primitives is called."""
+        api, stand_in = STAND_INS[name]
+        settings, kernel, lacks = _settings(owner), owner.__call__, PARTLY.get(name)
 
         def call(primitive: Any, *inputs: Any, **named: Any) -> Any:
+            if lacks and not lacks(inputs[0].dtype, *inputs[1:], **named):
+                return kernel(primitive, *inputs, **named)
             self.used[api] += 1
             told = [getattr(primitive, name) for name in settings]
             return stand_in(*inputs, *told, **named)
@@ -97,19 +112,42 @@ class StandIns:
 
     def _compiled(self, value: Any) -> Any:
         """The object that the compiler gets in place of one that a source names."""
+        name = _name(value)
+        if not self.every and name not in FALLBACKS:
+            return value
         if isinstance(value, _Counted):
             if value.stand_in in COMPILED:
                 return value.before
             self.used[value.api] += 1
             return value.stand_in
-        if isinstance(value, ops.Primitive) and value.name in STAND_INS:
-            api, stand_in = STAND_INS[value.name]
-            self.used[api] += 1
-            told = tuple(getattr(value, name) for name in _settings(type(value)))
-            return (lambda *inputs: stand_in(*inputs, *told)) if told else stand_in
-        if isinstance(value, type) and issubclass(value, ops.Primitive):
-            return self._maker(value.__name__) if value.__name__ in STAND_INS else value
-        return value
+        if name not in STAND_INS:
+            return value
+        if isinstance(value, type):
+            return self._maker(name)
+        if name in PARTLY:
+            return self._partly(name, value)
+        api, stand_in = STAND_INS[name]
+        self.used[api] += 1
+        told = tuple(getattr(value, each) for each in _settings(type(value)))
+        return (lambda *inputs: stand_in(*inputs, *told)) if told else stand_in
+
+    def _partly(self, name: str, kernel: Any) -> Callable:
+        """A stand-in for the calls that have no kernel, and the primitive itself for all others."""
+        (api, stand_in), lacks = STAND_INS[name], PARTLY[name]
+
+        @ops.constexpr(check=False)
+        def without(*told):
+            """Run by the compiler, which may come to a call more than once."""
+            if lacks(*told):
+                self.used.setdefault(api, 1)
+            return lacks(*told)
+
+        def call(x, *inputs):
+            if without(x.dtype, *inputs):
+                return stand_in(x, *inputs)
+            return kernel(x, *inputs)
+
+        return call
 
     def _maker(self, name: str) -> Callable:
         """A function that gives the stand-in with its settings, in place of a primitive's class."""
@@ -145,6 +183,16 @@ def _classes(name: str) -> list[type]:
     """The classes of a primitive: of objects with settings, and of those that take all of them."""
     homes = ((gen_ops_prim, name), (pyboost_inner_prim, f"_Pyboost{name}Prim"))
     return [getattr(home, each) for home, each in homes if hasattr(home, each)]
+
+
+def _name(value: Any) -> str | None:
+    """The name of a primitive, of whichever class, or of a class of them; None for all others."""
+    if isinstance(value, ops.Primitive):
+        return value.name
+    if isinstance(value, type):
+        return value.__name__ if issubclass(value, ops.Primitive) else None
+    found = _FUNCTION.fullmatch(type(value).__name__)
+    return found and found[1]
 
 
 def _settings(primitive: type) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ kernel that keeps its input for the way back would find it changed.
 import mindspore as ms
 from mindspore import ops
 
+from equivalence.stand_ins import making
 from equivalence.stand_ins.making import clone
 
 
@@ -42,6 +43,16 @@ def uniform(x, from_=0.0, to=1.0, *, generator=None):  # noqa: ARG001
     return put(x, ops.rand(x.shape) * (to - from_) + from_)
 
 
+def add(x, other, *, alpha=1):
+    """As `Tensor.add_`, which changes nothing on a CPU."""
+    return put(x, clone(x) + (other if alpha == 1 else other * alpha))
+
+
+def mul(x, other):
+    """As `Tensor.mul_`, which changes nothing on a CPU."""
+    return put(x, clone(x) * other)
+
+
 def clamp(x, min=None, max=None):
     """As `Tensor.clamp_`."""
     return put(x, ops.clamp(clone(x), min, max))
@@ -69,7 +80,7 @@ def erfinv(x):
 
 def scatter_add(x, dim, index, src):
     """As `Tensor.scatter_add_`."""
-    return put(x, ops.tensor_scatter_elements(clone(x), index, src, dim, "add"))
+    return put(x, making.scatter_add(clone(x), dim, index, src))
 
 
 def scatter(x, dim, index, src=None, *, value=None):

@@ -2,7 +2,7 @@
 
 from mindspore import ops
 
-from equivalence.stand_ins.making import wide
+from equivalence.stand_ins.making import per_axis, strides, wide
 
 REDUCTIONS = ("sum", "mean", "none")
 """How a primitive numbers reductions."""
@@ -69,20 +69,15 @@ def batch_norm(x, weight, bias, mean, variance, training=False, momentum=0.1, ep
     return ops.cast(out, x.dtype), own, inverse
 
 
-def pair(value):
-    """Two numbers for the two axes of a map."""
-    if isinstance(value, int):
-        return (value, value)
-    return tuple(value) * 2 if len(value) == 1 else tuple(value)
-
-
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv2d`, maps without a batch too."""
-    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", pair(padding))
+    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", per_axis(padding, 2))
     alone = input.ndim == 3
     if alone:
         input = ops.expand_dims(input, 0)
-    out = ops.conv2d(input, weight, bias, pair(stride), mode, around, pair(dilation), groups)
+    out = ops.conv2d(
+        input, weight, bias, per_axis(stride, 2), mode, around, per_axis(dilation, 2), groups
+    )
     return ops.squeeze(out, 0) if alone else out
 
 
@@ -90,23 +85,16 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv1d`: a map of one row."""
     flat, kernel = ops.expand_dims(input, -2), ops.expand_dims(weight, 2)
     sizes = [
-        (1, _one(stride)),
-        padding if isinstance(padding, str) else (0, _one(padding)),
-        (1, _one(dilation)),
+        (1, *per_axis(stride, 1)),
+        padding if isinstance(padding, str) else (0, *per_axis(padding, 1)),
+        (1, *per_axis(dilation, 1)),
     ]
     return ops.squeeze(conv2d(flat, kernel, bias, *sizes, groups), -2)
 
 
-def _one(value):
-    return value if isinstance(value, int) else value[0]
-
-
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv3d`."""
-    if isinstance(padding, str):
-        mode, around = padding, 0
-    else:
-        mode, around = "pad", (padding,) * 3 if isinstance(padding, int) else tuple(padding)
+    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", per_axis(padding, 3))
     return ops.conv3d(input, weight, bias, stride, mode, around, dilation, groups)
 
 
@@ -117,8 +105,8 @@ def conv_transpose2d(
     alone = input.ndim == 3
     if alone:
         input = ops.expand_dims(input, 0)
-    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
-    kernel, extra = weight.shape[2:], pair(output_padding)
+    stride, padding, dilation = per_axis(stride, 2), per_axis(padding, 2), per_axis(dilation, 2)
+    kernel, extra = weight.shape[2:], per_axis(output_padding, 2)
     size = [
         (input.shape[2 + i] - 1) * stride[i]
         - 2 * padding[i]
@@ -143,16 +131,18 @@ def conv_transpose2d(
 
 def max_pool2d(x, kernel, stride=None, padding=0, dilation=1, ceil_mode=False, _places=False):
     """As `mint.nn.functional.max_pool2d`: the largest values, and where they are."""
-    stride = pair(kernel) if stride in (None, ()) else pair(stride)
-    return ops.max_pool2d(x, pair(kernel), stride, pair(padding), pair(dilation), True, ceil_mode)
+    stride = strides(stride, kernel, 2)
+    return ops.max_pool2d(
+        x, per_axis(kernel, 2), stride, per_axis(padding, 2), per_axis(dilation, 2), True, ceil_mode
+    )
 
 
 def avg_pool2d(x, kernel, stride=None, padding=0, ceil_mode=False, counted=True, divisor=None):
     """As `mint.nn.functional.avg_pool2d`."""
-    stride = pair(kernel) if stride in (None, ()) else pair(stride)
-    up, left = pair(padding)
+    stride = strides(stride, kernel, 2)
+    up, left = per_axis(padding, 2)
     around = (up, up, left, left)
-    return ops.avg_pool2d(x, pair(kernel), stride, around, ceil_mode, counted, divisor or 0)
+    return ops.avg_pool2d(x, per_axis(kernel, 2), stride, around, ceil_mode, counted, divisor or 0)
 
 
 def adaptive_avg_pool2d(x, size):
@@ -236,6 +226,18 @@ def mse_loss(x, target, reduction="mean"):
 def l1_loss(x, target, reduction="mean"):
     """As `mint.nn.functional.l1_loss`."""
     return reduced(ops.abs(x - target), reduction)
+
+
+def nll_loss2d(x, target, weight, reduction="mean", ignored=-100):
+    """As `mint.nn.functional.nll_loss` of maps: the loss, and the sum of the weights in it."""
+    counts = target != ignored
+    places = ops.expand_dims(ops.where(counts, target, target * 0), 1)
+    picked = ops.squeeze(ops.gather_elements(x, 1, places), 1)
+    weights = ops.gather(weight, ops.squeeze(places, 1), 0) * ops.cast(counts, weight.dtype)
+    losses = ops.where(counts, -picked * weights, ops.fill(x.dtype, target.shape, 0))
+    total = weights.sum()
+    told = REDUCTIONS[reduction] if isinstance(reduction, int) else reduction
+    return (losses.sum() / total if told == "mean" else reduced(losses, told)), total
 
 
 def kl_div(x, target, reduction="mean", log_target=False):

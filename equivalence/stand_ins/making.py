@@ -22,6 +22,18 @@ def wide(x: ms.Tensor) -> ms.Tensor:
     return ops.cast(x, ms.float32) if x.dtype in HALF else x
 
 
+def per_axis(value, count):
+    """A setting for each of several axes: one number stands for all of them."""
+    if isinstance(value, int):
+        return (value,) * count
+    return tuple(value) * count if len(value) == 1 else tuple(value)
+
+
+def strides(stride, kernel, count):
+    """The strides of a pooling; where none are told, they are the sides of its kernel."""
+    return per_axis(kernel if stride in (None, ()) else stride, count)
+
+
 def arange(start=0, end=None, step=1, dtype=None):
     """As `mint.arange`."""
     if end is None:
@@ -118,8 +130,17 @@ def stack(tensors, dim=0):
 
 
 def pad(x, padding, value=0):
-    """As `mint.nn.functional.pad` by a constant."""
-    return ops.pad(x, tuple(padding), "constant", value)
+    """As `mint.nn.functional.pad` by a constant: `ops.pad` has a wrong gradient in a graph."""
+    for at in range(len(padding) // 2):
+        before, after = padding[2 * at], padding[2 * at + 1]
+        axis = x.ndim - 1 - at
+        cut = max(-before, 0)
+        x = ops.narrow(x, axis, cut, x.shape[axis] - cut - max(-after, 0))
+        for more, first in ((before, True), (after, False)):
+            if more > 0:
+                side = ops.fill(x.dtype, (*x.shape[:axis], more, *x.shape[axis + 1 :]), value)
+                x = ops.cat((side, x) if first else (x, side), axis)
+    return x
 
 
 def repeat_interleave(input, repeats, dim=None, output_size=None):  # noqa: ARG001
@@ -129,9 +150,9 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):  # noqa: ARG0
     if not isinstance(repeats, int):
         return ops.repeat_interleave(input, repeats, dim)
     at, shape = dim % input.ndim, input.shape
-    wide = ops.expand_dims(input, at + 1)
-    wide = ops.broadcast_to(wide, (*shape[: at + 1], repeats, *shape[at + 1 :]))
-    return wide.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
+    spread = ops.expand_dims(input, at + 1)
+    spread = ops.broadcast_to(spread, (*shape[: at + 1], repeats, *shape[at + 1 :]))
+    return spread.reshape((*shape[:at], shape[at] * repeats, *shape[at + 1 :]))
 
 
 def repeat(x, *repeats):
@@ -181,6 +202,16 @@ def scatter_add(x, dim, places, source):
     """As `mint.scatter_add`."""
     part = [slice(0, length) for length in places.shape]
     return ops.tensor_scatter_elements(x, places, source[tuple(part)], dim, "add")
+
+
+def masked_fill(x, mask, value):
+    """As `ops.masked_fill` by a whole number, which becomes one of the tensor's dtype."""
+    return ops.where(mask, ops.fill(x.dtype, x.shape, value), x)
+
+
+def fills_by_whole_number(dtype, _mask, value):
+    """Whether a tensor of floating-point numbers is filled by a whole one: no CPU has a kernel."""
+    return isinstance(value, int) and dtype in (*HALF, ms.float32, ms.float64)
 
 
 def count_nonzero(x, dim=None):

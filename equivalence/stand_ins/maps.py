@@ -9,25 +9,27 @@ from mindspore import ops
 
 def bilinear(x, output_size=None, scales=None, align_corners=False):
     """As `mint.nn.functional.interpolate` with mode "bilinear"."""
-    return _resized(x, output_size, scales, align_corners, _linear, below=0.0)
+    return _resized(x, output_size, scales, align_corners, "linear", below=0.0)
 
 
 def bicubic(x, output_size=None, scales=None, align_corners=False):
     """As `mint.nn.functional.interpolate` with mode "bicubic"."""
-    return _resized(x, output_size, scales, align_corners, _cubic, below=-math.inf)
+    return _resized(x, output_size, scales, align_corners, "cubic", below=-math.inf)
 
 
 def _resized(x, output_size, scales, corners, kernel, below):
     """A map times a matrix for each of its two axes."""
     scales = scales or (None, None)
-    sizes = output_size or [int(n * scale) for n, scale in zip(x.shape[2:], scales, strict=True)]
-    down, across = (
-        ms.Tensor(_weights(size, wanted, scale, corners, kernel, below), x.dtype)
-        for size, wanted, scale in zip(x.shape[2:], sizes, scales, strict=True)
-    )
-    return ops.matmul(down, ops.matmul(x, across.swapaxes(0, 1)))
+    matrices = []
+    for axis in range(2):
+        size, scale = x.shape[2 + axis], scales[axis]
+        wanted = output_size[axis] if output_size else int(size * scale)
+        weights = _weights(size, wanted, scale, corners, kernel, below)
+        matrices.append(ops.cast(weights, x.dtype))
+    return ops.matmul(matrices[0], ops.matmul(x, matrices[1].swapaxes(0, 1)))
 
 
+@ops.constexpr
 def _weights(size, wanted, scale, corners, kernel, below):
     """How much of each place of an axis goes to each place that is wanted."""
     if corners:
@@ -39,8 +41,8 @@ def _weights(size, wanted, scale, corners, kernel, below):
     weights = np.zeros((wanted, size), np.float32)
     for near in (-1, 0, 1, 2):
         place = np.clip(first + near, 0, size - 1).astype(int)
-        np.add.at(weights, (np.arange(wanted), place), kernel(np.abs(at - first - near)))
-    return weights
+        np.add.at(weights, (np.arange(wanted), place), KERNELS[kernel](np.abs(at - first - near)))
+    return ms.Tensor(weights)
 
 
 def _linear(distance):
@@ -51,3 +53,7 @@ def _cubic(distance, a=-0.75):
     near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
     far = a * (((distance - 5) * distance + 8) * distance - 4)
     return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
+
+
+KERNELS = {"linear": _linear, "cubic": _cubic}
+"""By name, since the compiler takes no function as a constant."""

@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 from mindspore import ops
 
-from equivalence.stand_ins import arithmetic, attention, in_place, layers, making, maps, windows
+from equivalence.stand_ins import (
+    arithmetic,
+    attention,
+    in_place,
+    layers,
+    making,
+    maps,
+    updates,
+    windows,
+)
 
 STAND_INS: dict[str, tuple[str, Callable]] = {
     "AcosExt": ("mint.acos", ops.acos),
@@ -16,6 +25,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     ),
     "AdaptiveAvgPool3DExt": ("mint.nn.functional.adaptive_avg_pool3d", windows.adaptive_avg_pool3d),
     "AdaptiveMaxPool1D": ("mint.nn.functional.adaptive_max_pool1d", windows.adaptive_max_pool1d),
+    "AdamW": ("mint.optim.AdamW", updates.adamw),
     "AddRmsNorm": ("ops.add_rms_norm", layers.add_rms_norm),
     "Addbmm": ("mint.addbmm", arithmetic.addbmm),
     "AddcdivExt": ("mint.addcdiv", arithmetic.addcdiv),
@@ -82,11 +92,13 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "LogSoftmaxExt": ("mint.nn.functional.log_softmax", arithmetic.log_softmax),
     "LogSumExp": ("mint.logsumexp", arithmetic.log_sum_exp),
     "MSELossExt": ("mint.nn.functional.mse_loss", layers.mse_loss),
+    "MaskedFill": ("ops.masked_fill", making.masked_fill),
     "MatrixInverseExt": ("mint.inverse", ops.inverse),
     "MaxUnpool2DExt": ("mint.nn.functional.max_unpool2d", windows.max_unpool2d),
     "MishExt": ("mint.nn.functional.mish", layers.mish),
     "Mm": ("mint.mm", arithmetic.matmul),
     "Mv": ("mint.mv", arithmetic.matmul),
+    "NLLLoss2d": ("mint.nn.functional.nll_loss", layers.nll_loss2d),
     "OneHotExt": ("mint.nn.functional.one_hot", making.one_hot),
     "OnesLikeExt": ("mint.ones_like", making.ones_like),
     "Outer": ("mint.outer", arithmetic.outer),
@@ -138,10 +150,29 @@ OVERLOADS: dict[str, tuple[str, Callable]] = {
 """An object of `mindspore.ops.functional_overload` that calls one of several operators -> as above.
 A stand-in takes what the function takes."""
 
+PARTLY: dict[str, Callable] = {"MaskedFill": making.fills_by_whole_number}
+"""Primitive that a CPU has -> which calls of it have no kernel, by the dtype of the first input and
+all others; a tensor is None to the compiler. The other calls run as they are."""
+
+FALLBACKS: dict[str, str] = {
+    "BatchNormExt": "mint_batch_norm_ends_graph",
+    "ConstantPadND": "pad_gradient_in_graph_called_again",
+    "LogSoftmaxExt": "log_softmax_accuracy",
+    "ReflectionPad1D": "mint_padding_ends_graph",
+    "ReflectionPad2D": "mint_padding_ends_graph",
+    "ReflectionPad3D": "mint_padding_ends_graph",
+    "ReplicationPad1D": "mint_padding_ends_graph",
+    "ReplicationPad2D": "mint_padding_ends_graph",
+    "ReplicationPad3D": "mint_padding_ends_graph",
+}
+"""Primitive without a kernel, of which the compiler of a CPU does not say so: it comes to another
+kernel that is wrong, or ends the process -> the finding. Compiled, it has its stand-in at once."""
+
 COMPILED = (arithmetic.einsum,)
 """Stand-ins that graph mode does not need: the compiler has their functions on a CPU, too."""
 
 METHODS: dict[str, Callable] = {
+    "add_": in_place.add,
     "clamp_": in_place.clamp,
     "clone": making.clone,
     "erfinv_": in_place.erfinv,
@@ -151,6 +182,7 @@ METHODS: dict[str, Callable] = {
     "index_copy_": in_place.index_copy,
     "log_": in_place.log,
     "masked_fill_": in_place.masked_fill,
+    "mul_": in_place.mul,
     "new_full": making.new_full,
     "normal_": in_place.normal,
     "repeat": making.repeat,

@@ -1,4 +1,4 @@
-"""Stand-ins for poolings, unfoldings, paddings and resizings of series, maps and volumes.
+"""Stand-ins for poolings, unfoldings and paddings of series, maps and volumes.
 
 What all axes have in common is done axis by axis: a window is a stretch of an axis, a padding says
 which place of an axis each new place has its value from.
@@ -7,14 +7,7 @@ which place of an axis each new place has its value from.
 import mindspore as ms
 from mindspore import ops
 
-from equivalence.stand_ins.making import wide
-
-
-def each(value, count):
-    """A setting for each of several axes."""
-    if isinstance(value, int):
-        return (value,) * count
-    return tuple(value) * count if len(value) == 1 else tuple(value)
+from equivalence.stand_ins.making import per_axis, strides, wide
 
 
 def _adaptive(length, count):
@@ -60,9 +53,8 @@ def _averaged(x, windows, counted, divisor=None):
 
 
 def _avg_pool(x, count, kernel, stride, padding, ceil_mode, counted, divisor=None):
-    kernel = each(kernel, count)
-    stride = kernel if stride in (None, ()) else each(stride, count)
-    padding = each(padding, count)
+    stride = strides(stride, kernel, count)
+    kernel, padding = per_axis(kernel, count), per_axis(padding, count)
     sides = x.shape[-count:]
     windows = [
         _sliding(sides[i], kernel[i], stride[i], padding[i], ceil_mode) for i in range(count)
@@ -92,18 +84,18 @@ def _adaptive_avg_pool(x, sizes):
 
 def adaptive_avg_pool1d(x, size):
     """As `mint.nn.functional.adaptive_avg_pool1d`."""
-    return _adaptive_avg_pool(x, each(size, 1))
+    return _adaptive_avg_pool(x, per_axis(size, 1))
 
 
 def adaptive_avg_pool3d(x, size):
     """As `mint.nn.functional.adaptive_avg_pool3d`."""
-    return _adaptive_avg_pool(x, each(size, 3))
+    return _adaptive_avg_pool(x, per_axis(size, 3))
 
 
 def adaptive_max_pool1d(x, size):
     """As `mint.nn.functional.adaptive_max_pool1d`: the largest values, and where they are."""
     values, places = [], []
-    for start, end in _adaptive(x.shape[-1], each(size, 1)[0]):
+    for start, end in _adaptive(x.shape[-1], per_axis(size, 1)[0]):
         window = ops.narrow(x, -1, start, end - start)
         at = ops.expand_dims(ops.argmax(window, -1), -1)
         values.append(ops.gather_elements(window, -1, at))
@@ -113,9 +105,8 @@ def adaptive_max_pool1d(x, size):
 
 def max_unpool2d(x, places, kernel, stride=None, padding=0, size=None):
     """As `mint.nn.functional.max_unpool2d`: zeros, but for values at given places of a map."""
-    kernel = each(kernel, 2)
-    stride = kernel if stride in (None, ()) else each(stride, 2)
-    padding = each(padding, 2)
+    stride = strides(stride, kernel, 2)
+    kernel, padding = per_axis(kernel, 2), per_axis(padding, 2)
     if size in (None, ()):
         size = [(x.shape[i - 2] - 1) * stride[i] - 2 * padding[i] + kernel[i] for i in range(2)]
     flat = (*x.shape[:-2], x.shape[-2] * x.shape[-1])
@@ -126,7 +117,7 @@ def max_unpool2d(x, places, kernel, stride=None, padding=0, size=None):
 
 def unfold(x, kernel, dilation=1, padding=0, stride=1):
     """As `mint.nn.functional.unfold`."""
-    settings = [each(value, 2) for value in (kernel, dilation, padding, stride)]
+    settings = [per_axis(value, 2) for value in (kernel, dilation, padding, stride)]
     if x.ndim == 3:
         return ops.squeeze(ops.unfold(ops.expand_dims(x, 0), *settings), 0)
     return ops.unfold(x, *settings)
@@ -134,15 +125,15 @@ def unfold(x, kernel, dilation=1, padding=0, stride=1):
 
 def fold(x, size, kernel, dilation=1, padding=0, stride=1):
     """As `mint.nn.functional.fold`."""
-    kernel = each(kernel, 2)
+    kernel = per_axis(kernel, 2)
     alone = x.ndim == 2
     if alone:
         x = ops.expand_dims(x, 0)
     batch, rows, columns = x.shape
     area = kernel[0] * kernel[1]
     x = x.reshape((batch, rows // area, area, columns))
-    settings = [each(value, 2) for value in (dilation, padding, stride)]
-    out = ops.fold(x, ms.Tensor(each(size, 2), ms.int32), kernel, *settings)
+    settings = [per_axis(value, 2) for value in (dilation, padding, stride)]
+    out = ops.fold(x, ms.Tensor(per_axis(size, 2), ms.int32), kernel, *settings)
     return ops.squeeze(out, 0) if alone else out
 
 

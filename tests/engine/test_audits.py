@@ -85,3 +85,20 @@ class Config:
 def test_a_configuration_is_small_where_nothing_else_is_said():
     assert tiny.config(Config).told == {"hidden_size": 32, "num_layers": 2, "other": 5}
     assert tiny.config(Config, num_layers=3, other=6).told["num_layers"] == 3
+
+
+class Tensor:
+    """A tensor as those of both frameworks are."""
+
+    def __init__(self, floats):
+        self.floats = floats
+
+    def is_floating_point(self):
+        return self.floats
+
+
+def test_only_floating_point_tensors_are_taken_from_what_a_network_returns():
+    first, second, places = Tensor(True), Tensor(True), Tensor(False)
+    nested = {"state": (first, [places, None]), "logits": second, "loss": 1.0}
+    assert tiny.floating(nested, Tensor) == (first, second)
+    assert tiny.floating(places, Tensor) == ()

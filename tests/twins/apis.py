@@ -151,6 +151,9 @@ TRAINING = (
         ),
         ("adamw_by_bert_adam",),
     ),
+    Layer("torch.optim.SGD", to("mint.optim.SGD"), ("mint_sgd",)),
+    Layer("torch.optim.Adam", to("mint.optim.Adam"), ("mint_adam", "mint_adam_amsgrad")),
+    Layer("torch.optim.AdamW", to("mint.optim.AdamW"), ("mint_adamw",)),
     Layer(
         "torch.optim.lr_scheduler.CosineAnnealingLR",
         to("nn.cosine_decay_lr"),

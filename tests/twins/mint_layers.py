@@ -15,18 +15,11 @@ AROUND_ZERO = normal(4, 9, scale=3.0)
 POOLED = {"kernel_size": 3, "stride": 2, "padding": 1}
 REDUCTIONS = ["none", "mean", "sum"]
 
-INTERPRETED = {"executions": ("pynative",)}
-"""Of layers that no CPU can compile: there is a stand-in, and a graph does not take it, so that it
-raises, ends the process, or comes to an old kernel that is inaccurate or wrong."""
 
-
-def layer(name: str, *inputs: Draw, configs: Any = ({},), some: str = "", **settings: Any) -> Twin:
-    """One class of both sides. Only that of the candidate tells where it is from.
-
-    some: which of its configurations, where the class has several twins.
-    """
+def layer(name: str, *inputs: Draw, configs: Any = ({},), **settings: Any) -> Twin:
+    """One class of both sides. Only that of the candidate tells where it is from."""
     return Twin(
-        f"mint_{name.lower()}{some}",
+        f"mint_{name.lower()}",
         reference=f"torch.nn:{name}",
         candidate=f"mindspore.mint.nn:{name}",
         inputs=inputs,
@@ -39,7 +32,7 @@ def padded(kind: str, *, value: bool = False) -> tuple[Twin, ...]:
     """The padding of series, maps and volumes, alike on all sides and each side on its own."""
     more = {"value": 1.5} if value else {}
     return tuple(
-        layer(f"{kind}Pad{axes}d", x, configs=grid(padding=[2, sides], **more), **INTERPRETED)
+        layer(f"{kind}Pad{axes}d", x, configs=grid(padding=[2, sides], **more))
         for axes, x, sides in (
             (1, SERIES, (1, 3)),
             (2, MAPS, (1, 0, 2, 3)),
@@ -86,17 +79,11 @@ WEIGHTED = (
     layer(
         "BatchNorm2d",
         MAPS,
-        configs=grid(num_features=4) + grid(num_features=4, eps=1e-3, momentum=0.25),
-        phases=("train", "eval"),
-    ),
-    layer(
-        "BatchNorm2d",
-        MAPS,
-        configs=grid(num_features=4, affine=False)
+        configs=grid(num_features=4)
+        + grid(num_features=4, affine=False)
+        + grid(num_features=4, eps=1e-3, momentum=0.25)
         + grid(num_features=4, track_running_stats=False),
-        some="_without",
         phases=("train", "eval"),
-        **INTERPRETED,
     ),
     layer("BatchNorm3d", VOLUMES, configs=grid(num_features=4), phases=("train", "eval")),
     layer(
@@ -119,7 +106,7 @@ WEIGHTED = (
 )
 
 ACTIVATIONS = (
-    layer("ELU", AROUND_ZERO, configs=grid(alpha=[1.0, 0.5]), **INTERPRETED),
+    layer("ELU", AROUND_ZERO, configs=grid(alpha=[1.0, 0.5])),
     layer("GELU", AROUND_ZERO, configs=grid(approximate=["none", "tanh"])),
     layer("GLU", normal(4, 8), configs=grid(dim=[-1, 0])),
     layer("Hardshrink", AROUND_ZERO, configs=grid(lambd=[0.5, 1.0])),
@@ -127,7 +114,7 @@ ACTIVATIONS = (
     layer("Hardswish", AROUND_ZERO),
     layer("Hardtanh", AROUND_ZERO, configs=grid(min_val=-1.0, max_val=[1.0, 2.0])),
     layer("LogSigmoid", AROUND_ZERO),
-    layer("LogSoftmax", AROUND_ZERO, configs=grid(dim=[0, -1]), **INTERPRETED),
+    layer("LogSoftmax", AROUND_ZERO, configs=grid(dim=[0, -1])),
     layer("Mish", AROUND_ZERO),
     layer("ReLU", AROUND_ZERO),
     layer("ReLU6", normal(4, 9, scale=6.0)),
@@ -175,16 +162,10 @@ SHAPES = (
     layer(
         "Upsample",
         MAPS,
-        configs=grid(scale_factor=(2.0, 2.0), mode="nearest"),
+        configs=grid(scale_factor=(2.0, 2.0), mode="nearest")
+        + grid(size=(13, 11), mode="bilinear", align_corners=[True, False]),
     ),
-    layer(
-        "Upsample",
-        MAPS,
-        configs=grid(size=(13, 11), mode="bilinear", align_corners=[True, False]),
-        some="_bilinear",
-        **INTERPRETED,
-    ),
-    layer("UpsamplingBilinear2d", MAPS, configs=grid(size=(13, 11)), **INTERPRETED),
+    layer("UpsamplingBilinear2d", MAPS, configs=grid(size=(13, 11))),
     layer("UpsamplingNearest2d", MAPS, configs=grid(size=(13, 11)) + grid(scale_factor=(2.0, 2.0))),
     *padded("Constant", value=True),
     *padded("Reflection"),
@@ -210,8 +191,7 @@ LOSSES = (
         "CrossEntropyLoss",
         normal(4, 6),
         integers(4, high=6),
-        # Without label_smoothing: it fills with a whole number, which no CPU's kernel takes.
-        configs=grid(reduction=REDUCTIONS) + grid(ignore_index=2),
+        configs=grid(reduction=REDUCTIONS) + grid(label_smoothing=0.125) + grid(ignore_index=2),
     ),
     layer(
         "KLDivLoss",
@@ -229,7 +209,6 @@ LOSSES = (
         normal(4, 6),
         normal(4, 6).constant(),
         configs=grid(reduction=REDUCTIONS),
-        **INTERPRETED,
     ),
 )
 

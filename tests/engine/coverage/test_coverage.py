@@ -194,6 +194,15 @@ def test_what_was_not_looked_into_is_told_and_red(shown, tmp_path, text):
     assert "not looked into: " in out
 
 
+def test_a_method_with_an_argument_called_index_is_spelled_as_it_is(shown, tmp_path):
+    text = (
+        "import torch\n\ndef f(x, at):\n"
+        "    return torch.zeros(3).scatter_add_(0, index=at, src=x)\n"
+    )
+    _, out, _ = shown(write(tmp_path, text))
+    assert "torch.Tensor.scatter_add_(..., 0, index=..., src=...)" in out
+
+
 def test_a_private_name_that_computes_nothing_is_not_red(shown, tmp_path):
     path = write(tmp_path, "import torch\ntorch._assert(ok, 'message')\ntorch.clip(x)")
     assert shown(path)[0] == 0

@@ -4,7 +4,10 @@ import importlib
 
 import pytest
 
+from ms_models import mint_optim
+from tests.test_twins import CASES
 from tests.twins import declared, fused
+from tests.twins.mint_optim import ON_ASCEND
 from tests.twins.operators import operators
 
 MODULES = ("mint", "mint.nn", "mint.nn.functional", "mint.linalg", "mint.special", "mint.optim")
@@ -13,7 +16,6 @@ RANDOM = "draws at random; both frameworks draw other numbers"
 UNWRITTEN = "gives memory that nobody wrote"
 COMPLEX = "takes or gives complex numbers, which are not drawn"
 NO_KERNEL = "a CPU has neither a kernel nor a stand-in, and no other call is beside PyTorch's"
-UPDATES = "on a CPU it changes no weight, or has no kernel: see findings of mint.optim"
 RANKS = "needs several devices"
 WITHOUT = {
     "addr_": "changes its argument; mint.addmm and torch.addr have the formula",
@@ -35,10 +37,6 @@ WITHOUT = {
     "normal": RANDOM,
     "nn.functional.upsample": "another name of mint.nn.functional.interpolate",
     "npu_gelu": "PyTorch has it not",
-    "optim.Adam": UPDATES,
-    "optim.AdamW": UPDATES,
-    "optim.FusedAdamW": UPDATES,
-    "optim.SGD": UPDATES,
     "polar": COMPLEX,
     "rand": RANDOM,
     "rand_like": RANDOM,
@@ -62,6 +60,14 @@ FUSED = {
     "swiglu": "SwiGLU",
 }
 """Fused operator of `mindspore.ops` -> the cell that calls it."""
+
+OPTIMISERS = {
+    "mint.optim.Adam": "adam",
+    "mint.optim.AdamW": "adamw",
+    "mint.optim.FusedAdamW": "fused_adamw",
+    "mint.optim.SGD": "sgd",
+}
+"""Optimiser -> what builds a training step with it, in `ms_models.mint_optim`."""
 
 
 def found(name):
@@ -88,10 +94,13 @@ def _is_layer(value, nn):
 def compared():
     """The calls of MindSpore that have a case for an Ascend."""
     apis = {each.api for one in operators("ascend") for each in one.counterparts}
-    for twin in declared():
-        module, _, attribute = twin.candidate.partition(":")
+    targets = {twin.candidate for twin in declared("ascend")}
+    for target in targets:
+        module, _, attribute = target.partition(":")
         apis.add(f"{module.removeprefix('mindspore.')}.{attribute}")
-    return apis
+    return apis | {
+        api for api, name in OPTIMISERS.items() if f"ms_models.mint_optim:{name}" in targets
+    }
 
 
 def lacking(module, apis):
@@ -120,3 +129,20 @@ def test_fused_operators_have_a_case():
     kinds = {twin.candidate.rpartition(":")[2] for twin in fused.TWINS}
     assert kinds == set(FUSED.values())
     assert all(hasattr(ops, name) for name in FUSED)
+
+
+@pytest.mark.parametrize(("api", "name"), OPTIMISERS.items())
+def test_a_step_that_bears_the_name_of_an_optimiser_is_built_with_it(api, name, monkeypatch):
+    monkeypatch.setattr(mint_optim, "_step", lambda optimiser, *_, **__: optimiser)
+    assert getattr(mint_optim, name)() is found(api)
+
+
+def test_what_an_ascend_alone_can_run_is_collected_there_and_nowhere_else():
+    everywhere = {twin.name for twin in declared()}
+    assert {twin.name for twin in declared("ascend")} - everywhere == ON_ASCEND
+    devices = {
+        twin: {case.values[0].device for case in CASES if case.values[0].twin.name == twin}
+        for twin in ON_ASCEND | {"mint_adamw"}
+    }
+    assert devices.pop("mint_adamw") == {"cpu", "gpu", "ascend"}
+    assert {*map(frozenset, devices.values())} == {frozenset({"ascend"})}

@@ -1,12 +1,13 @@
 """Where MindSpore has no kernel on a CPU, stand-ins run; nowhere else, and they are counted."""
 
 import contextlib
+from pathlib import Path
 from types import SimpleNamespace
 
 import mindspore as ms
 import numpy as np
 import pytest
-from mindspore import mint, ops
+from mindspore import mint, nn, ops
 from mindspore.graph import _parse
 from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim
@@ -17,6 +18,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
 from equivalence.report import text
 from equivalence.stand_ins import context
+from equivalence.stand_ins.table import FALLBACKS, PARTLY, STAND_INS
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
@@ -34,6 +36,12 @@ both = pytest.mark.parametrize("execution", ["pynative", "graph"])
 def block(candidate="Block", execution="pynative"):
     reference = f"{PARTS}pt:Block"
     return case(reference, f"{PARTS}ms:{candidate}", normal(2, 5, 8), execution=execution)
+
+
+def padded(kind, execution):
+    """A reflection beside a padding of some kind."""
+    pair = ("torch.nn:ReflectionPad1d", f"mindspore.mint.nn:{kind}Pad1d")
+    return case(*pair, normal(2, 3, 5), execution=execution, config={"padding": (1, 2)})
 
 
 @both
@@ -58,6 +66,56 @@ def test_a_network_that_has_its_kernels_runs_without_stand_ins():
         outcome = check(case("torch.nn:ReLU", "mindspore.nn:ReLU", normal(2, 3)), 0)
     assert outcome.stand_ins == ()
     assert "stand-ins" not in text.summary([text.json.loads(line) for line in text.lines(outcome)])
+
+
+@both
+def test_a_padding_that_would_end_a_compiled_process_is_compared(execution):
+    with isolated():
+        outcome = check(padded("Reflection", execution), 0)
+    assert outcome.passed
+    assert outcome.stand_ins == ("mint.nn.functional.pad",)
+
+
+@both
+def test_another_padding_is_seen_through_stand_ins(execution):
+    with isolated():
+        outcome = check(padded("Replication", execution), 0)
+    assert not outcome.passed
+    assert outcome.stand_ins == ("mint.nn.functional.pad",)
+
+
+def test_only_what_falls_back_is_replaced_before_a_kernel_was_lacking():
+    x = ms.Tensor(np.ones((2, 4), np.float32))
+    with isolated(), context.StandIns(every=False)() as stand_ins:
+        with pytest.raises(RuntimeError, match="CumsumExt"):
+            mint.cumsum(x, 1).asnumpy()
+        ms.set_context(mode=ms.GRAPH_MODE)
+        mint.nn.LogSoftmax(1)(x)
+        mint.nn.ReLU()(x)
+    assert stand_ins.used == {"mint.nn.functional.log_softmax": 1}
+
+
+def test_what_falls_back_has_a_stand_in_and_a_finding():
+    findings = {path.stem for path in Path("findings").rglob("*.py")}
+    assert FALLBACKS.keys() <= STAND_INS.keys()
+    assert {*FALLBACKS.values()} <= findings
+    assert PARTLY.keys() <= STAND_INS.keys() - FALLBACKS.keys()
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+def test_a_call_that_has_its_kernel_runs_as_it_is(mode):
+    x = ms.Tensor(np.float32([-1.5, 2.5]))
+
+    class Filled(nn.Cell):
+        def construct(self, x):
+            return ops.masked_fill(x, x > 0, 0), ops.masked_fill(x, x > 0, 0.5)
+
+    ms.set_context(mode=mode)
+    with on_cpu() as stand_ins:
+        whole, broken = Filled()(x)
+    assert stand_ins.used == {"ops.masked_fill": 1}
+    assert whole.asnumpy().tolist() == [-1.5, 0.0]
+    assert broken.asnumpy().tolist() == [-1.5, 0.5]
 
 
 def test_what_has_no_stand_in_is_an_error_that_names_the_kernel():

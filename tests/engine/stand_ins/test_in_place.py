@@ -14,6 +14,10 @@ from equivalence.stand_ins.table import METHODS
 
 VALUES = np.float32([[0.2, -0.5, 0.7], [0.1, 0.4, -0.3]])
 CALLS = {
+    "add_": [
+        lambda x, tensor: x.add_(tensor(VALUES), alpha=-0.5),
+        lambda x, _: x.add_(2.0),
+    ],
     "clamp_": [
         lambda x, _: x.clamp_(-0.2, 0.3),
         lambda x, _: x.clamp_(max=0.3),
@@ -32,6 +36,7 @@ CALLS = {
         lambda x, tensor: x.masked_fill_(tensor(VALUES > 0), 5.0),
         lambda x, tensor: x.masked_fill_(tensor([True, False, True]), 5.0),
     ],
+    "mul_": [lambda x, tensor: x.mul_(tensor(VALUES)), lambda x, _: x.mul_(0.5)],
     "scatter_": [
         lambda x, tensor: x.scatter_(1, tensor([[0], [1]]), tensor(VALUES[:, 1:2])),
         lambda x, tensor: x.scatter_(1, tensor([[0], [1]]), 7.0),

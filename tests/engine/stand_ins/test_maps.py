@@ -25,6 +25,7 @@ UNFOLDED = [
     {"kernel_size": 2},
     {"kernel_size": (3, 2), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
 ]
+PADDED = [(1, 2), (0, 1, 2, 0), (-1, 2, 3, -2)]
 
 
 def resized(mode, **settings):
@@ -45,6 +46,10 @@ CASES = {
     **{
         f"unfold{n}": lambda nn, x, _, each=each: nn.unfold(x, **each)
         for n, each in enumerate(UNFOLDED)
+    },
+    **{
+        f"padded{n}": lambda nn, x, _, each=each: nn.pad(x, each, value=0.5)
+        for n, each in enumerate(PADDED)
     },
     "avg_pool1d": lambda nn, x, _: nn.avg_pool1d(x[0], 3, 2, 1),
     "adaptive_avg_pool1d": lambda nn, x, _: nn.adaptive_avg_pool1d(x[0], 3),

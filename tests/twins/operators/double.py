@@ -51,7 +51,7 @@ ROUNDED = """
     cholesky_inverse ops.cholesky_inverse
     cholesky_solve ops.cholesky_solve
     cosine_embedding_loss nn.CosineEmbeddingLoss ops.cosine_embedding_loss
-    cross_entropy ops.cross_entropy
+    cross_entropy mint.nn.functional.cross_entropy ops.cross_entropy
     ctc_loss nn.CTCLoss ops.ctc_loss
     deg2rad ops.deg2rad
     digamma ops.digamma

@@ -12,6 +12,7 @@ FUNCTIONS = """
     clone mint.clone
     conv1d mint.nn.functional.conv1d
     conv2d mint.nn.functional.conv2d
+    cross_entropy mint.nn.functional.cross_entropy
     cumsum mint.cumsum
     gelu mint.nn.functional.gelu
     leaky_relu mint.nn.functional.leaky_relu
@@ -29,7 +30,6 @@ COUNTERPARTS = {
 
 ALONE = """
     bincount mint.bincount
-    cross_entropy mint.nn.functional.cross_entropy
     cummin mint.cummin
     elu mint.nn.functional.elu_ ms_models.mint:elu_
     hardtanh mint.nn.functional.hardtanh_ ms_models.mint:hardtanh_
