@@ -107,11 +107,12 @@ class Judge:
     """Judges calls by what is declared.
 
     known: the declarations and findings.
+    compared: an operator -> what is compared of it.
     """
 
     def __init__(self, known: Declarations):
         self.known = known
-        self._compared = functools.cache(Compared)
+        self.compared = functools.cache(Compared)
         self._verdicts: dict[tuple, Verdict] = {}
 
     def judge(self, call: Call) -> Verdict:
@@ -141,7 +142,7 @@ class Judge:
                 _worsen(option, Danger.SOMETIMES, INPLACE)
         named: dict[str, set[str]] = {}
         for operator in fitting:
-            for name, values in self._compared(operator).named(call).items():
+            for name, values in self.compared(operator).named(call).items():
                 named.setdefault(name, set()).update(values)
         strange += [f"{name}=... but {', '.join(map(repr, sorted(named[name])))}" for name in named]
         if options and not named:
@@ -213,7 +214,7 @@ class Judge:
         self, call: Call, operator: Operator, options: dict[str, Verdict], strange: list[str]
     ) -> bool:
         """Add what an operator says of a call; False where it has no example of its arguments."""
-        compared = self._compared(operator)
+        compared = self.compared(operator)
         fitting = compared.fitting(call)
         if not fitting:
             strange += compared.strange(call) if not strange else []
