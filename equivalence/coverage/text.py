@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jinja2
 
 from equivalence.coverage.compared import PLACES, gathered, signatures
-from equivalence.coverage.reader import Call, literal
+from equivalence.coverage.reader import Call, Told, literal
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.usage import Usage, list_uses, natural_key
 from equivalence.coverage.verdict import STOOD_IN, TITLES, Danger, Judge, Verdict
@@ -253,12 +253,21 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     if method:
         arguments.insert(0, ast.unparse(node.func.value))
     if (first := gathered(call)) is not None and first < len(arguments):
-        arguments[first:] = [f"({', '.join(arguments[first:])})"]
+        arguments[first:] = [_tuple(arguments[first:])]
+    given = call.given or {}
     names = max(
         (list(signature)[: len(arguments)] for signature in signatures(call.api)),
-        key=lambda names: len(verdict.named & set(names)),
+        # What is compared by name is no tensor: one overload of repeat_interleave begins with it.
+        key=lambda names: sum(
+            -1 if given.get(number) is Told.TENSOR else 1
+            for number, name in enumerate(names)
+            if name in verdict.named
+        ),
         default=[],
     )
+    unpacked = next((n for n, text in enumerate(arguments) if text.startswith("*")), None)
+    if unpacked is not None and verdict.named & set(names[unpacked:]):
+        return ""  # nobody knows which arguments these are
     words = [
         f"{counterpart.names.get(name, name)}={_as_compared(name, text, verdict)}"
         if name in verdict.named
@@ -274,9 +283,9 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
         for each in node.keywords
         if each.arg not in PLACES
     ]
-    given = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
+    told = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
     for name, (ours, _) in counterpart.defaults.items():
-        if name not in given:
+        if name not in told:
             words.append(f"{counterpart.names.get(name, name)}={ours!r}")
     made = f"ms.{counterpart.api}({', '.join(words)})"
     layer = counterpart.api.startswith("nn.") and not is_class(call.api)
@@ -285,6 +294,11 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
             f"lambda x: {made.replace('(', '(x, ' if words else '(x', 1)}"  # a function, no layer
         )
     return f"{made}, a layer" if layer else made
+
+
+def _tuple(items: list[str]) -> str:
+    """The code of a tuple."""
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def _as_compared(name: str, text: str, verdict: Verdict) -> str:

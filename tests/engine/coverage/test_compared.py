@@ -67,6 +67,23 @@ def test_sizes_that_are_given_one_by_one_are_one_argument():
     assert of("torch.permute").fitting(call)
 
 
+@pytest.mark.parametrize(
+    ("api", "given", "first"),
+    [
+        ("torch.Tensor.reshape", {1: -1}, 1),
+        ("torch.Tensor.reshape", {1: (-1,)}, None),
+        ("torch.Tensor.reshape", {1: Told.UNKNOWN}, None),  # a shape, or its one number
+        ("torch.Tensor.reshape", {1: 2, "*": Told.UNKNOWN}, 1),
+        ("torch.Tensor.permute", {"*": Told.UNKNOWN}, 1),
+        ("torch.Tensor.repeat_interleave", {1: 2}, None),
+        ("torch.tensordot", {1: X, 2: 2}, None),
+        ("torch.sum", {"*": Told.UNKNOWN}, None),
+    ],
+)
+def test_one_number_of_several_is_a_tuple_and_so_is_what_is_unpacked(api, given, first):
+    assert gathered(Call(api, "1", {0: X, **given})) == first
+
+
 @pytest.mark.parametrize("api", ["torch.stack", "torch.cat"])
 def test_an_axis_behind_a_list_of_tensors_is_none_of_them(api):
     call = Call(api, "1", {0: X, 1: -1})

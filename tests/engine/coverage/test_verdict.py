@@ -216,6 +216,22 @@ def test_no_mask_is_hinted_where_places_are_set(judge):
     assert hint(call, judge.judge(call), judge) == ""
 
 
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("x.reshape(-1)", "ms.ops.reshape(x, shape=(-1,))"),
+        ("x.reshape(2, *s)", "ms.ops.reshape(x, shape=(2, *s))"),
+        ("x.repeat_interleave(2)", "ms.ops.repeat_interleave(x, repeats=2)"),
+        ("x.sum(*s)", ""),  # an axis, or more
+    ],
+)
+def test_what_stands_for_several_numbers_is_written_as_a_tuple(judge, tmp_path, code, written):
+    path = tmp_path / "net.py"
+    path.write_text(f"import torch\ndef f(x: torch.Tensor, s):\n    {code}\n")
+    (call,) = usage.of_path(path).calls
+    assert hint(call, judge.judge(call), judge) == written
+
+
 def test_a_stand_in_is_told_where_nothing_else_is_compared(judge):
     known_ = judge.known
     gelu = Operator("torch.nn.functional.gelu", unary(), to("mint.nn.functional.gelu"))
