@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -310,3 +310,19 @@ def _default(value: Any, default: Any) -> bool:
 def beyond(example: Example, counterpart: Counterpart, limits: Mapping[str, Any]) -> list[str]:
     """The limits of a counterpart that an example lies beyond."""
     return [name for name in counterpart.without if limits[name](example)]
+
+
+def by_inputs(limit: Callable, outside: Sequence[Example], fitting: Sequence[Example]) -> bool:
+    """Whether a limit is one of values or shapes, beyond which a call with any arguments may be.
+
+    limit: whether an example lies beyond it. outside: examples that do, with other arguments than
+    the call's. fitting: examples with the call's.
+    """
+    for one in outside:
+        for other in fitting:
+            # An example of these inputs and those arguments may make no sense.
+            with contextlib.suppress(LookupError, TypeError, ValueError, ArithmeticError):
+                moved = replace(other, inputs=one.inputs, dtype=one.dtype)
+                if len(one.inputs) == len(other.inputs) and limit(moved):
+                    return True
+    return False

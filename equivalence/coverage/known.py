@@ -119,15 +119,15 @@ def load() -> Declarations:
     Raises CoverageError where there is no clone of the repository.
     """
     demand_clone("the table of what is verified")
-    from equivalence.stand_ins.table import OVERLOADS, STAND_INS
+    from equivalence.stand_ins import table
 
     apis, operators = _declarations("apis"), _declarations("operators").operators()
     figures = accepted.read(accepted.path_of("cpu"))
     found = scripts.read_all(scripts.FOLDER)
-    stood_in = frozenset(api for api, _ in [*STAND_INS.values(), *OVERLOADS.values()])
-    stood_in |= {each.api for each in _declarations("operators.only_ascend").COUNTERPARTS.values()}
     declared = apis.declared()
-    return Declarations(operators, apis.LAYERS, apis.ALIASES, declared, figures, found, stood_in)
+    of_ascend = _declarations("operators.only_ascend").COUNTERPARTS.values()
+    alone = table.functions() | {each.api for each in of_ascend}
+    return Declarations(operators, apis.LAYERS, apis.ALIASES, declared, figures, found, alone)
 
 
 def demand_clone(what: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from equivalence.coverage.compared import Compared, beyond, bindings, signatures
+from equivalence.coverage.compared import Compared, beyond, bindings, by_inputs, signatures
 from equivalence.coverage.defaults import REQUIRED
 from equivalence.coverage.known import Declarations, Layer
 from equivalence.coverage.reader import Call, Told, literal
@@ -323,13 +323,13 @@ def _add_limits(
     beyond_fitting = [beyond(each, counterpart, LIMITS) for each in fitting]
     always = all(beyond_fitting)
     for limit, effect in counterpart.without.items():
-        drawn = any(LIMITS[limit](each) for each in compared.examples)
+        outside = [each for each in compared.examples if LIMITS[limit](each)]
         meets = [limit in each for each in beyond_fitting]
-        if drawn and not any(meets):
+        if outside and not any(meets) and not by_inputs(LIMITS[limit], outside, fitting):
             continue  # only other arguments lie beyond it
         words = f"{limit.replace('_', ' ')}: {effect}"
         refused = any(word in effect for word in REFUSALS)
-        if all(meets) and drawn:
+        if all(meets) and outside:
             _worsen(option, Danger.RAISES if refused else Danger.SILENT, words)
         elif refused or limit in SCOPE or any(word in limit for word in DTYPES):
             _note(option.remarks, words)

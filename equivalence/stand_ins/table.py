@@ -192,3 +192,26 @@ METHODS: dict[str, Callable] = {
     "zero_": in_place.zero,
 }
 """Method of `Tensor` -> its stand-in, in PyNative mode alone."""
+
+CALLERS: dict[str, str] = {
+    "mint.arccos": "mint.acos",
+    "mint.arccosh": "mint.acosh",
+    "mint.arcsin": "mint.asin",
+    "mint.arcsinh": "mint.asinh",
+    "mint.arctan": "mint.atan",
+    "mint.arctan2": "mint.atan2",
+    "mint.linalg.inv": "mint.inverse",
+    "mint.linalg.matrix_norm": "mint.linalg.vector_norm",
+    "mint.linalg.norm": "mint.linalg.vector_norm",
+    "mint.nn.functional.normalize": "mint.linalg.vector_norm",
+    "mint.nn.functional.relu6": "mint.nn.functional.hardtanh",
+    "mint.norm": "mint.linalg.vector_norm",
+    "mint.special.exp2": "mint.exp2",
+    "mint.special.log_softmax": "mint.nn.functional.log_softmax",
+}
+"""Function of MindSpore -> the one that it calls, for which another stands on a CPU."""
+
+
+def functions() -> frozenset[str]:
+    """The functions of MindSpore, below `mindspore`, that a CPU runs through stand-ins alone."""
+    return frozenset(api for api, _ in [*STAND_INS.values(), *OVERLOADS.values()]) | {*CALLERS}

@@ -100,6 +100,9 @@ ARGUMENTS = {
     "x.permute(1, 0)": Danger.VERIFIED,
     "torch.no_such_function(x)": Danger.UNKNOWN,
     "torch._foreach_add(x, 1)": Danger.PRIVATE,
+    # Examples with NaN have an axis, or both bounds: it is overlooked without them, too.
+    "torch.max(x)": Danger.SOMETIMES,
+    "torch.clamp(x, max=1.5)": Danger.SOMETIMES,
 }
 
 
@@ -230,6 +233,13 @@ def test_what_stands_for_several_numbers_is_written_as_a_tuple(judge, tmp_path, 
     path.write_text(f"import torch\ndef f(x: torch.Tensor, s):\n    {code}\n")
     (call,) = usage.of_path(path).calls
     assert hint(call, judge.judge(call), judge) == written
+
+
+def test_what_calls_a_function_without_a_kernel_is_told(judge):
+    verdict = judge.judge(Call("torch.nn.functional.relu6", "1", {0: X}))
+    for api in ("mint.nn.functional.relu6", "mint.nn.functional.hardtanh"):
+        assert api in judge.known.stood_in
+    assert (verdict.apis[0] in judge.known.stood_in) == (STOOD_IN in verdict.remarks)
 
 
 def test_a_stand_in_is_told_where_nothing_else_is_compared(judge):
