@@ -135,7 +135,7 @@ class Judge:
             self._of_layer(call, layer, options, strange)
         for api, option in options.items():
             for finding, certain in found:
-                if finding.api.removeprefix("mindspore.") == api:
+                if self.known.shows(api, finding):
                     _add_finding(option, finding, certain)
         if _changes_its_input(call):
             for option in options.values():
@@ -187,7 +187,9 @@ class Judge:
                 continue
             dangers.append((danger, finding))
         if dangers:
-            verdict.danger = min(danger for danger, _ in dangers)
+            kinds = {danger for danger, _ in dangers}
+            # What raises whatever the values are, differs for none of them.
+            verdict.danger = min(kinds - {Danger.SOMETIMES} if Danger.RAISES in kinds else kinds)
             verdict.reasons = [_told(each) for _, each in sorted(dangers, key=lambda one: one[0])]
             verdict.remarks += [why] if operators else []
             verdict.findings = [each.name for _, each in dangers]

@@ -10,6 +10,11 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.pow"
+ALSO = {
+    "mindspore.mint.pow": (
+        "ms.grad(lambda x: ms.mint.pow(x, ms.ops.zeros(3)).sum())(ms.Tensor(x)).asnumpy()"
+    ),
+}
 SEVERITY = "silent"
 WHEN = "zeros"
 TORCH = ("torch.pow",)
