@@ -17,7 +17,7 @@ ALSO = {
 }
 SEVERITY = "silent"
 WHEN = "zeros"
-TORCH = ("torch.pow",)
+TORCH = ("torch.pow(exponent=0)",)
 
 x = np.float32([0, 1, 2])
 t = torch.tensor(x, requires_grad=True)

@@ -14,7 +14,7 @@ ALSO = {
 }
 SEVERITY = "silent"
 WHEN = "-0.0"
-TORCH = ("torch.div", "torch.true_divide")
+TORCH = ("torch.div(other=0)", "torch.true_divide(other=0)")
 
 x, zero = np.float32([1, -1]), np.float32([-0.0])
 expected = (torch.tensor(x) / torch.tensor(zero)).numpy()

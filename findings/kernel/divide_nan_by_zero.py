@@ -14,7 +14,7 @@ ALSO = {
 }
 SEVERITY = "silent"
 WHEN = "NaN"
-TORCH = ("torch.div", "torch.true_divide")
+TORCH = ("torch.div(other=0)", "torch.true_divide(other=0)")
 
 x = np.float32([np.nan, 1])
 expected = torch.div(torch.tensor(x), torch.zeros(2)).numpy()

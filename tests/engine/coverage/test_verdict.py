@@ -103,6 +103,13 @@ ARGUMENTS = {
     # Examples with NaN have an axis, or both bounds: it is overlooked without them, too.
     "torch.max(x)": Danger.SOMETIMES,
     "torch.clamp(x, max=1.5)": Danger.SOMETIMES,
+    # What a finding says of ops.div holds of mint.div, too: of a divisor that may be zero.
+    "x / y": Danger.SOMETIMES,
+    "x / 0": Danger.SOMETIMES,
+    "x / 2": Danger.VERIFIED,
+    "x ** y": Danger.SOMETIMES,
+    "x ** 2": Danger.VERIFIED,
+    "torch.nn.MaxPool2d(2)": Danger.SOMETIMES,
 }
 
 
