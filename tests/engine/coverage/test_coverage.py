@@ -283,6 +283,13 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(shown, arguments, words):
     assert errors.count("\n") == 1
 
 
+def test_a_name_that_is_nearly_that_of_a_file_is_told(shown, tmp_path):
+    write(tmp_path, "import torch\ntorch.clip(x)")
+    code, _, errors = shown(tmp_path / "nett.py")
+    assert code == 2
+    assert "no such file or folder; nearest: net.py; for" in errors
+
+
 @pytest.mark.parametrize("text", ["", "x = (", "import torch", "from numpy import exp\nexp(1)"])
 def test_a_file_that_uses_nothing_of_pytorch_is_a_mistake(shown, tmp_path, text):
     code, out, errors = shown(write(tmp_path, text))
