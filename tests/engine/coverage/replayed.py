@@ -147,12 +147,9 @@ def replay(site: Site, kept: Kept, judge: Judge) -> str:
     if is_class(site.call.api) and 0 < len(inputs) < len(tensors(given)):
         raise UnplayableError("one of the inputs of the layer is empty")
     if inputs:
-        alone = untied(site.call, judge)
-        return _judge(
-            theirs,
-            ours,
-            [places(each) if n in alone else each for n, each in enumerate(inputs)],
-        )
+        distinct = untied(site.call, judge)
+        values = [places(each) if n in distinct else each for n, each in enumerate(inputs)]
+        return _judge(theirs, ours, values, TwinCase if is_class(site.call.api) else OneCall)
     return _alone(theirs, ours, given if is_class(site.call.api) else ())
 
 
@@ -169,12 +166,12 @@ def _same(one: np.ndarray, two: np.ndarray) -> bool:
 
 
 class OneCall(TwinCase):
-    """A call is judged as an example of an operator is: where the reference is as far off, open."""
+    """A call of a function, judged as an example of an operator is."""
 
     alone = True
 
 
-def _judge(theirs: Callable, ours: Callable, inputs: list) -> str:
+def _judge(theirs: Callable, ours: Callable, inputs: list, kind: type[TwinCase]) -> str:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as during:
         draws = []
         for number, each in enumerate(inputs):
@@ -192,7 +189,7 @@ def _judge(theirs: Callable, ours: Callable, inputs: list) -> str:
         )
         during.callback(kept_runs.forget)
         (case,) = cases(twin, "cpu")
-        outcome = check.check(OneCall(**{f.name: getattr(case, f.name) for f in fields(case)}), 0)
+        outcome = check.check(kind(**{f.name: getattr(case, f.name) for f in fields(case)}), 0)
         if outcome.judgement is not None and outcome.judgement.ill_posed:
             raise IllPosedError(str(outcome.judgement.ill_posed))
         return "" if outcome.passed else _first(outcome)
