@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from equivalence.coverage import defaults
-from equivalence.coverage.reader import Call, Told
+from equivalence.coverage.reader import INDEX, Call, Told
 from equivalence.coverage.torch_names import TENSOR, is_class
 from equivalence.declare.operator import Counterpart, Example, Operator
 from equivalence.errors import SignatureError
@@ -47,8 +47,8 @@ def signatures(api: str) -> tuple[Mapping[str, Any], ...]:
 def bindings(call: Call) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
     """(arguments by name, the signature), for each signature that fits a call."""
     given = call.given or {}
-    if "index" in given:
-        yield dict(given), {}
+    if INDEX in given:
+        yield {0: given[0], "index": given[INDEX]}, {}
         return
     for signature in signatures(call.api):
         names = [name for name in signature if not name.startswith("*")]
@@ -155,8 +155,8 @@ class Compared:
         """The examples with arguments such as those of a call; empty: none are compared."""
         if call.given is None:
             return self.examples
-        if call.given.get("index") is not None:
-            return [e for e in self.examples if call.given["index"] in _index(e)]
+        if INDEX in call.given:
+            return [e for e in self.examples if call.given[INDEX] in _index(e)]
         best: list[Example] = []
         for bound, signature in bindings(call):
             found = [e for e in self.examples if self._fits(call, e, bound, signature)]
@@ -180,7 +180,7 @@ class Compared:
 
     def strange(self, call: Call) -> list[str]:
         """The arguments of a call that no example has, spelled."""
-        if "index" in (call.given or {}):
+        if INDEX in (call.given or {}):
             return ["such an index"]
         least: list[str] | None = None
         for bound, signature in bindings(call):

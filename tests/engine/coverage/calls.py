@@ -15,7 +15,7 @@ import torch
 from equivalence import targets
 from equivalence.coverage.compared import PLACES, signatures
 from equivalence.coverage.reader import Call, Told, literal
-from equivalence.coverage.text import hint
+from equivalence.coverage.text import hint, left
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.verdict import Judge, Verdict
 from tests.engine.coverage.watched import OPERATORS, Kept, tensors
@@ -143,6 +143,7 @@ def _by_name(site: Site, kept: Kept) -> Callable[..., Any]:
         if verdict.built and of_class and not counterpart.through:
             return targets.resolve(verdict.built)(**verdict.left, **told)
         if counterpart.through:
+            told = left(call, verdict) | told
             through = targets.resolve(counterpart.through)
             told = {key: _word(value) for key, value in told.items()}
             if of_class and isinstance(through, type):
