@@ -280,8 +280,10 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
                 keywords[counterpart.names.get(name, name)] = _as_compared(name, text, verdict)
             else:
                 words.append(text)
+    inputs = _inputs_by_name(call, node, verdict)
+    words += inputs.values()
     for each in node.keywords:
-        if each.arg not in PLACES:
+        if each.arg not in PLACES and each.arg not in inputs:
             name, text = each.arg or "**", ast.unparse(each.value)
             keywords[counterpart.names.get(name, name)] = _as_compared(name, text, verdict)
     # What stands between the inputs: ops.gather_elements(x, 1, index).
@@ -309,6 +311,16 @@ def left(call: Call, verdict: Verdict) -> dict[str, Any]:
         values = {name: signature[name] for name in names if signature[name] is not REQUIRED}
         # A schema has lists; MindSpore takes tuples.
         return {n: tuple(each) if isinstance(each, list) else each for n, each in values.items()}
+    return {}
+
+
+def _inputs_by_name(call: Call, node: ast.Call, verdict: Verdict) -> dict[str, str]:
+    """The code of the inputs that are given by name, in order: MindSpore names them otherwise."""
+    given = {each.arg: ast.unparse(each.value) for each in node.keywords}
+    for signature in signatures(call.api):
+        if given.keys() <= signature.keys():
+            inputs = [name for name in signature if signature[name] is REQUIRED]
+            return {n: given[n] for n in inputs if n in given and n not in verdict.named}
     return {}
 
 

@@ -236,7 +236,12 @@ def test_no_mask_is_hinted_where_places_are_set(judge):
         ("x.new_zeros(2, 3)", "x.new_zeros((2, 3))"),
         # Nothing given by position follows what is given by name.
         ("torch.gather(x, 1, s)", "ms.ops.gather_elements(x, 1, s)"),
-        ("torch.gather(x, dim=1, index=s)", "ms.ops.gather_elements(x, 1, index=s)"),
+        ("torch.gather(x, dim=1, index=s)", "ms.ops.gather_elements(x, 1, s)"),
+        ("torch.bmm(x, mat2=s)", "ms.ops.bmm(x, s)"),
+        (
+            "x.scatter(dim=1, index=s, src=x)",
+            "ms.ops.tensor_scatter_elements(x, s, x, axis=1)",
+        ),
         ("x.scatter(1, s, s)", "ms.ops.tensor_scatter_elements(x, s, s, axis=1)"),
         (
             "torch.conv2d(x, s)",
