@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import temporary
+from equivalence.words import nearest
 
 FOLDER = Path(__file__).parents[2] / "findings"
 """The folder with the scripts, in one folder for each kind."""
@@ -177,9 +178,10 @@ def read_all(folder: Path) -> list[Finding]:
 def choose(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
     """The findings of these names; all for no names. FindingError for an unknown name."""
     chosen_names = set(names)
-    unknown = sorted(chosen_names - {finding.name for finding in findings})
-    if unknown:
-        raise FindingError(f"no finding is called {unknown[0]}; see the names of {FOLDER.name}/")
+    known = {finding.name for finding in findings}
+    if unknown := sorted(chosen_names - known):
+        near = nearest(unknown[0], known)
+        raise FindingError(f"no finding is called {unknown[0]}{near}; equivalence findings list")
     return [finding for finding in findings if not chosen_names or finding.name in chosen_names]
 
 
