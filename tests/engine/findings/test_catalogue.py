@@ -61,6 +61,8 @@ def test_an_unknown_name_and_no_finding_at_all_are_one_sentence(folder, capsys):
     script(folder, "one", TWO_LINES + "sys.exit(1)")
     assert main(["findings", "run", "one", "tow"]) == 2
     assert capsys.readouterr().err.startswith("error: no finding is called tow; equiv")
+    assert main(["findings", "show", "onne"]) == 2
+    assert "is called onne; nearest: one; equivalence findings list" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "x"])
