@@ -35,9 +35,10 @@ OF_MINT = [
 @pytest.mark.parametrize(("operator", "counterpart"), OF_MINT)
 def test_what_calls_a_function_without_a_kernel_is_told(operator, counterpart):
     found = stood_for(operator, counterpart)
-    assert found == ({CALLERS[counterpart.api]} if counterpart.api in CALLERS else set())
+    assert CALLERS[counterpart.api] in found if counterpart.api in CALLERS else not found
 
 
 def test_what_calls_one_is_among_the_functions():
     assert {"mint.nn.functional.normalize", "mint.linalg.vector_norm"} <= functions()
     assert "mint.add" not in functions()
+    assert "ops.masked_fill" not in functions()  # a CPU has it, but for some dtypes
