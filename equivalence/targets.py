@@ -49,6 +49,14 @@ def framework_of(network: Any) -> str | None:
     return next((NETWORKS[base] for base in bases if base in NETWORKS), None)
 
 
+def _as_imported(file: str, attribute: str) -> str:
+    """How a file's module is named, as the end of a sentence; "" of what is no file's name."""
+    if not file.endswith(".py"):
+        return ""
+    name = file.removesuffix(".py").strip("./").replace("/", ".")
+    return f"; write its name, as in import: {name}:{attribute}"
+
+
 def resolve(target: str) -> Any:
     """The object that `target` names; its module is imported.
 
@@ -59,10 +67,13 @@ def resolve(target: str) -> Any:
     if module_name == OFFERED and attribute in _offered:
         return _offered[attribute]
     try:
+        if module_name.startswith("."):
+            raise ModuleNotFoundError(name=module_name)
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and (module_name + ".").startswith(error.name + "."):
-            raise DeclarationError(f"{target!r}: there is no module {error.name!r}") from None
+            cure = _as_imported(module_name, attribute)
+            raise DeclarationError(f"{target!r}: there is no module {error.name!r}{cure}") from None
         raise
     try:
         return getattr(module, attribute)

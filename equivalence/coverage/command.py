@@ -1,6 +1,7 @@
 """`equivalence coverage`: what code uses of PyTorch, and which of it this suite has verified."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
 from equivalence.files import write
 from equivalence.targets import build, part, resolve
+from equivalence.words import nearest
 
 VERIFIED, UNVERIFIED = 0, 1
 """Exit codes of the command: all of it is verified, or something is not."""
@@ -31,9 +33,11 @@ def command(
     Raises CoverageError where the target uses no API or cannot be read or built.
     """
     if ":" not in target and not Path(target).exists():  # told before the tables are read
+        folder = Path(target).parent
+        near = nearest(Path(target).name, os.listdir(folder) if folder.is_dir() else ())
         raise CoverageError(
-            f"{target} cannot be read: there is no such file or folder; for what is imported, "
-            "write MODULE:ATTRIBUTE"
+            f"{target} cannot be read: there is no such file or folder{near}; for what is "
+            "imported, write MODULE:ATTRIBUTE"
         )
     known = load()
     if ":" in target:

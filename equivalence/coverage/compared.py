@@ -3,12 +3,12 @@
 import contextlib
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from equivalence.coverage import defaults
-from equivalence.coverage.reader import Call, Told
+from equivalence.coverage.reader import INDEX, Call, Told
 from equivalence.coverage.torch_names import TENSOR, is_class
 from equivalence.declare.operator import Counterpart, Example, Operator
 from equivalence.errors import SignatureError
@@ -47,14 +47,14 @@ def signatures(api: str) -> tuple[Mapping[str, Any], ...]:
 def bindings(call: Call) -> Iterator[tuple[Bound, Mapping[str, Any]]]:
     """(arguments by name, the signature), for each signature that fits a call."""
     given = call.given or {}
-    if "index" in given:
-        yield dict(given), {}
+    if INDEX in given:
+        yield {0: given[0], "index": given[INDEX]}, {}
         return
     for signature in signatures(call.api):
         names = [name for name in signature if not name.startswith("*")]
         bound: Bound = {key: value for key, value in given.items() if isinstance(key, str)}
         places = [value for key, value in given.items() if isinstance(key, int)]
-        if (several := _several(signature, len(places), bound)) is not None:
+        if (several := _several(signature, places, bound)) is not None:
             places[several:] = [tuple(places[several:])]
         if len(places) > len(names):
             continue
@@ -72,28 +72,57 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-def _several(signature: Mapping[str, Any], count: int, bound: Bound) -> int | None:
+def _several(signature: Mapping[str, Any], places: list, bound: Bound) -> int | None:
     """The position from which on positional arguments are one, as x.view(2, 3) is x.view((2, 3)).
 
-    count: how many there are. bound: the others.
+    places: their values. bound: the others.
     """
-    names = list(signature)
+    names, count = list(signature), len(places)
     first = next((n for n, name in enumerate(names) if name in SEVERAL), count)
     rest = [name for name in names[first + 1 :] if name not in bound]
     # What an axis follows is one argument: torch.stack(tensors, 1), x.repeat_interleave(2, 1).
     more = "dim" in rest or any(signature[name] is defaults.REQUIRED for name in rest)
-    return first if count > first + 1 and not more else None
+    if more or count <= first + 1:
+        return None
+    # A tensor is none of several numbers: this signature is that of another call.
+    other = names[first] != "tensors" and places[first] is Told.TENSOR
+    return None if other else first
 
 
 def gathered(call: Call) -> int | None:
     """The position from which on the arguments of a call are one tuple; None: nowhere."""
     given = call.given or {}
     keywords = {key: value for key, value in given.items() if isinstance(key, str)}
+    places = [value for key, value in given.items() if isinstance(key, int)]
     for signature in signatures(call.api):
-        first = _several(signature, len(given) - len(keywords), keywords)
+        if "*" in given:
+            first = _unpacked(signature, len(places))
+        elif (first := _several(signature, places, keywords)) is None:
+            first = _alone(signature, places)
         if first is not None:
             return first
     return None
+
+
+def _unpacked(signature: Mapping[str, Any], count: int) -> int | None:
+    """The position of what x.view(2, *sizes) gives one by one. count: of those before the star."""
+    names = list(signature)
+    first = next((n for n, name in enumerate(names) if _of_numbers(signature, name)), None)
+    return None if first is None or first > count or "dim" in names[first:] else first
+
+
+def _alone(signature: Mapping[str, Any], places: list) -> int | None:
+    """The last position, where it is the only number of several, as in x.reshape(-1)."""
+    last, *rest = list(signature)[len(places) - 1 :] or [""]
+    told = bool(places) and type(places[-1]) is int
+    # x.repeat_interleave(2, 1) repeats, and takes a number.
+    several = last and _of_numbers(signature, last) and "dim" not in rest
+    return len(places) - 1 if told and several else None
+
+
+def _of_numbers(signature: Mapping[str, Any], name: str) -> bool:
+    """Whether an argument is several numbers; the `dims` of tensordot, 2 if not told, are one."""
+    return name in SEVERAL and signature[name] is defaults.REQUIRED
 
 
 class Compared:
@@ -126,8 +155,8 @@ class Compared:
         """The examples with arguments such as those of a call; empty: none are compared."""
         if call.given is None:
             return self.examples
-        if call.given.get("index") is not None:
-            return [e for e in self.examples if call.given["index"] in _index(e)]
+        if INDEX in call.given:
+            return [e for e in self.examples if call.given[INDEX] in _index(e)]
         best: list[Example] = []
         for bound, signature in bindings(call):
             found = [e for e in self.examples if self._fits(call, e, bound, signature)]
@@ -151,7 +180,7 @@ class Compared:
 
     def strange(self, call: Call) -> list[str]:
         """The arguments of a call that no example has, spelled."""
-        if "index" in (call.given or {}):
+        if INDEX in (call.given or {}):
             return ["such an index"]
         least: list[str] | None = None
         for bound, signature in bindings(call):
@@ -281,3 +310,19 @@ def _default(value: Any, default: Any) -> bool:
 def beyond(example: Example, counterpart: Counterpart, limits: Mapping[str, Any]) -> list[str]:
     """The limits of a counterpart that an example lies beyond."""
     return [name for name in counterpart.without if limits[name](example)]
+
+
+def by_inputs(limit: Callable, outside: Sequence[Example], fitting: Sequence[Example]) -> bool:
+    """Whether a limit is one of values or shapes, beyond which a call with any arguments may be.
+
+    limit: whether an example lies beyond it. outside: examples that do, with other arguments than
+    the call's. fitting: examples with the call's.
+    """
+    for one in outside:
+        for other in fitting:
+            # An example of these inputs and those arguments may make no sense.
+            with contextlib.suppress(LookupError, TypeError, ValueError, ArithmeticError):
+                moved = replace(other, inputs=one.inputs, dtype=one.dtype)
+                if len(one.inputs) == len(other.inputs) and limit(moved):
+                    return True
+    return False

@@ -1,7 +1,8 @@
 """Python files, and where the names in them are defined: in the file, beside it, in its package."""
 
 import ast
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +20,9 @@ class File:
 
     def __init__(self, path: Path):
         self.path = path.resolve()
+        if path.suffix == ".ipynb":
+            cure = f"save its code as Python: jupyter nbconvert --to script {path.name}"
+            raise CoverageError(f"{path} is a notebook; {cure}")
         try:
             self.tree = ast.parse(path.read_bytes(), str(path))
         except OSError as error:
@@ -84,6 +88,17 @@ class File:
         return ".".join([*parts, *rest.split(".")])
 
 
+def below(folder: Path) -> Iterator[Path]:
+    """The Python files below a folder, but for hidden folders and virtual environments."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [
+            name
+            for name in sorted(folders)
+            if not (name.startswith(".") or Path(parent, name, "pyvenv.cfg").is_file())
+        ]
+        yield from (Path(parent, name) for name in sorted(names) if name.endswith(".py"))
+
+
 class Project:
     """The files that were parsed, by path, and the names in them."""
 
@@ -92,10 +107,10 @@ class Project:
 
     def file(self, path: Path) -> File:
         """The file of a path; parsed once."""
-        path = path.resolve()
-        if path not in self._files:
-            self._files[path] = File(path)
-        return self._files[path]
+        key = path.resolve()
+        if key not in self._files:
+            self._files[key] = File(path)
+        return self._files[key]
 
     def find(self, file: File, dotted: str, seen: frozenset = frozenset()) -> tuple | None:
         """(file, name) that defines a dotted name; the name is "" for a module. None: not here.

@@ -50,6 +50,7 @@ class Declarations:
     figures: the accepted errors, as `accepted.read` returns them.
     findings: the scripts that show discrepancies.
     stood_in: the functions of MindSpore that have no kernel on a CPU, but a stand-in.
+    show_too: function -> the findings about another one that its stand-in shows, too.
     """
 
     def __init__(
@@ -61,9 +62,11 @@ class Declarations:
         figures: Mapping[str, Any],
         findings: Sequence[Finding] = (),
         stood_in: frozenset[str] = frozenset(),
+        show_too: Mapping[str, Sequence[str]] | None = None,
     ):
         self.aliases, self.declared, self.figures = aliases, declared, figures
         self.findings, self.stood_in = findings, stood_in
+        self.show_too = show_too or {}
         self.by_torch: dict[str, list[Operator]] = {}
         self.by_word: dict[str, list[Operator]] = {}
         for operator in operators:
@@ -96,6 +99,10 @@ class Declarations:
             return self._layers.get(api, [])
         return [self.references[api]] if api in self.references else []
 
+    def shows(self, api: str, finding: Finding) -> bool:
+        """Whether a call of MindSpore, or what stands for it, does what a finding says."""
+        return f"mindspore.{api}" in finding.apis or finding.name in self.show_too.get(api, ())
+
     def same(self, api: str, other: str) -> bool:
         """Whether two names are one function: as a function, as a method or as a class."""
         if api == other or changes_its_tensor(api) or changes_its_tensor(other):
@@ -119,15 +126,15 @@ def load() -> Declarations:
     Raises CoverageError where there is no clone of the repository.
     """
     demand_clone("the table of what is verified")
-    from equivalence.stand_ins.table import OVERLOADS, STAND_INS
+    from equivalence.stand_ins import table
 
     apis, operators = _declarations("apis"), _declarations("operators").operators()
     figures = accepted.read(accepted.path_of("cpu"))
     found = scripts.read_all(scripts.FOLDER)
-    stood_in = frozenset(api for api, _ in [*STAND_INS.values(), *OVERLOADS.values()])
-    stood_in |= {each.api for each in _declarations("operators.only_ascend").COUNTERPARTS.values()}
-    declared = apis.declared()
-    return Declarations(operators, apis.LAYERS, apis.ALIASES, declared, figures, found, stood_in)
+    of_ascend = _declarations("operators.only_ascend").COUNTERPARTS.values()
+    alone = table.functions() | {each.api for each in of_ascend}
+    named = (operators, apis.LAYERS, apis.ALIASES, apis.declared())
+    return Declarations(*named, figures, found, alone, table.SHOW_TOO)
 
 
 def demand_clone(what: str) -> None:

@@ -41,6 +41,8 @@ COMPARED = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "e
 UNARY = {ast.USub: "neg", ast.Invert: "bitwise_not"}
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 PERHAPS = (Kind.TENSOR, Kind.UNKNOWN)
+INDEX = "[]"
+"""What is given in brackets; torch.gather has an argument called index."""
 
 
 class Told(Enum):
@@ -265,7 +267,7 @@ class Reader(ast.NodeVisitor):
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             if index == "places" and any(isinstance(p, ast.Slice) and p.step for p in parts):
                 index = "steps"
-            given = {0: Told.TENSOR, "index": index}
+            given = {0: Told.TENSOR, INDEX: index}
             self._add(f"{TENSOR}.{name}", node, given, kind is Kind.TENSOR)
 
     def _of_places(self, index: ast.expr, rest: bool) -> bool:

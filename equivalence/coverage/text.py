@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from equivalence.coverage.compared import PLACES, gathered, signatures
-from equivalence.coverage.reader import Call, literal
+from equivalence.coverage.compared import PLACES, bindings, gathered, signatures
+from equivalence.coverage.defaults import REQUIRED
+from equivalence.coverage.reader import INDEX, Call, Told, literal
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.usage import Usage, list_uses, natural_key
 from equivalence.coverage.verdict import STOOD_IN, TITLES, Danger, Judge, Verdict
+from equivalence.targets import resolve
 
 WIDTH = 120
 """Columns of the table; longer text is wrapped."""
@@ -81,9 +83,8 @@ def _rows(judged: Sequence[Judged]) -> list[str]:
 
 
 def _spelled(call: Call) -> str:
-    method = call.api.rpartition(".")[2]
-    if method in ("__getitem__", "__setitem__") and call.given and "index" in call.given:
-        return INDEXED[method, call.given["index"]]
+    if call.given and INDEX in call.given:
+        return INDEXED[call.api.rpartition(".")[2], call.given[INDEX]]
     return call.spelled()
 
 
@@ -195,7 +196,7 @@ def hint(call: Call, verdict: Verdict, judge: Judge) -> str:
     """What to write instead of a call; empty where nothing is known that is right."""
     node = call.node
     if call.api == f"{TENSOR}.__setitem__":
-        masked = (call.given or {}).get("index") == "elements" and isinstance(node, ast.Subscript)
+        masked = (call.given or {}).get(INDEX) == "elements" and isinstance(node, ast.Subscript)
         if masked and verdict.danger in (Danger.SILENT, Danger.SOMETIMES):
             tensor, index = ast.unparse(node.value), ast.unparse(node.slice)
             return f"{tensor} = ms.ops.where({index}, value, {tensor}), where {index} is a mask"
@@ -240,43 +241,59 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     """A call under MindSpore's names, with its arguments as they are compared: by name."""
     counterpart = verdict.counterpart
     if counterpart.through:
-        return f"ms.{counterpart.api}, as {counterpart.through} calls it"
+        told = [
+            f"{name}={each!r}" for name, each in left(call, verdict).items() if each is not None
+        ]
+        more = f" with {', '.join(told)}" if told else ""
+        return f"ms.{counterpart.api}, as {counterpart.through} calls it{more}"
     if verdict.built and not verdict.built.startswith("mindspore."):
-        left = ", ".join(f"{name}={value!r}" for name, value in verdict.left.items())
-        return f"ms.{counterpart.api}, as {verdict.built} builds it{left and f' with {left}'}"
+        told = [f"{name}={value!r}" for name, value in verdict.left.items()]
+        more = f" with {', '.join(told)}" if told else ""
+        return f"ms.{counterpart.api}, as {verdict.built} builds it{more}"
     arguments = list(map(ast.unparse, node.args))
     method = call.api.startswith(f"{TENSOR}.") and isinstance(node.func, ast.Attribute)
-    if method and counterpart.api.startswith("Tensor."):
-        plain = [*arguments, *(ast.unparse(each) for each in node.keywords)]
-        name = counterpart.api.partition(".")[2]
-        return f"{ast.unparse(node.func.value)}.{name}({', '.join(plain)})"
     if method:
         arguments.insert(0, ast.unparse(node.func.value))
     if (first := gathered(call)) is not None and first < len(arguments):
-        arguments[first:] = [f"({', '.join(arguments[first:])})"]
+        arguments[first:] = [_tuple(arguments[first:])]
+    if method and counterpart.api.startswith("Tensor."):
+        receiver, *plain = [*arguments, *(ast.unparse(each) for each in node.keywords)]
+        return f"{receiver}.{counterpart.api.partition('.')[2]}({', '.join(plain)})"
+    given = call.given or {}
     names = max(
         (list(signature)[: len(arguments)] for signature in signatures(call.api)),
-        key=lambda names: len(verdict.named & set(names)),
+        # What is compared by name is no tensor: one overload of repeat_interleave begins with it.
+        key=lambda names: sum(
+            -1 if given.get(number) is Told.TENSOR else 1
+            for number, name in enumerate(names)
+            if name in verdict.named
+        ),
         default=[],
     )
-    words = [
-        f"{counterpart.names.get(name, name)}={_as_compared(name, text, verdict)}"
-        if name in verdict.named
-        else text
-        for name, text in zip_longest(names, arguments, fillvalue="")
-        if text and name not in PLACES
-    ]
-    words += [
-        f"{counterpart.names.get(each.arg, each.arg)}"
-        f"={_as_compared(each.arg, ast.unparse(each.value), verdict)}"
-        if each.arg
-        else f"**{ast.unparse(each.value)}"
-        for each in node.keywords
-        if each.arg not in PLACES
-    ]
-    given = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
+    unpacked = next((n for n, text in enumerate(arguments) if text.startswith("*")), None)
+    if unpacked is not None and verdict.named & set(names[unpacked:]):
+        return ""  # nobody knows which arguments these are
+    words, keywords = [], {}
+    for name, text in zip_longest(names, arguments, fillvalue=""):
+        if text and name not in PLACES:
+            if name in verdict.named:
+                keywords[counterpart.names.get(name, name)] = _as_compared(name, text, verdict)
+            else:
+                words.append(text)
+    inputs = _inputs_by_name(call, node, verdict)
+    words += inputs.values()
+    for each in node.keywords:
+        if each.arg not in PLACES and each.arg not in inputs:
+            name, text = each.arg or "**", ast.unparse(each.value)
+            keywords[counterpart.names.get(name, name)] = _as_compared(name, text, verdict)
+    # What stands between the inputs: ops.gather_elements(x, 1, index).
+    place, name = resolve("ms_models.operators:AMONG_INPUTS").get(counterpart.api, (0, ""))
+    if name in keywords and len(words) >= place:
+        words.insert(place, keywords.pop(name))
+    words += [f"**{text}" if key == "**" else f"{key}={text}" for key, text in keywords.items()]
+    told = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
     for name, (ours, _) in counterpart.defaults.items():
-        if name not in given:
+        if name not in told:
             words.append(f"{counterpart.names.get(name, name)}={ours!r}")
     made = f"ms.{counterpart.api}({', '.join(words)})"
     layer = counterpart.api.startswith("nn.") and not is_class(call.api)
@@ -285,6 +302,31 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
             f"lambda x: {made.replace('(', '(x, ' if words else '(x', 1)}"  # a function, no layer
         )
     return f"{made}, a layer" if layer else made
+
+
+def left(call: Call, verdict: Verdict) -> dict[str, Any]:
+    """PyTorch's defaults of what a call does not tell, and the comparison does."""
+    for bound, signature in bindings(call) if call.given is not None else ():
+        names = [name for name in signature if name in verdict.named and name not in bound]
+        values = {name: signature[name] for name in names if signature[name] is not REQUIRED}
+        # A schema has lists; MindSpore takes tuples.
+        return {n: tuple(each) if isinstance(each, list) else each for n, each in values.items()}
+    return {}
+
+
+def _inputs_by_name(call: Call, node: ast.Call, verdict: Verdict) -> dict[str, str]:
+    """The code of the inputs that are given by name, in order: MindSpore names them otherwise."""
+    given = {each.arg: ast.unparse(each.value) for each in node.keywords}
+    for signature in signatures(call.api):
+        if given.keys() <= signature.keys():
+            inputs = [name for name in signature if signature[name] is REQUIRED]
+            return {n: given[n] for n in inputs if n in given and n not in verdict.named}
+    return {}
+
+
+def _tuple(items: list[str]) -> str:
+    """The code of a tuple."""
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def _as_compared(name: str, text: str, verdict: Verdict) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equivalence.coverage.files import File, Project
+from equivalence.coverage.files import File, Project, below
 from equivalence.coverage.reader import Call, Reader
 from equivalence.coverage.torch_names import ROOTS, public_class
 from equivalence.coverage.values import Kind, Scope
@@ -24,7 +24,7 @@ class Usage:
     """What a target uses.
 
     calls: the calls of PyTorch.
-    others: the packages, and the names in packages, that were not looked into.
+    others: the packages, the names in packages, and the files that were not looked into.
     files: the files that were read.
     """
 
@@ -100,17 +100,24 @@ class Follower:
 def of_path(path: Path, known: Callable[[str], bool] = lambda _: False) -> Usage:
     """The calls in all code of a file, or of the files below a folder; each place is a line.
 
-    Raises CoverageError for what is no Python, and for a folder without any.
+    Raises CoverageError for a file that is no Python, and for a folder without any. In a folder
+    with others, such a file is told as not looked into.
     """
     if not path.is_dir():
         follower = Follower(known, path)
         follower.read_files(path)
         return follower.usage
-    follower = Follower(known)
-    files = sorted(path.rglob("*.py"))
-    if not files:
-        raise CoverageError(f"{path} has no Python files")
-    follower.read_files(*files)
+    follower, right, wrong = Follower(known), [], []
+    for file in below(path):
+        try:
+            follower.project.file(file)
+            right.append(file)
+        except CoverageError as error:
+            wrong.append(error)
+    if not right:
+        raise wrong[0] if wrong else CoverageError(f"{path} has no Python files")
+    follower.read_files(*right)
+    follower.usage.others |= set(map(str, wrong))
     return follower.usage
 
 

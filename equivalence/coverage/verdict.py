@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from equivalence.coverage.compared import Compared, beyond, bindings, signatures
+from equivalence.coverage.compared import Compared, beyond, bindings, by_inputs, signatures
 from equivalence.coverage.defaults import REQUIRED
 from equivalence.coverage.known import Declarations, Layer
 from equivalence.coverage.reader import Call, Told, literal
@@ -107,11 +107,12 @@ class Judge:
     """Judges calls by what is declared.
 
     known: the declarations and findings.
+    compared: an operator -> what is compared of it.
     """
 
     def __init__(self, known: Declarations):
         self.known = known
-        self._compared = functools.cache(Compared)
+        self.compared = functools.cache(Compared)
         self._verdicts: dict[tuple, Verdict] = {}
 
     def judge(self, call: Call) -> Verdict:
@@ -134,14 +135,14 @@ class Judge:
             self._of_layer(call, layer, options, strange)
         for api, option in options.items():
             for finding, certain in found:
-                if finding.api.removeprefix("mindspore.") == api:
+                if self.known.shows(api, finding):
                     _add_finding(option, finding, certain)
         if _changes_its_input(call):
             for option in options.values():
                 _worsen(option, Danger.SOMETIMES, INPLACE)
         named: dict[str, set[str]] = {}
         for operator in fitting:
-            for name, values in self._compared(operator).named(call).items():
+            for name, values in self.compared(operator).named(call).items():
                 named.setdefault(name, set()).update(values)
         strange += [f"{name}=... but {', '.join(map(repr, sorted(named[name])))}" for name in named]
         if options and not named:
@@ -186,7 +187,9 @@ class Judge:
                 continue
             dangers.append((danger, finding))
         if dangers:
-            verdict.danger = min(danger for danger, _ in dangers)
+            kinds = {danger for danger, _ in dangers}
+            # What raises whatever the values are, differs for none of them.
+            verdict.danger = min(kinds - {Danger.SOMETIMES} if Danger.RAISES in kinds else kinds)
             verdict.reasons = [_told(each) for _, each in sorted(dangers, key=lambda one: one[0])]
             verdict.remarks += [why] if operators else []
             verdict.findings = [each.name for _, each in dangers]
@@ -213,7 +216,7 @@ class Judge:
         self, call: Call, operator: Operator, options: dict[str, Verdict], strange: list[str]
     ) -> bool:
         """Add what an operator says of a call; False where it has no example of its arguments."""
-        compared = self._compared(operator)
+        compared = self.compared(operator)
         fitting = compared.fitting(call)
         if not fitting:
             strange += compared.strange(call) if not strange else []
@@ -322,13 +325,13 @@ def _add_limits(
     beyond_fitting = [beyond(each, counterpart, LIMITS) for each in fitting]
     always = all(beyond_fitting)
     for limit, effect in counterpart.without.items():
-        drawn = any(LIMITS[limit](each) for each in compared.examples)
+        outside = [each for each in compared.examples if LIMITS[limit](each)]
         meets = [limit in each for each in beyond_fitting]
-        if drawn and not any(meets):
+        if outside and not any(meets) and not by_inputs(LIMITS[limit], outside, fitting):
             continue  # only other arguments lie beyond it
         words = f"{limit.replace('_', ' ')}: {effect}"
         refused = any(word in effect for word in REFUSALS)
-        if all(meets) and drawn:
+        if all(meets) and outside:
             _worsen(option, Danger.RAISES if refused else Danger.SILENT, words)
         elif refused or limit in SCOPE or any(word in limit for word in DTYPES):
             _note(option.remarks, words)

@@ -121,7 +121,7 @@ def show_command(names: list[str], report: bool = False) -> int:
             continue
         print(f"{one.name}: {one.title}\n  {one.kind}: {KINDS[one.kind]}")
         print(f"  {one.severity}: {SEVERITIES[one.severity]}; when: {one.when or 'always'}")
-        print(f"  MindSpore {one.api}; PyTorch {', '.join(one.torch) or '-'}")
+        print(f"  MindSpore {', '.join(one.apis)}; PyTorch {', '.join(one.torch) or '-'}")
         print("", one.path.read_text(encoding="utf-8"), sep="\n")
     return 0
 

@@ -2,7 +2,8 @@
 
 A script lies in the folder of its kind: `findings/kernel/relu_nan.py`. The first line of its
 docstring says what is wrong, its constant `API` where, `SEVERITY` how bad it is, `WHEN` what it
-needs, and `TORCH` which calls of PyTorch it is about. It prints a line `expected ...` and, as
+needs, and `TORCH` which calls of PyTorch it is about; `ALSO` has other calls of MindSpore that do
+the same. It prints a line `expected ...` and, as
 its last line, `got ...`. It ends with exit code 1 while the discrepancy stands, and with 0 once it
 is gone. A script of the kind `crash` is ended by a signal while the discrepancy stands, after it
 printed what PyTorch expects: where PyTorch ends the process, it is no discrepancy. A script that
@@ -21,6 +22,7 @@ from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import temporary
+from equivalence.words import nearest
 
 FOLDER = Path(__file__).parents[2] / "findings"
 """The folder with the scripts, in one folder for each kind."""
@@ -34,8 +36,9 @@ KINDS = {  # the names of the folders, in the order in which findings are listed
     "crash": "the process is ended by a signal",
 }
 
-CONSTANTS = ("API", "KIND", "SEVERITY", "WHEN", "TORCH", "ERROR")
+CONSTANTS = ("API", "ALSO", "KIND", "SEVERITY", "WHEN", "TORCH", "ERROR")
 """What a script says of itself, as constants."""
+KEPT = ast.Constant | ast.Tuple | ast.Dict
 
 THERE, CRASHES, GONE, FAILED = "there", "crashes", "gone", "failed"
 """States of a finding: it stands (THERE, CRASHES), it is GONE, or its script FAILED."""
@@ -75,6 +78,7 @@ class Finding(NamedTuple):
     error: words that the two lines must have, all of them: those of the errors that are expected.
     Another error is none of this finding.
     details: the rest of its docstring.
+    also: (another call of MindSpore that does the same, what `got` is with it).
     """
 
     path: Path
@@ -86,11 +90,17 @@ class Finding(NamedTuple):
     torch: tuple[str, ...]
     error: tuple[str, ...]
     details: str
+    also: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the file, without the suffix."""
         return self.path.stem
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """All calls of MindSpore that it is about."""
+        return (self.api, *(api for api, _ in self.also))
 
 
 class Result(NamedTuple):
@@ -125,7 +135,7 @@ def read(path: Path) -> Finding:
     constants = {
         target.id: ast.literal_eval(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.Tuple)
+        if isinstance(node, ast.Assign) and isinstance(node.value, KEPT)
         for target in node.targets
         if isinstance(target, ast.Name) and target.id in CONSTANTS
     }
@@ -140,10 +150,14 @@ def read(path: Path) -> Finding:
     torch = constants.get("TORCH")
     if not (isinstance(torch, tuple) and all(isinstance(each, str) for each in torch)):
         raise FindingError(f"{path} has no TORCH, a tuple of calls such as ('torch.topk(k=0)',)")
+    also = constants.get("ALSO", {})
+    if not (isinstance(also, dict) and all(isinstance(each, str) for each in also.values())):
+        raise FindingError(f"{path} has an ALSO that is not {{'mindspore.mint.div': CODE OF got}}")
     error = constants.get("ERROR", ())
     error = (error,) if isinstance(error, str) else error
     when = constants.get("WHEN", "")
-    return Finding(path, kind, api, title, severity, when, torch, error, details.strip())
+    details, also = details.strip(), (*also.items(),)
+    return Finding(path, kind, api, title, severity, when, torch, error, details, also)
 
 
 def read_all(folder: Path) -> list[Finding]:
@@ -164,9 +178,10 @@ def read_all(folder: Path) -> list[Finding]:
 def choose(findings: list[Finding], names: Iterable[str]) -> list[Finding]:
     """The findings of these names; all for no names. FindingError for an unknown name."""
     chosen_names = set(names)
-    unknown = sorted(chosen_names - {finding.name for finding in findings})
-    if unknown:
-        raise FindingError(f"no finding is called {unknown[0]}; see the names of {FOLDER.name}/")
+    known = {finding.name for finding in findings}
+    if unknown := sorted(chosen_names - known):
+        near = nearest(unknown[0], known)
+        raise FindingError(f"no finding is called {unknown[0]}{near}; equivalence findings list")
     return [finding for finding in findings if not chosen_names or finding.name in chosen_names]
 
 

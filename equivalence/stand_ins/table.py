@@ -192,3 +192,39 @@ METHODS: dict[str, Callable] = {
     "zero_": in_place.zero,
 }
 """Method of `Tensor` -> its stand-in, in PyNative mode alone."""
+
+CALLERS: dict[str, str] = {
+    "mint.arccos": "mint.acos",
+    "mint.arccosh": "mint.acosh",
+    "mint.arcsin": "mint.asin",
+    "mint.arcsinh": "mint.asinh",
+    "mint.arctan": "mint.atan",
+    "mint.arctan2": "mint.atan2",
+    "mint.linalg.inv": "mint.inverse",
+    "mint.linalg.matrix_norm": "mint.linalg.vector_norm",
+    "mint.linalg.norm": "mint.linalg.vector_norm",
+    "mint.nn.functional.cross_entropy": "mint.nn.functional.log_softmax",
+    "mint.nn.functional.normalize": "mint.linalg.vector_norm",
+    "mint.nn.functional.relu6": "mint.nn.functional.hardtanh",
+    "mint.norm": "mint.linalg.vector_norm",
+    "mint.special.exp2": "mint.exp2",
+    "mint.special.log_softmax": "mint.nn.functional.log_softmax",
+}
+"""Function of MindSpore -> one that it always calls, for which another stands on a CPU."""
+
+SHOW_TOO: dict[str, tuple[str, ...]] = {
+    "mint.linalg.norm": ("norm_gradient_at_zero",),
+    "mint.nn.functional.max_pool2d": ("max_pool_nan",),
+    "mint.nn.functional.normalize": ("norm_gradient_at_zero",),
+    "mint.sort": ("sort_nan",),
+    "mint.std": ("std_gradient_of_constant",),
+    "mint.topk": ("sort_nan",),
+}
+"""Function -> the findings about another function that its stand-in shows, too. What the kernel
+does there, a CPU does not tell."""
+
+
+def functions() -> frozenset[str]:
+    """The functions of MindSpore, below `mindspore`, that a CPU runs through stand-ins alone."""
+    alone = [each for name, each in STAND_INS.items() if name not in PARTLY]
+    return frozenset(api for api, _ in [*alone, *OVERLOADS.values()]) | {*CALLERS}

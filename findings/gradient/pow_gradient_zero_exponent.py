@@ -10,9 +10,14 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.pow"
+ALSO = {
+    "mindspore.mint.pow": (
+        "ms.grad(lambda x: ms.mint.pow(x, ms.ops.zeros(3)).sum())(ms.Tensor(x)).asnumpy()"
+    ),
+}
 SEVERITY = "silent"
 WHEN = "zeros"
-TORCH = ("torch.pow",)
+TORCH = ("torch.pow(exponent=0)",)
 
 x = np.float32([0, 1, 2])
 t = torch.tensor(x, requires_grad=True)

@@ -15,6 +15,17 @@ import torch
 import torch.nn.functional as F
 
 API = "mindspore.ops.cross_entropy"
+ALSO = {
+    "mindspore.ops.nll_loss": (
+        "ms.ops.nll_loss(ms.ops.log_softmax(ms.Tensor(x)), ms.Tensor(label)).asnumpy()"
+    ),
+    "mindspore.nn.NLLLoss": (
+        "ms.nn.NLLLoss()(ms.ops.log_softmax(ms.Tensor(x)), ms.Tensor(label)).asnumpy()"
+    ),
+    "mindspore.nn.CrossEntropyLoss": (
+        "ms.nn.CrossEntropyLoss()(ms.Tensor(x), ms.Tensor(label)).asnumpy()"
+    ),
+}
 SEVERITY = "silent"
 WHEN = "infinities"
 TORCH = (

@@ -7,9 +7,14 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.div"
+ALSO = {
+    "mindspore.ops.true_divide": "ms.ops.true_divide(ms.Tensor(x), ms.Tensor(zero)).asnumpy()",
+    "mindspore.mint.div": "ms.mint.div(ms.Tensor(x), ms.Tensor(zero)).asnumpy()",
+    "mindspore.mint.divide": "ms.mint.divide(ms.Tensor(x), ms.Tensor(zero)).asnumpy()",
+}
 SEVERITY = "silent"
 WHEN = "-0.0"
-TORCH = ("torch.div",)
+TORCH = ("torch.div(other=0)", "torch.true_divide(other=0)")
 
 x, zero = np.float32([1, -1]), np.float32([-0.0])
 expected = (torch.tensor(x) / torch.tensor(zero)).numpy()

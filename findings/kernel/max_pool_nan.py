@@ -7,6 +7,10 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.max_pool2d"
+ALSO = {
+    "mindspore.nn.MaxPool2d": "ms.nn.MaxPool2d(2, 2)(ms.Tensor(x)).ravel().asnumpy()",
+    "mindspore.nn.MaxPool3d": "ms.nn.MaxPool3d((1, 2, 2), 2)(ms.Tensor(x[None])).ravel().asnumpy()",
+}
 SEVERITY = "silent"
 WHEN = "NaN"
 TORCH = (

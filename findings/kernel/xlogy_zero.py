@@ -7,6 +7,9 @@ import numpy as np
 import torch
 
 API = "mindspore.ops.xlogy"
+ALSO = {
+    "mindspore.mint.xlogy": "ms.mint.xlogy(ms.Tensor(x), ms.Tensor([0.0, 1.0])).asnumpy()",
+}
 SEVERITY = "silent"
 WHEN = "zeros"
 TORCH = ("torch.xlogy",)

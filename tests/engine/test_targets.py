@@ -53,6 +53,13 @@ def test_a_missing_module_is_named(missing):
         resolve(f"{missing}:pair")
 
 
+@pytest.mark.parametrize("file", ["net.py", "./net.py", "parts/net.py"])
+def test_a_file_in_the_place_of_a_module_is_told(file):
+    name = "parts.net" if "parts" in file else "net"
+    with pytest.raises(DeclarationError, match=f"write its name, as in import: {name}:pair"):
+        resolve(f"{file}:pair")
+
+
 def test_a_missing_attribute_is_named_with_its_module():
     complaint = "'twin_models.good:pear': module 'twin_models.good' has no attribute 'pear'"
     with pytest.raises(DeclarationError, match=complaint):

@@ -15,7 +15,7 @@ import torch
 from equivalence import targets
 from equivalence.coverage.compared import PLACES, signatures
 from equivalence.coverage.reader import Call, Told, literal
-from equivalence.coverage.text import hint
+from equivalence.coverage.text import hint, left
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.verdict import Judge, Verdict
 from tests.engine.coverage.watched import OPERATORS, Kept, tensors
@@ -143,6 +143,7 @@ def _by_name(site: Site, kept: Kept) -> Callable[..., Any]:
         if verdict.built and of_class and not counterpart.through:
             return targets.resolve(verdict.built)(**verdict.left, **told)
         if counterpart.through:
+            told = left(call, verdict) | told
             through = targets.resolve(counterpart.through)
             told = {key: _word(value) for key, value in told.items()}
             if of_class and isinstance(through, type):
@@ -180,7 +181,13 @@ class Made(torch.nn.Module):
         self.function, self.kept, self.cast = function, kept, cast
 
     def forward(self, *inputs):
-        arguments, named = _filled((self.kept.arguments, self.kept.named), iter(inputs))
+        # The suite widens int32, as labels are given; the call had what it had.
+        before = with_elements((self.kept.arguments, self.kept.named))
+        own = [
+            each if each.is_floating_point() else each.to(old.dtype)
+            for each, old in zip(inputs, before, strict=True)
+        ]
+        arguments, named = _filled((self.kept.arguments, self.kept.named), iter(own))
         found = tensors(self.function(*arguments, **named))
         whole = [not (each.is_floating_point() or each.dtype == torch.bool) for each in found]
         dtype = getattr(torch, self.cast or "int64")
@@ -195,34 +202,63 @@ class MadeBeside(ms.nn.Cell):
 
     def __init__(self, function: Callable, kept: Kept):
         super().__init__()
-        self.function, self.kept = function, kept
+        self.function, given = function, (kept.arguments, kept.named)
+        # Empty ones are made beforehand: no call of PyTorch may be among those of MindSpore.
+        self.given = _filled(given, iter(with_elements(given)), in_mindspore)
 
     def construct(self, *inputs):
-        arguments, named = _filled((self.kept.arguments, self.kept.named), iter(inputs))
-        return tuple(_leaves(self.function(*map(in_mindspore, arguments), **in_mindspore(named))))
+        arguments, named = _filled(self.given, iter(inputs))
+        return tuple(leaves(self.function(*map(in_mindspore, arguments), **in_mindspore(named))))
 
 
-def _leaves(value: Any) -> list:
+def leaves(value: Any) -> list:
+    """The tensors of MindSpore in nested values, in order."""
     if isinstance(value, list | tuple):
-        return [leaf for each in value for leaf in _leaves(each)]
+        return [leaf for each in value for leaf in leaves(each)]
     return [value] if isinstance(value, ms.Tensor) else []
 
 
-def _filled(value: Any, inputs: Any) -> Any:
-    """Nested arguments with the next inputs in the place of tensors."""
+def with_elements(value: Any) -> list[torch.Tensor]:
+    """The tensors in nested values that have elements: those of which values are handed on."""
+    return [each for each in tensors(value) if each.numel()]
+
+
+def untied(call: Call, judge: Judge) -> set[int]:
+    """The inputs that are compared without equal values alone: which is first, none promises."""
+    kinds: dict[int, set[str]] = {}
+    for operator_ in judge.known.operators(call.api):
+        for example in judge.compared(operator_).fitting(call):
+            for number, draw in enumerate(example.inputs):
+                kinds.setdefault(number, set()).add(draw.kind)
+    return {number for number, drawn in kinds.items() if drawn == {"distinct"}}
+
+
+def places(values: torch.Tensor) -> torch.Tensor:
+    """Each value's place in the order of all of them, around zero; equal ones stand in a row."""
+    order = values.reshape(-1).argsort(stable=True).argsort()
+    return (order - order.numel() // 2).reshape(values.shape).to(values.dtype)
+
+
+def _filled(value: Any, inputs: Any, empty: Callable = lambda each: each) -> Any:
+    """Nested arguments with the next inputs in the place of tensors. empty: of one without any."""
     if isinstance(value, torch.Tensor):
-        return next(inputs)
+        return next(inputs) if value.numel() else empty(value)
     if isinstance(value, slice):
-        return slice(*(_filled(each, inputs) for each in (value.start, value.stop, value.step)))
+        parts = (value.start, value.stop, value.step)
+        return slice(*(_filled(each, inputs, empty) for each in parts))
     if isinstance(value, dict):
-        return {key: _filled(each, inputs) for key, each in value.items()}
+        return {key: _filled(each, inputs, empty) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_filled(each, inputs) for each in value)
+        return type(value)(_filled(each, inputs, empty) for each in value)
     return value
 
 
 def in_mindspore(value: Any) -> Any:
     """Arguments of PyTorch as MindSpore has them."""
+    if isinstance(value, torch.Tensor):
+        return ms.Tensor(value.numpy())
+    if isinstance(value, slice):
+        return slice(*map(in_mindspore, (value.start, value.stop, value.step)))
     if isinstance(value, torch.dtype):
         word = str(value).removeprefix("torch.")
         return getattr(ms, {"bool": "bool_"}.get(word, word))

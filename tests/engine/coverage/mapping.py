@@ -73,7 +73,7 @@ def row(known: Declarations, torch: str, mindspore: str, said: str) -> Row:
     wrong = tuple(
         finding
         for finding in known.findings
-        if finding.api == f"mindspore.{mindspore}"
+        if f"mindspore.{mindspore}" in finding.apis
         and any(known.same(torch, text.partition("(")[0]) for text in finding.torch)
     )
     return Row(torch, mindspore, said, counterparts, wrong)

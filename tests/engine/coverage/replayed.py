@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from equivalence.coverage.torch_names import TENSOR, computes_nothing, is_class 
 from equivalence.coverage.usage import Follower  # noqa: E402
 from equivalence.coverage.verdict import ONE_DTYPE, Danger, Judge  # noqa: E402
 from equivalence.declare.draws import file  # noqa: E402
-from equivalence.declare.twin import Twin, cases  # noqa: E402
+from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError, IllPosedError  # noqa: E402
 from equivalence.report import text as report  # noqa: E402
 from equivalence.runs import kept as kept_runs  # noqa: E402
@@ -46,8 +47,12 @@ from tests.engine.coverage.calls import (  # noqa: E402
     UnplayableError,
     candidate,
     in_mindspore,
+    leaves,
     of_tensors,
+    places,
     reference,
+    untied,
+    with_elements,
 )
 from tests.engine.coverage.watched import Kept, position, tensors  # noqa: E402
 
@@ -113,7 +118,7 @@ def replay(site: Site, kept: Kept, judge: Judge) -> str:
     if is_class(site.call.api):
         if not kept.inputs:
             raise UnplayableError("the layer was not called")
-        inputs = tensors(kept.inputs[0])
+        given = kept.inputs[0]
 
         def theirs():
             return calls[0](*kept.arguments, **kept.named)
@@ -127,7 +132,7 @@ def replay(site: Site, kept: Kept, judge: Judge) -> str:
         dtypes = {each.dtype for each in tensors(kept.arguments)}
         if len(dtypes) > 1 and ONE_DTYPE in site.verdict.remarks:
             raise UnplayableError(ONE_DTYPE)
-        inputs = tensors((kept.arguments, kept.named))
+        given = (kept.arguments, kept.named)
         cast = site.verdict.counterpart.integers
 
         def theirs():
@@ -136,24 +141,37 @@ def replay(site: Site, kept: Kept, judge: Judge) -> str:
         def ours():
             return MadeBeside(calls[1], kept)
 
-    if not inputs and site.verdict.counterpart.through:
+    if not tensors(given) and site.verdict.counterpart.through:
         raise UnplayableError("makes a tensor through a function that takes the dtype of another")
-    if not inputs:
-        return _alone(theirs, ours)
-    return _judge(theirs, ours, inputs)
+    inputs = with_elements(given)
+    if is_class(site.call.api) and 0 < len(inputs) < len(tensors(given)):
+        raise UnplayableError("one of the inputs of the layer is empty")
+    if inputs:
+        distinct = untied(site.call, judge)
+        values = [places(each) if n in distinct else each for n, each in enumerate(inputs)]
+        return _judge(theirs, ours, values, TwinCase if is_class(site.call.api) else OneCall)
+    return _alone(theirs, ours, given if is_class(site.call.api) else ())
 
 
-def _alone(theirs: Callable, ours: Callable) -> str:
-    """A call without tensors: its result must be the same to the bit."""
-    one = [each.numpy() for each in theirs()()]
-    two = [each.asnumpy() for each in ours()()]
-    same = len(one) == len(two) and all(
-        a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(one, two, strict=True)
-    )
+def _alone(theirs: Callable, ours: Callable, given: tuple) -> str:
+    """A call without values to draw: its result must be the same to the bit. given: to a layer."""
+    one = [each.detach().numpy() for each in tensors(theirs()(*given))]
+    two = [each.asnumpy() for each in leaves(ours()(*in_mindspore(given)))]
+    same = len(one) == len(two) and all(map(_same, one, two))
     return "" if same else f"{one} is {two}"[:200]
 
 
-def _judge(theirs: Callable, ours: Callable, inputs: list) -> str:
+def _same(one: np.ndarray, two: np.ndarray) -> bool:
+    return one.dtype == two.dtype and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+
+
+class OneCall(TwinCase):
+    """A call of a function, judged as an example of an operator is."""
+
+    alone = True
+
+
+def _judge(theirs: Callable, ours: Callable, inputs: list, kind: type[TwinCase]) -> str:
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as during:
         draws = []
         for number, each in enumerate(inputs):
@@ -170,7 +188,8 @@ def _judge(theirs: Callable, ours: Callable, inputs: list) -> str:
             pair="order",
         )
         during.callback(kept_runs.forget)
-        outcome = check.check(next(cases(twin, "cpu")), 0)
+        (case,) = cases(twin, "cpu")
+        outcome = check.check(kind(**{f.name: getattr(case, f.name) for f in fields(case)}), 0)
         if outcome.judgement is not None and outcome.judgement.ill_posed:
             raise IllPosedError(str(outcome.judgement.ill_posed))
         return "" if outcome.passed else _first(outcome)

@@ -2,8 +2,10 @@
 
 import pytest
 
-from equivalence.coverage.compared import Compared, bindings, fits, gathered
+from equivalence.coverage.compared import Compared, bindings, by_inputs, fits, gathered
 from equivalence.coverage.reader import Call, Told
+from equivalence.declare.draws import gaps, normal
+from equivalence.declare.operator import LIMITS, Example
 from tests.twins.operators import operators
 
 X = Told.TENSOR
@@ -67,6 +69,23 @@ def test_sizes_that_are_given_one_by_one_are_one_argument():
     assert of("torch.permute").fitting(call)
 
 
+@pytest.mark.parametrize(
+    ("api", "given", "first"),
+    [
+        ("torch.Tensor.reshape", {1: -1}, 1),
+        ("torch.Tensor.reshape", {1: (-1,)}, None),
+        ("torch.Tensor.reshape", {1: Told.UNKNOWN}, None),  # a shape, or its one number
+        ("torch.Tensor.reshape", {1: 2, "*": Told.UNKNOWN}, 1),
+        ("torch.Tensor.permute", {"*": Told.UNKNOWN}, 1),
+        ("torch.Tensor.repeat_interleave", {1: 2}, None),
+        ("torch.tensordot", {1: X, 2: 2}, None),
+        ("torch.sum", {"*": Told.UNKNOWN}, None),
+    ],
+)
+def test_one_number_of_several_is_a_tuple_and_so_is_what_is_unpacked(api, given, first):
+    assert gathered(Call(api, "1", {0: X, **given})) == first
+
+
 @pytest.mark.parametrize("api", ["torch.stack", "torch.cat"])
 def test_an_axis_behind_a_list_of_tensors_is_none_of_them(api):
     call = Call(api, "1", {0: X, 1: -1})
@@ -106,3 +125,13 @@ def test_an_argument_that_no_example_has_is_named():
 def test_names_that_are_not_written_out_are_those_that_are_compared():
     call = Call("torch.nn.functional.mse_loss", "1", {0: X, 1: X, "reduction": Told.UNKNOWN})
     assert of("torch.nn.functional.mse_loss").named(call) == {"reduction": {"mean", "none", "sum"}}
+
+
+def test_a_limit_of_values_holds_for_all_arguments_and_one_of_arguments_does_not():
+    outside = [Example((gaps(3),), {"dim": 0})]
+    whole = [Example((normal(3),), {"keepdim": False})]
+    assert by_inputs(LIMITS["nan"], outside, whole)
+    assert not by_inputs(lambda example: example.arguments["dim"] == 0, outside, whole)
+    assert not by_inputs(lambda example: "dim" in example.arguments, outside, whole)
+    # An example of a tensor less is another call.
+    assert not by_inputs(LIMITS["nan"], outside, [Example((normal(3), normal(3)))])

@@ -223,6 +223,15 @@ def test_hints_tell_what_to_write_line_by_line(shown, tmp_path):
     assert "4: x += 1\n    x = x + 1    # unknown: not compared" in out
 
 
+def test_an_argument_called_index_is_no_index(shown, tmp_path):
+    code, out, errors = shown(
+        write(tmp_path, "import torch\ntorch.clip(x, index=1)\ntorch.abs(x)[1:]")
+    )
+    assert (code, errors) == (1, "")
+    assert "torch.clip(..., index=1)" in out
+    assert "x[1, 2:]" in out
+
+
 def test_all_of_it_can_be_written_as_json(shown, tmp_path):
     path = write(tmp_path, "import torch\ntorch.softmax(x, dim=1)\n")
     code, _, _ = shown(path, "--json", tmp_path / "calls.json")
@@ -281,6 +290,13 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(shown, arguments, words):
     assert words in errors
     assert errors.startswith("error: ")
     assert errors.count("\n") == 1
+
+
+def test_a_name_that_is_nearly_that_of_a_file_is_told(shown, tmp_path):
+    write(tmp_path, "import torch\ntorch.clip(x)")
+    code, _, errors = shown(tmp_path / "nett.py")
+    assert code == 2
+    assert "no such file or folder; nearest: net.py; for" in errors
 
 
 @pytest.mark.parametrize("text", ["", "x = (", "import torch", "from numpy import exp\nexp(1)"])

@@ -288,6 +288,34 @@ def test_a_folder_is_read_whole_and_each_line_once(package):
     assert apis(usage.of_path(folder)) == {"torch.tanh": ["parts.py:2"]}
 
 
+def test_a_file_that_is_no_python_is_told_and_the_others_are_read(package):
+    folder = package(net="import torch\ntorch.tanh(1)", broken="x = (")
+    found = usage.of_path(folder)
+    assert apis(found) == {"torch.tanh": ["net.py:2"]}
+    (told,) = found.others
+    assert "broken.py is no Python: '(' was never closed in line 1" in told
+    (folder / "net.py").unlink()
+    (folder / "__init__.py").unlink(missing_ok=True)
+    with pytest.raises(CoverageError, match=r"broken\.py is no Python"):
+        usage.of_path(folder)
+
+
+def test_hidden_folders_and_virtual_environments_are_left_out(package):
+    folder = package(net="import torch\ntorch.tanh(1)")
+    for inner, mark in ((".hidden", "x"), ("env", "pyvenv.cfg")):
+        (folder / inner).mkdir()
+        (folder / inner / mark).touch()
+        (folder / inner / "other.py").write_text("import torch\ntorch.exp(1)")
+    assert apis(usage.of_path(folder)) == {"torch.tanh": ["net.py:2"]}
+
+
+def test_a_notebook_is_to_be_saved_as_python(tmp_path):
+    path = tmp_path / "net.ipynb"
+    path.write_text('{"cells": []}')
+    with pytest.raises(CoverageError, match="is a notebook; save its code as Python: jupyter"):
+        usage.of_path(path)
+
+
 @pytest.mark.parametrize(
     ("file", "within"),
     [

@@ -60,7 +60,9 @@ def test_an_unknown_name_and_no_finding_at_all_are_one_sentence(folder, capsys):
     assert capsys.readouterr().err == f"error: {folder} has no findings\n"
     script(folder, "one", TWO_LINES + "sys.exit(1)")
     assert main(["findings", "run", "one", "tow"]) == 2
-    assert capsys.readouterr().err.startswith("error: no finding is called tow; ")
+    assert capsys.readouterr().err.startswith("error: no finding is called tow; equiv")
+    assert main(["findings", "show", "onne"]) == 2
+    assert "is called onne; nearest: one; equivalence findings list" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "x"])

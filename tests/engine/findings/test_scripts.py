@@ -121,6 +121,10 @@ def test_scripts_run_side_by_side_each_in_an_empty_directory(folder):
         ('"""A is wrong."""\nAPI = "a"\nSEVERITY = "bad"\nTORCH = ()', "no SEVERITY"),
         ('"""A is wrong."""\nAPI = "a"\nSEVERITY = "silent"', "no TORCH, a tuple of calls"),
         ('"""A is wrong."""\nAPI = "a"\nSEVERITY = "silent"\nTORCH = "torch.a"', "no TORCH"),
+        (
+            '"""A is wrong."""\nAPI = "a"\nSEVERITY = "silent"\nTORCH = ()\nALSO = ("b",)',
+            "an ALSO that is not",
+        ),
     ],
 )
 def test_a_script_that_does_not_say_what_it_is_about_is_refused(folder, text, complaint):
@@ -150,7 +154,12 @@ def test_a_name_that_two_kinds_have_is_refused(folder, capsys):
 def test_constants_are_read_without_running(folder):
     path = script(folder, "a", "raise SystemExit(9)", "gradient")
     expected = ("gradient", "mindspore.ops.a", "a is wrong.", "silent", "", ("torch.a",), (), "")
-    assert scripts.read(path) == (path, *expected)
+    assert scripts.read(path) == (path, *expected, ())
+
+
+def test_a_script_may_tell_other_calls_that_do_the_same(folder):
+    path = script(folder, "a", "ALSO = {'mindspore.mint.a': 'ms.mint.a(x)'}")
+    assert scripts.read(path).apis == ("mindspore.ops.a", "mindspore.mint.a")
 
 
 def test_findings_are_listed_by_kind_then_by_name(folder):
