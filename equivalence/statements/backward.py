@@ -5,7 +5,6 @@ one behind which all are right is put right, and the candidate runs again. Where
 are right, all code before it is right, and so is what comes back to the statement.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -14,8 +13,8 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.blame import MISTAKES, PATIENCE, TRIED
-from equivalence.statements.calls import Recording, Spot, Statement
+from equivalence.statements.blame import MISTAKES, TRIED
+from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike
 from equivalence.statements.cotangents import (
     Departure,
     Quantity,
@@ -24,7 +23,6 @@ from equivalence.statements.cotangents import (
     reached,
     total,
 )
-from equivalence.statements.found import Blame, alike
 from equivalence.statements.lent import Lent
 from equivalence.statements.same import layouts, moved, norm
 from equivalence.statements.watched import Watched
@@ -62,7 +60,6 @@ class Gradients(Watched):
         """The statements with whose cotangents, put right, all gradients are right."""
         if not self.right(self.trace) or not self._wrong(self.trace):
             return []
-        self.deadline = time.process_time() + PATIENCE
         found: list[Departure] = []
         recording, trace = self.candidate, self.trace
         for _ in range(MISTAKES):
@@ -121,7 +118,7 @@ class Gradients(Watched):
                 ahead += fresh
 
     def _mends(self, departures: Sequence[Departure]) -> bool:
-        if time.process_time() > self.deadline:
+        if self.effort.over:
             return False
         return not self._wrong(self.run({}, _put(departures))[1])
 
@@ -169,7 +166,7 @@ class Gradients(Watched):
         before = {id(each.quantity) for each in departures}
         wrong = self._wrong(trace)
         for each in ends:
-            if time.process_time() > self.deadline:
+            if self.effort.over:
                 break
             step = [*found, each]
             recording, after = self.run({}, _put(step))
