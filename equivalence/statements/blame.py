@@ -216,12 +216,12 @@ class Statements(Watched):
         for trial in self._instead(self._taken(suspects), lacking, numbers):
             places = self._taking(trial, numbers)
             tried += bool(places)
-            if tried > 2 * TRIED or self.effort.over:
+            if tried > 4 * TRIED or self.effort.over:
                 return None
             agreeing = self._agreeing(places) if places else set()
-            if agreeing > self.agreeing and agreeing >= mends:
-                blame = self._told_misplaced(trial[0], places)
-                return (blame, places) if blame else None
+            mended = agreeing > self.agreeing and agreeing >= mends
+            if mended and (blame := self._told_misplaced(trial, places)):
+                return blame, places
         return None
 
     def _instead(
@@ -277,22 +277,18 @@ class Statements(Watched):
                 return replace(blame, agrees=None, order=order), places
         return None
 
-    def _told_misplaced(self, trial: Trial, places: Iterable[Swap]) -> Blame | None:
-        """The statement that takes a value in a wrong place; where several do, the one it is of."""
-        value, known, want = trial
-        calls, line_of = self.candidate.calls, self.quantities.recording.statement_of
-        users = [number for number, _, i in places if calls[number].inputs[i] == value]
-        statement, counterpart = calls[users[0]].statement, line_of(known.number)
-        if statement is None:
+    def _told_misplaced(self, trial: Sequence[Trial], places: Iterable[Swap]) -> Blame | None:
+        """The first statement that takes a value in a wrong place."""
+        calls, (number, _, position) = self.candidate.calls, next(iter(places))
+        value = calls[number].inputs[position]
+        known, want = next(each[1:] for each in trial if each[0] == value)
+        before = (call.statement for call in reversed(calls[:number]) if value in call.outputs)
+        statement, source = calls[number].statement, next(before, None)
+        if statement is None or alike(source, statement):
             return None
-        source = next(
-            call.statement for call in reversed(calls[: users[0]]) if value in call.outputs
-        )
-        blame = Blame(statement, counterpart, self.candidate.values[value], want, known.rounding)
-        apart = any(not alike(calls[number].statement, statement) for number, _, _ in places)
-        if apart and source is not None and (there := line_of(self.found[value][0])):
-            return replace(blame, statement=source, agrees=there)
-        return replace(blame, misplaced=source)
+        counterpart = self.quantities.recording.statement_of(known.number)
+        values = self.candidate.values[value]
+        return Blame(statement, counterpart, values, want, known.rounding, misplaced=source)
 
     def _places(self, trial: Sequence[Trial]) -> dict[Swap, np.ndarray]:
         """What stands where in a trial."""
