@@ -235,27 +235,26 @@ class Statements(Watched):
         """
         calls = self.candidate.calls
         pairs = [
-            (value, known)
+            (value, known, want)
             for value in values
             for known in lacking
-            if known.truth.shape == self.candidate.values[value].shape
-            and known.number not in self.found[value]
+            if (want := self.instead(value, known)) is not None
         ]
-        direct = [pair for pair in pairs if self.makes(*pair)]
+        direct = [trial for trial in pairs if self.makes(*trial[:2])]
         yield from self._each(direct)
         taken = {v for n in numbers for v in calls[n].inputs}
         for value in values:
             made = (calls[n].outputs for n in runs(self.candidate, self.candidate.producers[value]))
             same = dict.fromkeys(v for each in made for v in each if v in taken)
             yield self.series.alike(same, lacking)
-        yield from self._each(pair for pair in pairs if pair not in direct)
+        yield from self._each(trial for trial in pairs if not self.makes(*trial[:2]))
 
-    def _each(self, pairs: Iterable[tuple[int, Known]]) -> Iterator[list[Trial]]:
+    def _each(self, trials: Iterable[Trial]) -> Iterator[list[Trial]]:
         """One value for another, each time that it is made, and alone."""
-        for value, known in pairs:
+        for value, known, want in trials:
             if made := self.series.of(value, known):
                 yield made
-            yield [(value, known, self.quantities.recording.values[known.number])]
+            yield [(value, known, want)]
 
     def _taking(self, trial: Sequence[Trial], numbers: Sequence[int]) -> dict[Swap, np.ndarray]:
         """What calls take in a trial: where, and what."""
@@ -359,7 +358,8 @@ class Statements(Watched):
 
     def _agrees(self, value: int) -> Statement | None:
         """The reference's statement that gives the very values that the network returns."""
-        if value not in self.settled or value not in map(self.candidate.value, self.outputs):
+        out = value in map(self.candidate.value, self.outputs)
+        if not (out and value in self.settled and self.found[value]):
             return None
         return self.quantities.recording.statement_of(self.found[value][0])
 

@@ -1,6 +1,7 @@
 """Both sides of a case after runs in which every operator call was watched."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from equivalence.judge import tensors
 from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Effort, Recording, Spot, Statement, alike, content
-from equivalence.statements.forms import blocks, forms, likeness, marks_alike
+from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
 from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
@@ -86,6 +87,7 @@ class Watched:
         found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
+        self.rows: dict[int, list[int]] = {}
         self.had = {number for numbers in self.found for number in numbers}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
 
@@ -149,11 +151,19 @@ class Watched:
                     and not self.quantities.may_be_in_another_order(values)
                     and any(all(self.find(block)[0] for block in cut) for cut in blocks(values))
                 )
+                or bool(self._selected(value))
             )
         )
         if alike:
             self.settled.add(value)
         return alike
+
+    def _selected(self, value: int) -> list[int]:
+        """The reference's values that are the rows of one with which it goes on."""
+        if value not in self.rows:
+            self.rows[value] = self.quantities.selected(self.candidate.values[value])
+            self.had.update(self.rows[value])
+        return self.rows[value]
 
     def _of_shape(self, shape: tuple[int, ...]) -> list[np.ndarray]:
         return [each for each in self.candidate.values if each.shape == shape]
@@ -165,7 +175,8 @@ class Watched:
             recording, kind = self.quantities.recording, self._kind(self.candidate, value)
             ranked = []
             for known in self.quantities.known:
-                if known.truth.ndim > 1 and known.truth.size * PARTS < values.size:
+                rows = [*self.filled(recording.values[known.number], values)]
+                if known.truth.ndim > 1 and known.truth.size * PARTS < values.size and not rows:
                     continue
                 score = self._shared(known, sources)
                 score += 0.25 * (kind is not None and kind == self._kind(recording, known.number))
@@ -174,7 +185,8 @@ class Watched:
                 score -= 0.3 * abs(
                     self._when(self.candidate, value) - self._when(recording, known.number)
                 )
-                for rank, want in enumerate(forms(recording.values[known.number], values)):
+                every = itertools.chain(rows, forms(recording.values[known.number], values))
+                for rank, want in enumerate(every):
                     self.effort.add(COMPARED, values.size)
                     if want.shape == values.shape and known.equals(plain(values), plain(want)):
                         continue  # it has that value already
@@ -231,7 +243,18 @@ class Watched:
         recording = self.quantities.recording
         producer = recording.producers.get(known.number)
         taken = recording.calls[producer].inputs if producer is not None else ()
-        return bool({*taken} & {*self.found[value]})
+        return bool({*taken} & {*self.found[value], *self.rows.get(value, ())})
+
+    def instead(self, value: int, known: Known) -> np.ndarray | None:
+        """What stands in the place of a value that is to be another one; None: it cannot be."""
+        want, got = self.quantities.recording.values[known.number], self.candidate.values[value]
+        if known.number in self.found[value]:
+            return None
+        return want if want.shape == got.shape else next(self.filled(want, got), None)
+
+    def filled(self, want: np.ndarray, got: np.ndarray) -> Iterator[np.ndarray]:
+        """A value with what the reference has in the rows that it goes on with."""
+        yield from filled(want, got, self.quantities.masks)
 
     def statement(self, value: int) -> Statement | None:
         """The statement that gives a value, or, of a leaf, takes it first."""
