@@ -20,7 +20,7 @@ MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
 """Functions of the engine that stand between a network and a framework, in the middle of a call."""
 
 PATIENCE = 150_000
-"""Operator calls that a search for statements may run again: some 30 seconds of a processor."""
+"""Operator calls that a search for statements may run again: under a minute of a processor."""
 
 LARGE = 4096
 """So many elements take as long as the call of an operator on few."""
