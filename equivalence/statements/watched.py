@@ -76,6 +76,7 @@ class Watched:
         self._finds: dict[tuple, tuple[list[int], bool]] = {}
         self.effort, self.candidate = Effort(), Recording()
         self.look({})
+        self.effort = Effort()  # the search begins now
 
     def look(self, replaced: Mapping[Swap, np.ndarray]) -> None:
         """Watch the candidate, with values replaced, and find its values in the reference.
