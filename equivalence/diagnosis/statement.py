@@ -1,7 +1,6 @@
 """The statement to blame within a culprit that is no single layer, in words."""
 
 import contextlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,9 +18,8 @@ from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.backward import Gradients
-from equivalence.statements.blame import PATIENCE, Statements
-from equivalence.statements.calls import framework
-from equivalence.statements.found import Blame
+from equivalence.statements.blame import Statements
+from equivalence.statements.calls import Blame, Effort, framework
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
@@ -42,7 +40,7 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
     """
     found: list[LayerError] = []
     seen: dict[tuple, list[Explained]] = {}
-    deadline = time.process_time() + PATIENCE
+    effort = Effort()
     for culprit in culprits:
         path = culprit.reference
         cell = search.candidate.cell_at(search.pairs[path])
@@ -51,12 +49,11 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         right = local is None or local.judgement.equal
         foreign = framework(type(cell).__module__)
         alike = seen.setdefault((culprit.kinds, type(cell)), [])
-        late = time.process_time() > deadline
-        if known or right or foreign or (late and not alike):
+        if known or right or foreign or (effort.over and not alike):
             found.append(culprit)
             continue
         try:
-            blames = _Fed(search, path).blames(alike, late)
+            blames = _Fed(search, path).blames(alike, effort)
         except Exception as error:  # a run that cannot be watched
             told = f"{type(error).__name__}: {error}".partition("\n")[0]
             search.notes.append(f"its statements could not be watched: {told}")
@@ -82,14 +79,14 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
         wrong = _Fed(search, "", mended).wrong()
     found: list[LayerError] = []
     seen: dict[type, list[Explained]] = {}
-    deadline = time.process_time() + PATIENCE
+    effort = Effort()
     for path in _holders(search, mended) if wrong else ():
-        if time.process_time() > deadline:
+        if effort.over:
             break
         with failed:
             fed = _Fed(search, path, [each for each in mended if _holds(path, each)])
             alike = seen.setdefault(type(fed.network.cell), [])
-            if fed.wrong() and (blames := fed.blames(alike)):
+            if fed.wrong() and (blames := fed.blames(alike, effort)):
                 bare = replace(layers[path], causes=[])
                 found += [_pointed(search, bare, *blame) for blame in blames]
                 mended = [*(each for each in mended if not _holds(path, each)), path]
@@ -164,16 +161,16 @@ class _Fed:
         # The other branch of a kink gives other gradients, and is right.
         return self.forward or (bool(off) and not self.search.whole.expected.near)
 
-    def blames(self, alike: list[Explained], late: bool = False) -> Explained:
+    def blames(self, alike: list[Explained], effort: Effort) -> Explained:
         """The statements to blame, each with what explains it.
 
         alike: those of other layers of its class; where it runs the same ones, these are wrong in
             it, too, and nothing is searched for. What is found is added.
-        late: nothing is searched for any more.
+        effort: what was done for other layers; once it is over, nothing is searched for.
         """
         blames = next(filter(self._goes_through, alike), None)
         if blames is None:
-            blames = [] if late else self._searched()
+            blames = [] if effort.over else self._searched(effort)
             alike += [blames] if blames else []
         return blames
 
@@ -188,16 +185,19 @@ class _Fed:
         places = {call.statement.place for call in watch.recording.calls if call.statement}
         return all(blame.statement.place in places for blame, _ in blames)
 
-    def _searched(self) -> Explained:
+    def _searched(self, effort: Effort) -> Explained:
         sides = self.measurement, self.network, self.partners
         if self.forward:
             statements = Statements(*sides, {}, self.lent)
             blames = statements.blame()
+            effort.done += statements.effort.done
             if blames and not statements.mended:
                 self.search.notes.append(SEEN_LATER)
             return [(blame, _kernel(self.search, statements, blame)) for blame in blames]
         gradients = Gradients(*sides, self.expected, self.lent)
-        return [(blame, []) for blame in gradients.blame()]
+        found = [(blame, []) for blame in gradients.blame()]
+        effort.done += gradients.effort.done
+        return found
 
 
 def _below(path: str, holder: str) -> str:
@@ -259,6 +259,9 @@ def _causes(blame: Blame) -> list[str]:
     elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
         lines = [f"it takes what {takes} gives, and the reference another value"]
+    elif blame.order:
+        belong = listed([str(each) for each in blame.order], len(blame.order))
+        lines = [f"its results, counted from 0, belong in the order {belong}"]
     elif blame.constant:
         lines = ["it uses a constant that is another one in the reference"]
     elif blame.agrees is not None:

@@ -1,12 +1,12 @@
 """Finds the statement of the candidate's own code to blame: every operator call is watched.
 
-calls: a run as data: its values, its operator calls, and the statements that they stand in.
+calls: a run as data: its values, its operator calls, their statements, and one to blame.
 torch_calls, mindspore_calls: record a run of either side; the candidate's with values replaced.
 same: which values of both sides are the same quantity.
 forms: a value of the reference in the form that the candidate has it in.
 lent: layers of the reference in the place of the candidate's wrong ones.
 watched: both sides of a case after such runs.
-found: what is found: a statement to blame.
+series: what the same call gives each time that it runs, and the results of one call exchanged.
 blame: finds the first statement whose result, replaced by the reference's, mends the outputs.
 cotangents: what comes back to the quantities that both sides have.
 backward: finds the statements whose cotangents, replaced by the reference's, mend the gradients.

@@ -5,8 +5,8 @@ one behind which all are right is put right, and the candidate runs again. Where
 are right, all code before it is right, and so is what comes back to the statement.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,19 +14,20 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.blame import MISTAKES, PATIENCE, TRIED
-from equivalence.statements.calls import Recording, Spot, Statement
+from equivalence.statements.blame import MISTAKES, TRIED
+from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike
 from equivalence.statements.cotangents import (
     Departure,
     Quantity,
     departure,
+    laid_out,
+    put,
     quantities,
     reached,
     total,
 )
-from equivalence.statements.found import Blame, alike
 from equivalence.statements.lent import Lent
-from equivalence.statements.same import layouts, moved, norm
+from equivalence.statements.same import moved, norm
 from equivalence.statements.watched import Watched
 from equivalence.structure.weights import Partners
 from equivalence.truth.measurement import Measurement
@@ -62,7 +63,6 @@ class Gradients(Watched):
         """The statements with whose cotangents, put right, all gradients are right."""
         if not self.right(self.trace) or not self._wrong(self.trace):
             return []
-        self.deadline = time.process_time() + PATIENCE
         found: list[Departure] = []
         recording, trace = self.candidate, self.trace
         for _ in range(MISTAKES):
@@ -70,7 +70,8 @@ class Gradients(Watched):
             last = self._mending(found, departures, right)
             if last:
                 self.agreeing = right
-                return self._told([*found, *last])
+                stopped = [self._at_the_stop(each, [*found, *last], departures) for each in last]
+                return self._told([*found, *stopped])
             ends = self._ends(departures, right)
             step = self._progress(found, departures, ends, trace)
             if step is None:
@@ -121,9 +122,9 @@ class Gradients(Watched):
                 ahead += fresh
 
     def _mends(self, departures: Sequence[Departure]) -> bool:
-        if time.process_time() > self.deadline:
+        if self.effort.over:
             return False
-        return not self._wrong(self.run({}, _put(departures))[1])
+        return not self._wrong(self.run({}, put(departures))[1])
 
     def _mending(
         self, found: Sequence[Departure], departures: Sequence[Departure], right: set[int]
@@ -143,6 +144,20 @@ class Gradients(Watched):
             behind += ends
             left = [each for each in left if each not in ends]
         return next(([each] for each in departures[:TRIED] if self._mends([*found, each])), [])
+
+    def _at_the_stop(
+        self, end: Departure, mending: Sequence[Departure], departures: Sequence[Departure]
+    ) -> Departure:
+        """The last place with a gradient in the reference, before a departure where it has none.
+
+        Nothing comes back there, and it mends as much.
+        """
+        if end.quantity.theirs.first:
+            return end
+        others = [each for each in mending if each is not end]
+        flowing = (d for d in departures if d.quantity.theirs.first and not d.want.any())
+        stop = next((each for each in flowing if self._mends([*others, each])), None)
+        return replace(stop, stopped=True) if stop else end
 
     def _ends(self, departures: Sequence[Departure], right: set[int]) -> list[Departure]:
         return [each for each in departures if self._is_first(each, departures, right)]
@@ -169,10 +184,10 @@ class Gradients(Watched):
         before = {id(each.quantity) for each in departures}
         wrong = self._wrong(trace)
         for each in ends:
-            if time.process_time() > self.deadline:
+            if self.effort.over:
                 break
             step = [*found, each]
-            recording, after = self.run({}, _put(step))
+            recording, after = self.run({}, put(step))
             left = {id(other.quantity) for other in self._compare(recording)[0]}
             still = self._wrong(after)
             fewer = len(still) < len(wrong) or left < before - {id(each.quantity)}
@@ -208,7 +223,7 @@ class Gradients(Watched):
         stops, stopped = quantity.theirs.closed(reference), quantity.ours.closed(self.candidate)
         takes: tuple[Statement, ...] = ()
         further: tuple[Statement, ...] = ()
-        if not quantity.theirs.first:
+        if not quantity.theirs.first or end.stopped:
             counterpart = given
         elif theirs and not ours:  # lost
             lost = self._counterpart(quantity, theirs)
@@ -297,7 +312,7 @@ class Gradients(Watched):
             taken = [spot for spot in quantity.ours.spots if spot[0] == number]
             forward = [run.cotangents[s] for s in map(self._first, taken) if s in run.cotangents]
             back = [run.cotangents[s] for s in self._results(number) if s in run.cotangents]
-            if len(forward) == len(back) == 1 and not _laid_out(forward[0], back[0]):
+            if len(forward) == len(back) == 1 and not laid_out(forward[0], back[0]):
                 return calls[number].statement
         return None
 
@@ -321,7 +336,7 @@ class Gradients(Watched):
         It is what is left where nothing comes back to the results of the other calls.
         """
         leaving = end.quantity.ours.leaving(self.candidate)
-        whole = self.run({}, _put(others))[0]
+        whole = self.run({}, put(others))[0]
         self.runs = dict.fromkeys(leaving, whole)
         if len(leaving) == 1:
             return {leaving[0]: end.got}
@@ -330,12 +345,12 @@ class Gradients(Watched):
         none = {s: np.zeros_like(held[s]) for spots in results.values() for s in spots if s in held}
         first, shape = end.quantity.ours.first, end.got.shape
         # What no tensor tells comes from what the network returns, or from a gradient made by hand.
-        rest = total(self.run({}, _put(others) | none)[0], first, shape)
+        rest = total(self.run({}, put(others) | none)[0], first, shape)
         shares: dict[int, np.ndarray] = {}
         for number, spots in results.items():
             own = {spot: held[spot] for spot in spots if spot in held}
             if own:
-                back = self.runs[number] = self.run({}, _put(others) | none | own)[0]
+                back = self.runs[number] = self.run({}, put(others) | none | own)[0]
                 shares[number] = total(back, first, shape) - rest
         untold = [number for number in leaving if number not in shares]
         return shares | dict.fromkeys(untold[:1], rest)
@@ -383,14 +398,3 @@ class Gradients(Watched):
             user = self._statement_of(max(leading, default=None))
             return user or giving, giving
         return None, None
-
-
-def _laid_out(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether an array is another one in another layout."""
-    most = 1e-5 * norm(one)
-    return any(norm(layout - other) <= most for layout in layouts(one, other.shape))
-
-
-def _put(departures: Sequence[Departure]) -> dict[Spot, np.ndarray]:
-    """The cotangents that put departures right."""
-    return {each.spot: each.put for each in departures}

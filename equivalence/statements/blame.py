@@ -8,24 +8,17 @@ another way, and rightly, is thereby never blamed.
 """
 
 import itertools
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from equivalence.judge.precision import BUDGET
-from equivalence.statements.calls import Statement
-from equivalence.statements.found import Blame, alike
+from equivalence.statements.calls import Blame, Statement, alike, content
 from equivalence.statements.mindspore_calls import Swap
 from equivalence.statements.same import Known, norm, plain
+from equivalence.statements.series import Series, Trial, runs
 from equivalence.statements.watched import Watched, equal, outputs
-
-Trial = tuple[int, Known, np.ndarray]
-"""A value of the candidate, one of the reference, and what stands in the place of the first."""
-
-PATIENCE = 30.0
-"""Processor seconds for runs with replaced values."""
 
 TRIED = 40
 """At most this many values of the candidate are replaced, one at a time."""
@@ -50,8 +43,9 @@ class Statements(Watched):
         There are several where one alone mends some outputs, or only what is made of it up to
         another one. Each is the first of what is left when those before it are mended.
         """
-        self.deadline = time.process_time() + PATIENCE
+        self.series = Series(self)
         self.replaced: dict[Swap, np.ndarray] = {}
+        self._tries: dict[frozenset, set[int]] = {}
         self.mended = self.right(self.trace)
         found: list[Blame] = []
         for _ in range(MISTAKES):
@@ -65,6 +59,7 @@ class Statements(Watched):
             if not any(alike(blame.statement, each.statement) for each in found):
                 found.append(replace(blame, after=self._mended_before(spots, found)))
             self.replaced |= spots
+            self._tries = {}
             self.mended = self._agreeing({}) == self._all
             if not self.mended:
                 self.look(self.replaced)
@@ -83,7 +78,10 @@ class Statements(Watched):
         suspects = self._suspects()
         trial, mends = self._first(suspects)
         found = self._told(trial)
-        if found is not None and not found.takes:
+        plain = found is not None and not found.takes
+        if not (plain and mends == self._all) and (step := self._exchanged(suspects)):
+            return step
+        if plain:
             suspects = [v for v in suspects if alike(self.statement(v), found.statement)]
             return self._rather(self._misplaced(suspects, mends, found), found, trial)
         # One mistake that explains all is likelier than two.
@@ -113,34 +111,31 @@ class Statements(Watched):
         some: list[Trial] = []
         mends: set[int] = set()
         single = len(self._all - self.agreeing) == 1
-        halfway = (time.process_time() + self.deadline) / 2.0
-        for trial, agreeing in self._tried(suspects, halfway if single else self.deadline):
+        limit = self.effort.limit
+        halfway = (self.effort.done + limit) / 2.0
+        for trial, agreeing in self._tried(suspects, halfway if single else limit):
             if agreeing == self._all:
                 return trial, self._all
             if not some and agreeing > self.agreeing:
                 some, mends = trial, agreeing
         if single and not some:
-            for trial, agreeing in self._tried(suspects[::-1], self.deadline):
+            for trial, agreeing in self._tried(suspects[::-1], limit):
                 if agreeing == self._all and trial[0][0] not in [value for value, _, _ in some]:
                     some, mends = trial, agreeing
         return some, mends
 
-    def _tried(
-        self, values: Sequence[int], deadline: float
-    ) -> Iterator[tuple[list[Trial], set[int]]]:
+    def _tried(self, values: Sequence[int], limit: float) -> Iterator[tuple[list[Trial], set[int]]]:
         """What may stand in the places of values, and the outputs that then agree."""
         for value in itertools.islice(filter(self.counterparts, values), TRIED):
             for trial in self._trials(value):
-                if time.process_time() > deadline:
+                if self.effort.done > limit:
                     return
                 yield trial, self._agreeing(self._places(trial))
 
     def _trials(self, value: int) -> Iterator[list[Trial]]:
         """What may stand in the place of a value, and of those beside it."""
         yield from ([(value, *trial)] for trial in self.counterparts(value))
-        beside = self.beside(value)
-        if len(beside) > 1:
-            yield from self._together(beside)
+        yield from self.series.together(value)
 
     def _progress(self, suspects: Sequence[int]) -> list[Trial]:
         """The first trial that brings quantities of the reference which the candidate had not.
@@ -150,7 +145,7 @@ class Statements(Watched):
         for value in suspects:
             best: tuple[int, list[Trial]] = 0, []
             for trial in self._trials(value):
-                if time.process_time() > self.deadline:
+                if self.effort.over:
                     return []
                 if not any(known.number in self.had for _, known, _ in trial):
                     best = max(best, (len(self._brought(trial)), trial), key=lambda b: b[0])
@@ -201,7 +196,7 @@ class Statements(Watched):
         One may stand in the place of another, as of what it is a part of.
         """
         calls, producers = self.candidate.calls, self.candidate.producers
-        taken = dict.fromkeys(v for n in self._leading(suspects) for v in calls[n].inputs)
+        taken = dict.fromkeys(v for n in self.leading(suspects) for v in calls[n].inputs)
         return [
             v
             for v in taken
@@ -216,73 +211,83 @@ class Statements(Watched):
         mends: the outputs that agree with the reference's value there, at least.
         found: the statement to blame else.
         """
-        numbers, tried = self._leading(suspects), 0
+        numbers, tried = self.leading(suspects), 0
         lacking = self.lacking(found and found.counterpart)
-        for value in self._taken(suspects):
-            values = self.candidate.values[value]
-            spots = [
-                (n, "input", i)
-                for n in numbers
-                for i, v in enumerate(self.candidate.calls[n].inputs)
-                if v == value
-            ]
-            for known in lacking:
-                if known.truth.shape != values.shape or known.number in self.found[value]:
-                    continue
-                tried += 1
-                if tried > 2 * TRIED or time.process_time() > self.deadline:
-                    return None
-                want = self.quantities.recording.values[known.number]
-                places = dict.fromkeys(spots, want)
-                agreeing = self._agreeing(places)
-                if agreeing > self.agreeing and agreeing >= mends:
-                    blame = self._told_misplaced(value, spots[0][0], known, want)
-                    return (blame, places) if blame else None
+        for trial in self._instead(self._taken(suspects), lacking, numbers):
+            places = self._taking(trial, numbers)
+            tried += bool(places)
+            if tried > 4 * TRIED or self.effort.over:
+                return None
+            agreeing = self._agreeing(places) if places else set()
+            mended = agreeing > self.agreeing and agreeing >= mends
+            if mended and (blame := self._told_misplaced(trial, places)):
+                return blame, places
         return None
 
-    def _leading(self, values: Sequence[int]) -> list[int]:
-        """The calls that give values, with those of the same statement that lead to them."""
-        calls, producers = self.candidate.calls, self.candidate.producers
-        ahead = [producers[value] for value in values if value in producers]
-        numbers = set(ahead)
-        while ahead:
-            number = ahead.pop()
-            made = self.candidate.made_by(number)
-            inside = {n for n in made if alike(calls[n].statement, calls[number].statement)}
-            ahead += inside - numbers
-            numbers |= inside
-        return sorted(numbers)
+    def _instead(
+        self, values: Sequence[int], lacking: Sequence[Known], numbers: Sequence[int]
+    ) -> Iterator[list[Trial]]:
+        """What may stand in the place of values that calls take, alone and each time it is made.
 
-    def _told_misplaced(
-        self, value: int, user: int, known: Known, want: np.ndarray
-    ) -> Blame | None:
-        statement = self.candidate.calls[user].statement
-        if statement is None:
+        What the reference makes of a value comes first: an operator may be missing.
+
+        lacking: the values of the reference to try.
+        """
+        calls = self.candidate.calls
+        pairs = [
+            (value, known, want)
+            for value in values
+            for known in lacking
+            if (want := self.instead(value, known)) is not None
+        ]
+        direct = [trial for trial in pairs if self.makes(*trial[:2])]
+        yield from self._each(direct)
+        taken = {v for n in numbers for v in calls[n].inputs}
+        for value in values:
+            made = (calls[n].outputs for n in runs(self.candidate, self.candidate.producers[value]))
+            same = dict.fromkeys(v for each in made for v in each if v in taken)
+            yield self.series.alike(same, lacking)
+        yield from self._each(trial for trial in pairs if not self.makes(*trial[:2]))
+
+    def _each(self, trials: Iterable[Trial]) -> Iterator[list[Trial]]:
+        """One value for another, each time that it is made, and alone."""
+        for value, known, want in trials:
+            if made := self.series.of(value, known):
+                yield made
+            yield [(value, known, want)]
+
+    def _taking(self, trial: Sequence[Trial], numbers: Sequence[int]) -> dict[Swap, np.ndarray]:
+        """What calls take in a trial: where, and what."""
+        return {
+            (n, "input", i): want
+            for value, _, want in trial
+            for n in numbers
+            for i, v in enumerate(self.candidate.calls[n].inputs)
+            if v == value
+        }
+
+    def _exchanged(self, suspects: Sequence[int]) -> Step | None:
+        """A call whose results are right, but for their order."""
+        for order, trial in self.series.exchanged(self.leading(suspects)):
+            if self.effort.over:
+                break
+            places = self._places(trial)
+            if self._agreeing(places) == self._all and (blame := self._told(trial)):
+                return replace(blame, agrees=None, order=order), places
+        return None
+
+    def _told_misplaced(self, trial: Sequence[Trial], places: Iterable[Swap]) -> Blame | None:
+        """The first statement that takes a value in a wrong place."""
+        calls, (number, _, position) = self.candidate.calls, next(iter(places))
+        value = calls[number].inputs[position]
+        known, want = next(each[1:] for each in trial if each[0] == value)
+        before = (call.statement for call in reversed(calls[:number]) if value in call.outputs)
+        statement, source = calls[number].statement, next(before, None)
+        if statement is None or alike(source, statement):
             return None
         counterpart = self.quantities.recording.statement_of(known.number)
-        source = next(
-            call.statement
-            for call in reversed(self.candidate.calls[:user])
-            if value in call.outputs
-        )
         values = self.candidate.values[value]
         return Blame(statement, counterpart, values, want, known.rounding, misplaced=source)
-
-    def _together(self, values: Sequence[int]) -> Iterator[list[Trial]]:
-        """All values of one statement, which runs more than once or gives several, at a time.
-
-        Each has a value of its own in the reference, of one line if that runs as often.
-        """
-        line_of = self.quantities.recording.statement_of
-        for rank, (known, want) in enumerate(self.counterparts(values[0])[:2]):
-            trial = [(values[0], known, want)]
-            line = line_of(known.number)
-            for value in values[1:]:
-                used = {other.number for _, other, _ in trial}
-                every = [each for each in self.counterparts(value) if each[0].number not in used]
-                fitting = [each for each in every if alike(line_of(each[0].number), line)]
-                trial += [(value, *each) for each in (fitting or every[rank:])[:1]]
-            yield trial
 
     def _places(self, trial: Sequence[Trial]) -> dict[Swap, np.ndarray]:
         """What stands where in a trial."""
@@ -290,10 +295,14 @@ class Statements(Watched):
 
     def _agreeing(self, places: Mapping[Swap, np.ndarray]) -> set[int]:
         """The outputs that are right with these values in their places, and those before."""
-        try:
-            return self.matching(outputs(self.run(self.replaced | places, recorded=False)[1]))
-        except Exception:  # the values cannot stand there
-            return set()
+        key = frozenset((spot, content(values)) for spot, values in places.items())
+        if key not in self._tries:
+            try:
+                trace = self.run(self.replaced | places, recorded=False)[1]
+                self._tries[key] = self.matching(outputs(trace))
+            except Exception:  # the values cannot stand there
+                self._tries[key] = set()
+        return self._tries[key]
 
     def _suspects(self) -> list[int]:
         """The values that wrong outputs are made of and the reference has not, in order.
@@ -324,8 +333,10 @@ class Statements(Watched):
     def _told(self, trial: Sequence[Trial]) -> Blame | None:
         if not trial:
             return None
-        value, known, want = trial[0]
-        statement = self.statement(value)
+        # What one statement gives another may give before it.
+        lines = [self.statement(value) for value, _, _ in trial]
+        common = max(range(len(trial)), key=lambda i: sum(alike(lines[i], e) for e in lines))
+        (value, known, want), statement = trial[common], lines[common]
         if statement is None:
             return None
         takes = self._takes(trial, statement)
@@ -347,7 +358,8 @@ class Statements(Watched):
 
     def _agrees(self, value: int) -> Statement | None:
         """The reference's statement that gives the very values that the network returns."""
-        if value not in self.settled or value not in map(self.candidate.value, self.outputs):
+        out = value in map(self.candidate.value, self.outputs)
+        if not (out and value in self.settled and self.found[value]):
             return None
         return self.quantities.recording.statement_of(self.found[value][0])
 
@@ -365,24 +377,10 @@ class Statements(Watched):
     def _takes(self, trial: Sequence[Trial], statement: Statement) -> set[Statement]:
         """The other statements that give what values are made of and the reference has not."""
         made = {self.candidate.producers.get(value) for value, _, _ in trial} - {None}
-        takes = self._open_ends(made, statement)
+        takes = self.open_ends(made, statement)
         if takes and len(made) > 1:
             # The statement runs more than once: what it takes may come from its run before.
             self.look(self.replaced | self._places(trial))
-            takes &= self._open_ends(made, statement)
+            takes &= self.open_ends(made, statement)
             self.look(self.replaced)
         return takes
-
-    def _open_ends(self, numbers: Iterable[int], statement: Statement) -> set[Statement]:
-        found, ahead, seen = set(), [*numbers], set()
-        while ahead:
-            for each in self.candidate.calls[ahead.pop()].inputs:
-                if each in seen or self.settles(each) or self.is_mask(each):
-                    continue
-                seen.add(each)
-                source = self.candidate.statement_of(each)
-                if alike(source, statement):
-                    ahead.append(self.candidate.producers[each])
-                elif source is not None:
-                    found.add(source)
-        return found

@@ -1,5 +1,6 @@
-"""A run as data: its values, its operator calls, and the statements that they stand in."""
+"""A run as data: its values, its operator calls, their statements, and one that is to blame."""
 
+import functools
 import linecache
 import os
 import sys
@@ -17,6 +18,12 @@ FRAMEWORKS = ("mindspore", "torch")
 
 MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
 """Functions of the engine that stand between a network and a framework, in the middle of a call."""
+
+PATIENCE = 150_000
+"""Operator calls that a search for statements may run again: under a minute of a processor."""
+
+LARGE = 4096
+"""So many elements take as long as the call of an operator on few."""
 
 DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
@@ -155,6 +162,12 @@ class Recording:
         """The calls that give a value."""
         return [call for call in self.calls if value in call.outputs]
 
+    @functools.cached_property
+    def elements(self) -> int:
+        """How many elements all calls take and give."""
+        sizes = [array.size for array in self.values]
+        return sum(sizes[v] for call in self.calls for v in (*call.inputs, *call.outputs))
+
     def users(self, value: int) -> list[int]:
         """The numbers of the calls that take a value."""
         return [number for number, call in enumerate(self.calls) if value in call.inputs]
@@ -162,8 +175,78 @@ class Recording:
 
 def content(array: np.ndarray) -> tuple:
     """What tells an array from all others: its shape, its type and two checksums."""
-    data = array.reshape(-1).view(np.uint8)
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return array.shape, array.dtype.str, zlib.crc32(data), zlib.adler32(data)
+
+
+@dataclass(frozen=True)
+class Blame:
+    """A statement to blame.
+
+    statement: the candidate's.
+    counterpart: the reference's statement whose value mends the outputs; None: no line gives it.
+    got, want: the value of the candidate, and the reference's in the same form.
+    unit: the Euclidean size of one rounding of `want`.
+    takes: the statements of the candidate that give what it takes and the reference has not. The
+        mistake may stand in them, too.
+    constant: whether the value is a constant that the statement uses, not its result.
+    misplaced: the statement that gives what it takes, where the reference takes another value; None
+        where its result is wrong.
+    backward: whether its result is right, and what comes back to what it takes is not; the values
+        are then cotangents.
+    agrees: the reference's statement that gives the same result; the reference then goes on. None
+        where the result is wrong.
+    further: statements that follow, of which any may be to blame instead.
+    after: what is to be mended first, so that what it takes is right: the places of statements, and
+        layers.
+    operator: the operator that gives the value; "" where it is a constant, or not known.
+    at: the number of its call, and the position of the value among its results.
+    order: where its results are right but for their order, the order in which they belong.
+    """
+
+    statement: Statement
+    counterpart: Statement | None
+    got: np.ndarray
+    want: np.ndarray
+    unit: float
+    takes: tuple[Statement, ...] = ()
+    constant: bool = False
+    misplaced: Statement | None = None
+    backward: bool = False
+    agrees: Statement | None = None
+    further: tuple[Statement, ...] = ()
+    after: tuple[str, ...] = ()
+    operator: str = ""
+    at: tuple[int, int] = (-1, 0)
+    order: tuple[int, ...] = ()
+
+
+def alike(one: Statement | None, other: Statement | None) -> bool:
+    """Whether both are the same line, whoever calls its function."""
+    return (
+        one is not None and other is not None and (one.file, one.line) == (other.file, other.line)
+    )
+
+
+@dataclass
+class Effort:
+    """How much a search has done, in operator calls: a busy machine finds what an idle one does.
+
+    limit: how much it may do.
+    done: how much it has done.
+    """
+
+    limit: float = PATIENCE
+    done: float = 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether it has done all that it may."""
+        return self.done > self.limit
+
+    def add(self, calls: float, elements: int) -> None:
+        """Count calls, and the elements that they take and give."""
+        self.done += calls + elements / LARGE
 
 
 class Code:

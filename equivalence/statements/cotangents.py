@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equivalence.statements.calls import Recording, Spot, Statement
-from equivalence.statements.same import Known, Quantities, moved, plain
+from equivalence.statements.same import Known, Quantities, layouts, moved, norm, plain
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ class Departure:
     got, want: the cotangents, in the candidate's layout; of zeros where nothing comes back.
     put: the cotangent of that tensor that makes `want` in all.
     unit: the Euclidean size of one rounding of `want`.
+    stopped: whether it is known that the reference stops the gradient there.
     """
 
     quantity: Quantity
@@ -102,6 +103,7 @@ class Departure:
     want: np.ndarray
     put: np.ndarray
     unit: float
+    stopped: bool = False
 
 
 def quantities(
@@ -246,3 +248,14 @@ def _joined(values: set[int], parts: Sequence[Tensors]) -> Tensors:
         for each in (lambda part: part.spots, lambda part: part.first)
     )
     return Tensors(frozenset(values), spots, first)
+
+
+def laid_out(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether an array is another one in another layout."""
+    most = 1e-5 * norm(one)
+    return any(norm(layout - other) <= most for layout in layouts(one, other.shape))
+
+
+def put(departures: Sequence[Departure]) -> dict[Spot, np.ndarray]:
+    """The cotangents that put departures right."""
+    return {each.spot: each.put for each in departures}

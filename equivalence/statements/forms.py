@@ -1,6 +1,6 @@
 """A value of the reference in the form that the candidate has it in: layout, kind of mask."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -28,6 +28,19 @@ def forms(truth: np.ndarray, values: np.ndarray) -> Iterator[np.ndarray]:
     own = [truth] if truth.ndim == values.ndim and truth.shape != values.shape else []
     for each in [*shapes[:1], *own, *rest][:FORMS]:
         yield from _as_mask(each, values) if each.shape == values.shape else [each]
+
+
+def filled(
+    truth: np.ndarray, values: np.ndarray, masks: Sequence[np.ndarray]
+) -> Iterator[np.ndarray]:
+    """An array with the reference's value in those of its rows that a mask selects."""
+    for mask in masks:
+        if truth.shape[:1] != (int(mask.sum()),) or values.shape[: mask.ndim] != mask.shape:
+            continue
+        if truth.shape[1:] == values.shape[mask.ndim :]:
+            whole = values.copy()
+            whole[mask] = truth
+            yield whole
 
 
 def parts(truth: np.ndarray, shape: tuple[int, ...]) -> Iterator[np.ndarray]:

@@ -18,6 +18,9 @@ AXES = 6
 PARTS = 8
 """At most this many parts of an axis are told apart."""
 
+SELECTING = ("index", "masked_select", "nonzero")
+"""Operators of PyTorch that select rows."""
+
 LOOKED = 64
 """Elements that are compared before all of them are."""
 
@@ -69,12 +72,14 @@ class Quantities:
     recording: the run of the reference in float64.
     known: its values by number.
     pulled: the cotangents of what calls take, by spot.
+    masks: those by which it takes some rows of its values, and goes on with these.
     """
 
     def __init__(self, recording: Recording, unit_roundoff: float):
         self.recording = recording
         self.known = [Known(i, v, unit_roundoff) for i, v in enumerate(recording.values)]
         self.pulled = {i: Known(i, v, unit_roundoff) for i, v in recording.cotangents.items()}
+        self.masks = _masks(recording)
         self._by_size: dict[int, list[Known]] = {}
         for known in self.known:
             self._by_size.setdefault(known.truth.size, []).append(known)
@@ -109,6 +114,14 @@ class Quantities:
                 if all(any(_agrees(part, each, known) for each in every) for part in cut):
                     return True
         return False
+
+    def selected(self, values: np.ndarray) -> list[int]:
+        """The values of the reference that are those rows of these which it goes on with.
+
+        The candidate computes all rows, and leaves the others out later.
+        """
+        parts = [values[m] for m in self.masks if values.shape[: m.ndim] == m.shape]
+        return [n for part in parts if (part != part.flat[0]).any() for n in self.find(part)[0]]
 
     def of_size(self, size: int) -> list[Known]:
         """The values of so many elements."""
@@ -147,6 +160,13 @@ class Quantities:
         near = (np.abs(theirs - ours) <= (most + slack)[:, None]).all(axis=1)
         for index in np.flatnonzero(near):
             yield every[index]
+
+
+def _masks(recording: Recording) -> list[np.ndarray]:
+    """The masks that calls select rows by."""
+    taken = dict.fromkeys(v for c in recording.calls if c.name in SELECTING for v in c.inputs)
+    every = [recording.values[value] for value in taken]
+    return [each for each in every if each.dtype == bool and 0 < each.sum() < each.size]
 
 
 def plain(values: np.ndarray) -> np.ndarray:

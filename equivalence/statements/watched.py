@@ -1,15 +1,15 @@
 """Both sides of a case after runs in which every operator call was watched."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from equivalence.judge import tensors
 from equivalence.sample import Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.statements.calls import Recording, Spot, Statement, content
-from equivalence.statements.forms import blocks, forms, likeness, marks_alike
-from equivalence.statements.found import alike
+from equivalence.statements.calls import Effort, Recording, Spot, Statement, alike, content
+from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
 from equivalence.statements.lent import Lent
 from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
@@ -25,6 +25,12 @@ COUNTERPARTS = 5
 
 PLAUSIBLE = 0.75
 """Values of the reference that have less in common with one of the candidate's are not tried."""
+
+RECORDED = 4
+"""A run that is recorded takes as long as so many that are not."""
+
+COMPARED = 0.2
+"""Two values are compared in this share of the time of an operator call."""
 
 TOGETHER = 8
 """At most this many values of one statement are replaced together."""
@@ -48,6 +54,7 @@ class Watched:
     partners: candidate name -> reference name of every weight.
     pulled: name -> shape of each output that cotangents are pulled back from; empty: forward only.
     lent: path of a cell -> the layer of the reference that computes in its place.
+    effort: what is run and compared, counted.
     """
 
     def __init__(
@@ -67,7 +74,9 @@ class Watched:
             self.quantities.widen(self._reference(measurement.perturbed(probe))[0])
         self.expected = [self.quantities.known[reference.value(out)] for out in theirs]
         self._finds: dict[tuple, tuple[list[int], bool]] = {}
+        self.effort, self.candidate = Effort(), Recording()
         self.look({})
+        self.effort = Effort()  # the search begins now
 
     def look(self, replaced: Mapping[Swap, np.ndarray]) -> None:
         """Watch the candidate, with values replaced, and find its values in the reference.
@@ -79,6 +88,7 @@ class Watched:
         found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
+        self.rows: dict[int, list[int]] = {}
         self.had = {number for numbers in self.found for number in numbers}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
 
@@ -103,11 +113,14 @@ class Watched:
         with watch():
             phase = self.measurement.phase
             trace = self.network.run(self.sample, self.partners, phase, self.pulled)
+        ran = watch.recording if recorded else self.candidate
+        times = RECORDED if recorded else 1
+        self.effort.add(times * len(ran.calls), times * ran.elements)
         return watch.recording, trace
 
     def find(self, values: np.ndarray) -> tuple[list[int], bool]:
         """The values of the reference that are these, and whether one has their very layout."""
-        key = content(np.asarray(values, order="C"))
+        key = content(values)
         if key not in self._finds:
             self._finds[key] = self.quantities.find(values)
         return self._finds[key]
@@ -139,11 +152,19 @@ class Watched:
                     and not self.quantities.may_be_in_another_order(values)
                     and any(all(self.find(block)[0] for block in cut) for cut in blocks(values))
                 )
+                or bool(self._selected(value))
             )
         )
         if alike:
             self.settled.add(value)
         return alike
+
+    def _selected(self, value: int) -> list[int]:
+        """The reference's values that are the rows of one with which it goes on."""
+        if value not in self.rows:
+            self.rows[value] = self.quantities.selected(self.candidate.values[value])
+            self.had.update(self.rows[value])
+        return self.rows[value]
 
     def _of_shape(self, shape: tuple[int, ...]) -> list[np.ndarray]:
         return [each for each in self.candidate.values if each.shape == shape]
@@ -155,7 +176,8 @@ class Watched:
             recording, kind = self.quantities.recording, self._kind(self.candidate, value)
             ranked = []
             for known in self.quantities.known:
-                if known.truth.ndim > 1 and known.truth.size * PARTS < values.size:
+                rows = [*self.filled(recording.values[known.number], values)]
+                if known.truth.ndim > 1 and known.truth.size * PARTS < values.size and not rows:
                     continue
                 score = self._shared(known, sources)
                 score += 0.25 * (kind is not None and kind == self._kind(recording, known.number))
@@ -164,27 +186,33 @@ class Watched:
                 score -= 0.3 * abs(
                     self._when(self.candidate, value) - self._when(recording, known.number)
                 )
-                for rank, want in enumerate(forms(recording.values[known.number], values)):
+                every = itertools.chain(rows, forms(recording.values[known.number], values))
+                for rank, want in enumerate(every):
+                    self.effort.add(COMPARED, values.size)
                     if want.shape == values.shape and known.equals(plain(values), plain(want)):
                         continue  # it has that value already
                     total = score + likeness(want, values) - 0.2 * rank
                     if total >= PLAUSIBLE:
                         ranked.append((total, known, want))
-            ranked.sort(key=lambda each: -each[0])
+            ranked = _unlike(sorted(ranked, key=lambda each: -each[0]))
             # The output itself comes first; where nothing before it mends it, it does.
             own = [
                 (known, recording.values[known.number])
                 for known, out in zip(self.expected, self.outputs, strict=False)
                 if self.candidate.value(out) == value and not equal(known, out)
             ]
-            # An operator may be one too many: then what it takes belongs there.
-            taken = [
-                (known, recording.values[known.number])
-                for known in map(self.quantities.known.__getitem__, sorted(sources))
-                if known.truth.shape == values.shape and not known.equals(plain(values))
-            ]
-            self.tried[value] = own + [each[1:] for each in ranked[:COUNTERPARTS]] + taken[:1]
+            best = [each[1:] for each in ranked[:COUNTERPARTS]]
+            self.tried[value] = own + best + self.taken(value)[:1]
         return self.tried[value]
+
+    def taken(self, value: int) -> list[tuple[Known, np.ndarray]]:
+        """What the operator of a value takes, which belongs there where it is one too many."""
+        values, every = self.candidate.values[value], self.quantities
+        return [
+            (known, every.recording.values[known.number])
+            for known in map(every.known.__getitem__, sorted(self._sources(value)))
+            if known.truth.shape == values.shape and not known.equals(plain(values))
+        ]
 
     def _when(self, recording: Recording, value: int) -> float:
         """When a run gives a value: 0 at its beginning, 1 at its end."""
@@ -210,6 +238,24 @@ class Watched:
         producer = recording.producers.get(known.number)
         taken = set(recording.calls[producer].inputs) if producer is not None else set()
         return len(taken & sources) / max(len(taken), 1)
+
+    def makes(self, value: int, known: Known) -> bool:
+        """Whether the reference makes a quantity of this value, by one operator."""
+        recording = self.quantities.recording
+        producer = recording.producers.get(known.number)
+        taken = recording.calls[producer].inputs if producer is not None else ()
+        return bool({*taken} & {*self.found[value], *self.rows.get(value, ())})
+
+    def instead(self, value: int, known: Known) -> np.ndarray | None:
+        """What stands in the place of a value that is to be another one; None: it cannot be."""
+        want, got = self.quantities.recording.values[known.number], self.candidate.values[value]
+        if known.number in self.found[value]:
+            return None
+        return want if want.shape == got.shape else next(self.filled(want, got), None)
+
+    def filled(self, want: np.ndarray, got: np.ndarray) -> Iterator[np.ndarray]:
+        """A value with what the reference has in the rows that it goes on with."""
+        yield from filled(want, got, self.quantities.masks)
 
     def statement(self, value: int) -> Statement | None:
         """The statement that gives a value, or, of a leaf, takes it first."""
@@ -242,6 +288,34 @@ class Watched:
         )
         return [other for other in every if other not in self.settled][:TOGETHER]
 
+    def leading(self, values: Sequence[int]) -> list[int]:
+        """The calls that give values, with those of the same statement that lead to them."""
+        calls, producers = self.candidate.calls, self.candidate.producers
+        ahead = [producers[value] for value in values if value in producers]
+        numbers = set(ahead)
+        while ahead:
+            number = ahead.pop()
+            made = self.candidate.made_by(number)
+            inside = {n for n in made if alike(calls[n].statement, calls[number].statement)}
+            ahead += inside - numbers
+            numbers |= inside
+        return sorted(numbers)
+
+    def open_ends(self, numbers: Iterable[int], statement: Statement) -> set[Statement]:
+        """The statements that give what calls take and the reference has not, but for their own."""
+        found, ahead, seen = set(), [*numbers], set()
+        while ahead:
+            for each in self.candidate.calls[ahead.pop()].inputs:
+                if each in seen or self.settles(each) or self.is_mask(each):
+                    continue
+                seen.add(each)
+                source = self.candidate.statement_of(each)
+                if alike(source, statement):
+                    ahead.append(self.candidate.producers[each])
+                elif source is not None:
+                    found.add(source)
+        return found
+
     def lacking(self, statement: Statement | None) -> list[Known]:
         """The values that a statement of the reference takes, then others that the candidate lacks.
 
@@ -260,6 +334,14 @@ class Watched:
         return any(
             marks_alike(values, every[k.number]) for k in self.quantities.of_size(values.size)
         )
+
+
+def _unlike(ranked: Sequence[tuple[float, Known, np.ndarray]]) -> list:
+    """Those that none before has the very values of, as of what is laid out anew."""
+    told: dict[tuple, tuple[float, Known, np.ndarray]] = {}
+    for each in ranked:
+        told.setdefault(content(each[-1]), each)
+    return [*told.values()]
 
 
 def outputs(trace: tensors.Trace) -> list[np.ndarray]:

@@ -47,7 +47,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
 
 LOSS_MISTAKES = tuple(Mistake(*each) for each in (
     ("overlap_not_squared", "BoxLoss", "1 - iou * iou", "1 - iou"),
-    ("classes_without_overlap", "loss_of_maps", "classes.astype(found.dtype) * overlaps[..., None]", "classes.astype(found.dtype)"),
+    ("classes_without_overlap", "loss_of_maps", "classes.astype(found.dtype) * overlaps[..., None]", "classes.astype(found.dtype)", (), "head"),
     ("divided_by_all_cells", "loss_of_maps", "count = ops.maximum(taken.sum(), 1.0)", "count = taken.size", ("return total / count",), "head"),
     ("cells_of_two_objects", "loss_of_maps", "ops.where(several, first.astype(costs.dtype), matched) > 0", "matched > 0"),
     ("cells_rounded_up", "loss_of_maps", "best.sum(-1, keepdims=True).astype(ms.int32)", "ops.ceil(best.sum(-1, keepdims=True)).astype(ms.int32)"),

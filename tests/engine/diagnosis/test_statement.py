@@ -1,7 +1,6 @@
 """What is told of the statements to blame."""
 
 import inspect
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +8,7 @@ from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose, statement
 from equivalence.diagnosis.statement import SEEN_LATER
 from equivalence.statements import blame
+from equivalence.statements.calls import Effort
 from tests.defects import functional, functional_candidates
 from tests.engine.parts.small import case
 from tests.engine.statements import telling
@@ -42,8 +42,7 @@ def test_layers_of_one_class_are_searched_once_though_time_is_up_after_that(monk
     monkeypatch.setattr(
         blame.Statements, "blame", lambda self: searched.append(self) or search(self)
     )
-    clock = SimpleNamespace(process_time=lambda: 1e9 * len(searched))
-    monkeypatch.setattr(statement, "time", clock)
+    monkeypatch.setattr(statement, "Effort", lambda: Effort(1.0))
     lines = attending("Twice", "Twice")
     assert lines[0].endswith("return ops.softmax(scores / 2.0, -2)")
     assert lines[1] == "  in one (Attending), two (Attending)"

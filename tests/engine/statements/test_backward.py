@@ -6,6 +6,7 @@ import pytest
 
 from equivalence import normal
 from equivalence.diagnosis import diagnose
+from tests.defects import yolox
 from tests.defects.functional_gradients import DEFECTS
 from tests.engine.parts.small import case
 from tests.engine.statements import telling
@@ -44,6 +45,13 @@ def test_a_right_network_is_given_no_statement():
 
 
 NETS = "tests.engine.parts.detached_"
+
+
+def test_a_gradient_that_the_reference_stops_is_told_where_it_stops_it():
+    lines = telling.told(yolox.DEFECTS, "gradient_through_the_assignment")
+    name = "yolox_loss@gradient_through_the_assignment.py"
+    assert "return ops.cat((centres, sizes, found[..., 4:]), axis=-1)" in lines[0]
+    assert lines[3].startswith(f"  called from {name}:")  # found = decode(maps)
 
 
 def test_two_mistakes_one_behind_the_other_are_both_named():

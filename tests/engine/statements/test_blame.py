@@ -1,13 +1,16 @@
 """The statement to blame, on networks of functional code with one mistake each."""
 
 import functools
+import itertools
 import re
+import time
 
 import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import diagnose
 from equivalence.statements.blame import Statements
+from equivalence.statements.calls import Effort
 from tests.defects import sequences, vision, yolox
 from tests.defects.functional import DEFECTS
 from tests.engine.parts.small import case
@@ -82,13 +85,49 @@ def test_a_value_that_the_candidate_has_too_may_be_the_right_one():
     assert "hidden = read[:, 0]) gives, and the reference another value" in lines[2]
 
 
+def test_what_is_missing_in_every_turn_of_a_loop_is_told():
+    lines = telling.told(sequences.DEFECTS, "attended_without_tanh")
+    assert "(attended = self.mixed(both)) gives, and the reference another value" in lines[2]
+    assert not any(line.startswith("culprit") for line in lines[1:])
+
+
+def test_what_is_missing_in_each_call_of_a_function_is_told():
+    lines = telling.told(vision.DEFECTS, "regions_not_aligned")
+    piece = "(start, end = start * self.scale, end * self.scale) gives, and the reference another"
+    assert piece in lines[2]
+
+
+def test_an_operator_that_is_one_too_many_in_each_call_of_a_function_is_told():
+    lines = telling.told(vision.DEFECTS, "regions_a_place_longer")
+    assert "length = ops.clamp(end - start + 1" in lines[0]
+    assert not any(line.startswith("culprit") for line in lines[1:])
+
+
+def test_a_factor_is_missed_where_the_reference_goes_on_with_some_rows_alone():
+    lines = telling.told(yolox.DEFECTS, "classes_without_overlap")
+    assert "(classes = classes.astype(found.dtype)) gives, and the reference another" in lines[2]
+
+
+def test_a_busy_machine_finds_what_an_idle_one_does(monkeypatch):
+    clock = itertools.count(0, 3600)
+    expected = told("mask_hides_itself")
+    monkeypatch.setattr("equivalence.diagnosis.search.PATIENCE", 1e9)  # of layers
+    monkeypatch.setattr(time, "process_time", lambda: float(next(clock)))
+    assert told("mask_hides_itself") == expected
+
+
+def test_what_is_not_found_with_little_effort_is_not_told(monkeypatch):
+    monkeypatch.setattr("equivalence.statements.watched.Effort", lambda: Effort(1.0))
+    assert "scores / math.sqrt(c)" not in "".join(told("scaled_by_width"))
+
+
 def test_a_mistake_behind_much_that_is_computed_in_another_way_is_come_to_from_behind(monkeypatch):
     tried, begun = Statements._tried, []
 
-    def only_from_behind(self, values, deadline):
+    def only_from_behind(self, values, limit):
         forward = not begun
         begun.append(values)
-        return iter(()) if forward else tried(self, values, deadline)
+        return iter(()) if forward else tried(self, values, limit)
 
     monkeypatch.setattr(Statements, "_tried", only_from_behind)
     assert "scores / math.sqrt(c)" in told("scaled_by_width")[0]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from equivalence.statements.calls import Code, Recording
+from equivalence.statements.calls import LARGE, Code, Effort, Recording
 
 
 def test_tensors_of_the_same_content_are_one_value():
@@ -37,3 +37,14 @@ def test_a_statement_is_a_line_of_the_users_own_code_with_its_layer_and_caller()
     assert found.layer == "block.attention"
     assert found.place == f"test_calls.py:{found.line}"
     assert found.caller == f"test_calls.py:{found.line - 3}"
+
+
+def test_effort_is_counted_in_calls_and_large_tensors_count_as_several():
+    run, x = Recording(), np.ones((2, LARGE))
+    run.add("add", run.take([x]), [x + 1], None)
+    effort = Effort(limit=5.5)
+    effort.add(len(run.calls), run.elements)
+    assert effort.done == 5.0
+    assert not effort.over
+    effort.add(1, 0)
+    assert effort.over

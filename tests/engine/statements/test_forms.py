@@ -1,6 +1,6 @@
 import numpy as np
 
-from equivalence.statements.forms import blocks, forms, likeness, marks_alike, parts
+from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike, parts
 
 X = np.random.default_rng(0).standard_normal((2, 4, 6))
 
@@ -45,3 +45,12 @@ def test_parts_are_blocks_every_other_index_and_single_ones():
 def test_likeness_does_not_ask_for_scale_or_offset():
     assert likeness(X, 8.0 * X + 1.0) > 0.999
     assert likeness(X, X[:, ::-1]) < 0.5
+
+
+def test_what_a_mask_selects_is_filled_in_and_the_rest_is_kept():
+    mask, values = X[..., 0] > 0, X.copy()
+    (whole,) = filled(np.zeros((mask.sum(), 6)), values, [mask, ~mask[:, :2]])
+    assert not whole[mask].any()
+    assert np.array_equal(whole[~mask], X[~mask])
+    assert np.array_equal(values, X)
+    assert [*filled(np.zeros((mask.sum() + 1, 6)), values, [mask])] == []

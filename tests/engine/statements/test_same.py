@@ -68,3 +68,16 @@ def test_the_same_numbers_in_another_order_are_suspected(x):
     assert quantities(x).may_be_in_another_order(np.concatenate(parts[::-1], 2))
     assert not quantities(x).may_be_in_another_order(parts[0])
     assert not quantities(x).may_be_in_another_order(1.01 * x)
+
+
+def test_rows_that_a_mask_selects_are_found_in_all_rows(x):
+    mask, run = x[..., 0] > 0, Recording()
+    run.add("index", run.take([x, mask]), [x[mask]], None)
+    known = Quantities(run, UNIT)
+    other = x.copy()
+    other[~mask] = 0.0
+    assert known.selected(other) == [run.value(x[mask])]
+    assert known.selected(x + 1.0) == []
+    assert known.selected(mask) == []  # all of them are true
+    run.add("add", run.take([mask]), [mask], None)
+    assert len(Quantities(run, UNIT).masks) == 1

@@ -1,0 +1,178 @@
+"""What calls give each time that they run, as in a loop, and the results of a call exchanged."""
+
+import itertools
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from equivalence.statements.calls import Recording, alike
+from equivalence.statements.forms import forms, likeness
+from equivalence.statements.same import Known, plain
+from equivalence.statements.watched import Watched
+
+Trial = tuple[int, Known, np.ndarray]
+"""A value of the candidate, one of the reference, and what stands in the place of the first."""
+
+ORDERS = 4
+"""Of at most so many results every order is tried, of more those with two exchanged."""
+
+RESULTS = 8
+"""Results of a call that gives more are not exchanged."""
+
+
+def runs(recording: Recording, number: int) -> list[int]:
+    """The calls of the same operator in the same statement, in order."""
+    call = recording.calls[number]
+    return [
+        n
+        for n, each in enumerate(recording.calls)
+        if n == number
+        or (
+            (each.name == call.name and len(each.outputs) == len(call.outputs))
+            and alike(each.statement, call.statement)
+        )
+    ]
+
+
+def in_step(
+    candidate: Recording, ours: tuple[int, int], reference: Recording, theirs: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """What calls of both sides give each time that they run, one beside the other.
+
+    ours, theirs: the number of a call, and the position of a value among its results.
+
+    A line of the reference may stand for a whole loop. It then makes several such calls each time.
+    """
+    mine, other = runs(candidate, ours[0]), runs(reference, theirs[0])
+    i, j = mine.index(ours[0]), other.index(theirs[0])
+    both = math.gcd(len(mine), len(other))
+    for times in (n for n in range(both, 1, -1) if both % n == 0):
+        step, stride = len(mine) // times, len(other) // times
+        if i // step == j // stride:
+            every = zip(mine[i % step :: step], other[j % stride :: stride], strict=True)
+            return [
+                (candidate.calls[a].outputs[ours[1]], reference.calls[b].outputs[theirs[1]])
+                for a, b in every
+            ]
+    return []
+
+
+class Series:
+    """What may stand in the places of several values at a time.
+
+    watched: both sides.
+    """
+
+    def __init__(self, watched: Watched):
+        self.watched, self.reference = watched, watched.quantities.recording
+
+    def of(self, value: int, known: Known) -> list[Trial]:
+        """What a call gives each time that it runs, for what one of the reference does."""
+        ours, theirs = _at(self.watched.candidate, value), _at(self.reference, known.number)
+        if ours is None or theirs is None:
+            return []
+        pairs = in_step(self.watched.candidate, ours, self.reference, theirs)
+        made = (self._trial(*pair) for pair in dict(pairs).items())
+        return [each for each in made if each]
+
+    def together(self, value: int) -> Iterator[list[Trial]]:
+        """All values of one statement, which runs more than once or gives several, at a time.
+
+        Each has a value of its own in the reference, of one line if that runs as often.
+        """
+        watched, line_of = self.watched, self.reference.statement_of
+        values = watched.beside(value)
+        if len(values) < 2:
+            return
+        yield from filter(None, (self.of(value, known) for known, _ in watched.counterparts(value)))
+        for rank, (known, want) in enumerate(watched.counterparts(values[0])[:2]):
+            trial = [(values[0], known, want)]
+            line = line_of(known.number)
+            for each in values[1:]:
+                used = {other.number for _, other, _ in trial}
+                every = [c for c in watched.counterparts(each) if c[0].number not in used]
+                fitting = [c for c in every if alike(line_of(c[0].number), line)]
+                trial += [(each, *c) for c in (fitting or every[rank:])[:1]]
+            yield trial
+        taken = [(each, *watched.taken(each)[0]) for each in values if watched.taken(each)]
+        if len(taken) > 1:
+            yield taken
+
+    def alike(self, values: Collection[int], every: Iterable[Known]) -> list[Trial]:
+        """For each of some values the one of the reference that is made of it, or most like it."""
+        watched, trial = self.watched, []
+        for value in values:
+            got = watched.candidate.values[value]
+            fitting = [
+                (watched.makes(value, known), likeness(known.truth, got), -known.number)
+                for known in every
+                if known.truth.shape == got.shape and known.number not in watched.found[value]
+            ]
+            if fitting:
+                known = watched.quantities.known[-max(fitting)[-1]]
+                trial.append((value, known, self.reference.values[known.number]))
+        return trial
+
+    def exchanged(self, numbers: Iterable[int]) -> Iterator[tuple[tuple[int, ...], list[Trial]]]:
+        """The results of a call in other orders, each time that it runs.
+
+        numbers: the calls that take one of its results.
+        """
+        candidate = self.watched.candidate
+        sources = {n for number in numbers for n in candidate.made_by(number)}
+        for first in sorted({runs(candidate, n)[0] for n in sources}):
+            given = candidate.calls[first].outputs
+            shapes = {candidate.values[v].shape for v in given}
+            known = all(self.watched.found[v] for v in given)
+            if not 1 < len(given) <= RESULTS or len(shapes) > 1 or not known:
+                continue
+            rows = self._rows(first)
+            for order in _orders(len(given)):
+                trial = [
+                    (row[i][0], row[j][1], row[j][2].reshape(shapes.copy().pop()))
+                    for row in rows
+                    for i, j in enumerate(order)
+                    if i != j
+                ]
+                yield order, trial
+
+    def _rows(self, first: int) -> list[list[Trial]]:
+        """What the results of a call are, each time that it runs."""
+        watched = self.watched
+        given = watched.candidate.calls[first].outputs
+        numbers = [watched.found[value][0] for value in given]
+        pairs = []
+        for i, number in enumerate(numbers):
+            theirs = _at(self.reference, number)
+            at = theirs and in_step(watched.candidate, (first, i), self.reference, theirs)
+            pairs.append(at or [(given[i], number)])
+        if len({*map(len, pairs)}) > 1:
+            pairs = [[pair] for pair in zip(given, numbers, strict=True)]
+        known, values = watched.quantities.known, self.reference.values
+        return [[(v, known[n], values[n]) for v, n in row] for row in zip(*pairs, strict=True)]
+
+    def _trial(self, value: int, number: int) -> Trial | None:
+        """A value of the reference in the place of one, if that is another."""
+        known, got = self.watched.quantities.known[number], self.watched.candidate.values[value]
+        want = next(forms(self.reference.values[number], got), None)
+        if want is None or (want.shape == got.shape and known.equals(plain(got), plain(want))):
+            return None
+        return value, known, want
+
+
+def _at(recording: Recording, value: int) -> tuple[int, int] | None:
+    """The first call that gives a value, and its position; None for leaves."""
+    number = recording.producers.get(value)
+    return None if number is None else (number, recording.calls[number].outputs.index(value))
+
+
+def _orders(length: int) -> Iterator[tuple[int, ...]]:
+    """Orders of so many results, but for their own."""
+    own = tuple(range(length))
+    if length <= ORDERS:
+        yield from itertools.islice(itertools.permutations(own), 1, None)
+        return
+    for i, j in itertools.combinations(own, 2):
+        order: Sequence[int] = [{i: j, j: i}.get(k, k) for k in own]
+        yield tuple(order)
