@@ -16,7 +16,7 @@ from equivalence.randomness.interception import PARSER
 from equivalence.stand_ins.table import COMPILED, FALLBACKS, METHODS, OVERLOADS, PARTLY, STAND_INS
 
 _LACKING = re.compile(
-    r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device CPU"
+    r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device (?:CPU|\d)"
     r"|Unsupported op \[\w+\] on CPU|\w+ only supports Ascend|Not implement exception"
     r"|Select CPU operator\[\w+\] fail"
 )

@@ -16,12 +16,16 @@ def same(name: str, attribute: str, **declared) -> Twin:
     return Twin(name, reference=PT + attribute, candidate=MS + attribute, **declared)
 
 
+MULTIPLIED = ">=2.9"
+"""Releases in which a CPU multiplies bfloat16 by float32."""
+
 TWINS = (
     same(
         "rotary_bfloat16",
         "Rotary",
         configs=grid(WIDTH=16),
         inputs=[normal(2, 6, "WIDTH"), *[normal(6, "WIDTH").constant()] * 2],
+        releases=MULTIPLIED,
         **WHOLE,
     ),
     same(
@@ -29,6 +33,7 @@ TWINS = (
         "RootMeanSquareNorm",
         configs=grid(width=24, eps=1e-6),
         inputs=[normal(2, 5, "width")],
+        releases=MULTIPLIED,
         **WHOLE,
     ),
     same(

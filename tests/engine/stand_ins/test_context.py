@@ -18,6 +18,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
 from equivalence.report import text
 from equivalence.stand_ins import context
+from equivalence.stand_ins.context import lacks_kernel
 from equivalence.stand_ins.table import FALLBACKS, PARTLY, STAND_INS
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
@@ -151,3 +152,16 @@ def test_each_call_is_counted_and_contexts_may_be_nested():
             ops.rms_norm(x, ms.Tensor(np.ones(4, np.float32)))
     assert outer.used == {"mint.cumsum": 1}
     assert inner.used == {"mint.cumsum": 1, "ops.rms_norm": 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("The kernel KLDiv unregistered.", True),
+        ("Not found op FuncMaxPool2D on device CPU", True),
+        ("Not found op N9mindspore6kernel7pyboost13FuncMaxPool2DE on device 1", True),  # 2.8
+        ("For 'MatMul', the inputs must have the same dtype", False),
+    ],
+)
+def test_what_mindspore_says_of_a_kernel_that_it_lacks_is_known(message, lacks):
+    assert lacks_kernel(RuntimeError(message)) is lacks

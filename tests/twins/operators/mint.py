@@ -6,8 +6,9 @@ a stand-in where it has none; `only_ascend.py` has those with neither.
 
 from hypothesis import strategies as st
 
+from equivalence.declare.difference import Limit
 from equivalence.declare.draws import normal, ties
-from equivalence.declare.operator import Counterpart, Operator, to
+from equivalence.declare.operator import LIMITS, Counterpart, Operator, to
 from equivalence.declare.spaces import REAL, axis, reduction
 from tests.twins.operators.spaces_functional import pointwise_loss
 from tests.twins.operators.spaces_shapes import shaped
@@ -119,6 +120,8 @@ THROUGH = {
 }
 """Functions that take an argument between their inputs, or a dtype."""
 
+LIMITS["batch_mean"] = lambda example: example.arguments["reduction"] == "batchmean"
+
 EMPTY = {"empty": "a kernel on the CPU refuses what is empty, or fills in nothing"}
 NAN = {"nan": "the CPU takes no notice of NaN"}
 LIMITED = {
@@ -128,6 +131,7 @@ LIMITED = {
     "mint.argmin": NAN,
     "mint.baddbmm": EMPTY,
     "mint.diag": {**EMPTY, "booleans": "are refused"},
+    "mint.divide": {"half_truncated": Limit("trunc refuses it", "<2.9")},
     "mint.index_select": EMPTY,
     "mint.inverse": {"one_by_one": "a matrix of one element is refused"},
     "mint.linalg.inv": {"one_by_one": "a matrix of one element is refused"},
@@ -146,6 +150,7 @@ LIMITED = {
     "mint.nn.functional.embedding": EMPTY,
     "mint.nn.functional.fold": EMPTY,
     "mint.nn.functional.hardtanh": {"nan": "the gradient at NaN is zero"},
+    "mint.nn.functional.kl_div": {"batch_mean": Limit("no kernel", "<2.9")},
     "mint.nn.functional.relu6": {"nan": "the gradient at NaN is zero"},
     "mint.nn.functional.unfold": EMPTY,
     "mint.softmax": {**NAN, "infinite": "gives zeros", "masked": "gives zeros"},
