@@ -123,10 +123,14 @@ class Demand:
         right = value is None or (isinstance(value, str) and bool(value.strip()))
         self(right, f"{field} is {shown(value)}; say it in words or leave it out")
 
-    def releases(self) -> None:
-        """Demand that the field `releases` is None or a range of releases of MindSpore."""
+    def releases(self, executions: Sequence[str] = ()) -> None:
+        """Demand that the field `releases` is None or a range of releases of MindSpore.
+
+        executions: those of which each may have a range of its own.
+        """
         value = self.declared.releases
-        right = value is None or is_range(value)
+        each = isinstance(value, Mapping) and value.keys() <= {*executions}
+        right = value is None or all(map(is_range, value.values() if each else [value]))
         self(right, f"releases is {shown(value)}; write a range, such as '>=2.8' or '>=2.8,<2.10'")
 
     def flag(self, field: str) -> None:

@@ -79,8 +79,9 @@ class Twin:
     them. A relative path starts at the folder in which the declaration is read.
     by_layer: whether the network is compared layer by layer, with the weights of one layer in
     memory at a time. A layer is a block that repeats; all around them is one more.
-    releases: the releases of MindSpore that can run the candidate, such as ">=2.8"; None: all. In
-    every other one its cases are counted as not in this release, and they must fail there.
+    releases: the releases of MindSpore that can run the candidate, such as ">=2.8", or those of an
+    execution, such as {"graph": ">=2.8"}; None: all. In every other one its cases are counted as
+    not in this release, and they must fail there.
 
     With `steps`, both callables build a training step: a module or cell that makes one update when
     it is called with a batch, and returns the loss before the update. Its attribute `network` is
@@ -118,7 +119,7 @@ class Twin:
     sizes: Sequence[Mapping[str, Any]] = ()
     weights: str | os.PathLike | None = None
     by_layer: bool = False
-    releases: str | None = None
+    releases: str | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         demand = demanding("twin", self, ("reference", "candidate"))
@@ -131,7 +132,7 @@ class Twin:
         demand.names("constants")
         demand_difference(demand)
         demand.words("settings")
-        demand.releases()
+        demand.releases(EXECUTIONS)
         right = self.raises is None or isinstance(self.raises, Raised)
         cure = "write Raised('ValueError', 'a part of the message')"
         demand(right, f"raises is {shown(self.raises)}; {cure}")
@@ -312,7 +313,9 @@ class TwinCase(Configured):
     @property
     def releases(self) -> str | None:
         """The releases that can run it; random layers are pinned where operators are shown."""
-        ranges = (self.twin.releases, DISPATCHING if self.twin.random_layers else None)
+        own = self.twin.releases
+        own = own.get(self.execution) if isinstance(own, Mapping) else own
+        ranges = (own, DISPATCHING if self.twin.random_layers else None)
         return ",".join(filter(None, ranges)) or None
 
     @property

@@ -11,7 +11,8 @@ HELD = "tests.defects.state_candidates:"
 
 SCALED = victim("managed_loss_scale").at("update")
 DYNAMIC = victim("dynamic_loss_scale").at("update")
-ACCUMULATED = victim("accumulated_gradients", clip=None).at("update")
+ACCUMULATED = victim("accumulated_gradients").at("update")
+CLIPPED_SUM = victim("accumulated_gradients_clipped").at("update")
 IMAGENET = victim("imagenet_recipe").at("update")
 AVERAGED = victim("averaged_weights").at("state")
 LONG_WINDOW = victim("scaler_of_a_long_window").at("state")
@@ -76,7 +77,7 @@ ACCUMULATION = (
     candidate("last_set_dropped", ACCUMULATED, STEP, "what is left over waits for the next epoch"),
     candidate("last_micro_batch_alone", ACCUMULATED.compiled, STEP,
         "gradients are assigned where they were to be added"),
-    candidate("each_micro_batch_clipped", victim("accumulated_gradients", clip=2.0).at("update"),
+    candidate("each_micro_batch_clipped", CLIPPED_SUM,
         STEP + "each_clipped", "their mean is not"),
 )
 

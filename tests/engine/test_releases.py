@@ -128,6 +128,12 @@ def test_a_twin_says_its_releases_and_pinned_draws_need_those_that_show_operator
     assert small.case(*SAME, normal(4), random_layers="eval").releases == releases.DISPATCHING
     both = small.case(*SAME, normal(4), random_layers="eval", releases="<2.11").releases
     assert both == f"<2.11,{releases.DISPATCHING}"
+    for execution, needed in (("graph", ">=2.8"), ("pynative", None)):
+        some = small.case(*SAME, normal(4), execution=execution, releases={"graph": ">=2.8"})
+        assert some.releases == needed
+    for wrong in ({"graph": "2.8"}, {"compiled": ">=2.8"}):
+        with pytest.raises(DeclarationError, match="twin 'small': releases is"):
+            small.case(*SAME, normal(4), releases=wrong)
     with pytest.raises(DeclarationError, match=r"twin 'small': releases is '2.8'; write a range"):
         small.case(*SAME, normal(4), releases="2.8")
 

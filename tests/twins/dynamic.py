@@ -80,6 +80,7 @@ TWINS = (
         "Transpose",
         [normal("A", 4, "C"), given(3, values="ORDER")],
         [{"A": 3, "C": 5, "ORDER": (2, 0, 1)}, {"A": 2, "C": 6, "ORDER": (1, 2, 0)}],
+        releases={"graph": ">=2.8"},
     ),
     twin(
         "unique",

@@ -174,10 +174,18 @@ STEPS = (
     given(
         # Micro-batches of 2, 2, 2, 2 and 1 rows: three updates, the last by an incomplete set.
         "accumulated_gradients",
-        grid(size=2, every=2, ROWS=9, clip=[None, 2.0]),
+        grid(size=2, every=2, ROWS=9, clip=[None]),
         "accumulating",
         inputs=gradients(rows="ROWS"),
         steps=4,
+    ),
+    given(
+        "accumulated_gradients_clipped",
+        grid(size=2, every=2, ROWS=9, clip=[2.0]),
+        "accumulating",
+        inputs=gradients(rows="ROWS"),
+        steps=4,
+        releases={"graph": ">=2.8"},
     ),
 )
 

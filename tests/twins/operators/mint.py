@@ -163,11 +163,12 @@ LIMITED_FOR = {
         "float16": "running statistics of float32 are refused"
     },
 }
+RELEASES = {"mint.nn.functional.cosine_embedding_loss": ">=2.8"}
 
 
 def _counterpart(operator: str, api: str) -> Counterpart:
     without = LIMITED_FOR.get((operator, api), LIMITED.get(api, {}))
-    return to(api, through=THROUGH.get(api), without=without)
+    return to(api, through=THROUGH.get(api), without=without, releases=RELEASES.get(api))
 
 
 COUNTERPARTS = {

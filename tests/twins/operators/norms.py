@@ -132,7 +132,7 @@ OPERATORS = (
         F + "dropout",
         _unchanged,
         to("ops.dropout"),
-        to("mint.nn.functional.dropout", releases=">=2.9"),
+        to("mint.nn.functional.dropout"),
     ),
     *(
         Operator(F + f"dropout{rank}d", _unchanged_maps(rank), to(f"ops.dropout{rank}d"))
