@@ -8,6 +8,7 @@ import pytest
 from equivalence.changed import sources as room
 from equivalence.changed.identity import UnknownError
 from equivalence.changed.sources import RECORD, Sources, lasting, own_folders
+from equivalence.record.fingerprint import FORMAT
 
 FILES = {
     "pkg/__init__.py": "from pkg import constants\n",
@@ -127,7 +128,8 @@ def test_before_it_was_watched_nothing_that_is_to_be_watched_is_known(project, m
 
 
 def test_the_record_of_a_twin_counts(project):
-    manifest = '{"format": 2, "twins": {"small": {"file": "a", "sha256": "b", "bytes": 1, %s}}}'
+    entry = '"file": "a", "sha256": "b", "bytes": 1, %s'
+    manifest = f'{{"format": {FORMAT}, "twins": {{"small": {{{entry}}}}}}}'
     found = []
     sample = '{"fingerprint": "f", "versions": {}, "multiplies": 1}'
     for samples in ('"samples": {}', f'"samples": {{"x": {sample}}}'):

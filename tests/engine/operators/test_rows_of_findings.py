@@ -21,6 +21,7 @@ WITHOUT_ROW = {
         "adam_epsilon",
         "adam_weight_decay_bias_correction",
         "experimental_adam_amsgrad",
+        "mint_adam_amsgrad",
         "mint_adam_never_updates",
         "mint_sgd_never_updates",
         "momentum_nesterov",

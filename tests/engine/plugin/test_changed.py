@@ -14,6 +14,7 @@ from equivalence.errors import SideError
 from equivalence.host import conditions, isolation
 from equivalence.judge.outcome import Outcome
 from equivalence.plugin.green import FILE
+from equivalence.record.fingerprint import FORMAT
 from equivalence.targets import resolve
 
 pytest_plugins = ["pytester"]
@@ -193,7 +194,7 @@ def test_the_record_of_a_twin_that_was_renewed_counts(project):
     folder = Path(project.path, "fixtures", "truth")
     folder.mkdir(parents=True)
     entry = '{"file": "b", "sha256": "c", "bytes": 1, "samples": {}}'
-    (folder / "manifest.json").write_text(f'{{"format": 2, "twins": {{"b": {entry}}}}}')
+    (folder / "manifest.json").write_text(f'{{"format": {FORMAT}, "twins": {{"b": {entry}}}}}')
     assert changed(project) == (B, A)
 
 
