@@ -200,6 +200,7 @@ def digest_of(reference: Reference, steps: int | None) -> int:
     return digest(reference.sample, shapes, reference.expected.pulled_back, steps)
 
 
+@functools.cache  # each record asks, and a package's metadata takes milliseconds to read
 def version(package: str) -> str | None:
     """The installed version of a package without its build: "2.13.0" for "2.13.0+cpu".
 

@@ -45,6 +45,7 @@ FUNCTIONS = """
     conv_transpose2d mint.nn.functional.conv_transpose2d
     cosine_embedding_loss mint.nn.functional.cosine_embedding_loss
     count_nonzero mint.count_nonzero
+    cross_entropy mint.nn.functional.cross_entropy
     diag mint.diag
     diff mint.diff
     div mint.divide
@@ -143,6 +144,7 @@ LIMITED = {
     "mint.nn.functional.adaptive_avg_pool1d": EMPTY,
     "mint.nn.functional.adaptive_avg_pool3d": EMPTY,
     "mint.nn.functional.adaptive_max_pool1d": EMPTY,
+    "mint.nn.functional.cross_entropy": {"ignored_label": "its loss is unwritten"},
     "mint.nn.functional.elu": {
         "coarse": "the kernel of the CPU rounds coarsely",
         "float16": "the kernel of the CPU rounds coarsely",

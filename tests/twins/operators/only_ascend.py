@@ -12,7 +12,6 @@ FUNCTIONS = """
     clone mint.clone
     conv1d mint.nn.functional.conv1d
     conv2d mint.nn.functional.conv2d
-    cross_entropy mint.nn.functional.cross_entropy
     cumsum mint.cumsum
     gelu mint.nn.functional.gelu
     leaky_relu mint.nn.functional.leaky_relu
