@@ -13,7 +13,15 @@ from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 
 from equivalence.randomness.interception import PARSER
-from equivalence.stand_ins.table import COMPILED, FALLBACKS, METHODS, OVERLOADS, PARTLY, STAND_INS
+from equivalence.stand_ins.table import (
+    COMPILED,
+    FALLBACKS,
+    LATE,
+    METHODS,
+    OVERLOADS,
+    PARTLY,
+    STAND_INS,
+)
 
 _LACKING = re.compile(
     r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device (?:CPU|\d)"
@@ -32,7 +40,7 @@ class StandIns:
     """Stand-ins for operators of MindSpore that have no kernel on a CPU.
 
     every: whether they stand for all of these operators; if not, for `FALLBACKS` alone, where they
-    are compiled.
+    are compiled, and for `LATE`, where PyNative mode calls them.
     used: the functions of MindSpore that stand-ins have stood for -> how often. A compiled call is
     counted once, when it is compiled.
 
@@ -63,8 +71,11 @@ class StandIns:
 
     def _places(self) -> Iterator["_Place"]:
         """What is replaced, and by what."""
+        for name in STAND_INS if self.every else LATE:
+            for owner in _classes(name):
+                yield _Place(owner, "__call__", self._calling(name, owner))
         if self.every:
-            yield from self._called()
+            yield from self._functions()
         resolve = PARSER.resolve_symbol
 
         def resolve_replaced(namespace: Any, symbol: str) -> Any:
@@ -73,11 +84,8 @@ class StandIns:
 
         yield _Place(PARSER, "resolve_symbol", resolve_replaced)
 
-    def _called(self) -> Iterator["_Place"]:
-        """What PyNative mode calls."""
-        for name in STAND_INS:
-            for owner in _classes(name):
-                yield _Place(owner, "__call__", self._calling(name, owner))
+    def _functions(self) -> Iterator["_Place"]:
+        """What PyNative mode calls that is no primitive."""
         for name, (api, stand_in) in OVERLOADS.items():
             yield _Place(
                 functional_overload,

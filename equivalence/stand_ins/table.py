@@ -168,6 +168,11 @@ FALLBACKS: dict[str, str] = {
 """Primitive without a kernel, of which the compiler of a CPU does not say so: it comes to another
 kernel that is wrong, or ends the process -> the finding. Compiled, it has its stand-in at once."""
 
+LATE: dict[str, str] = {"LayerNormExt": "mint_layer_norm"}
+"""Primitive without a kernel, of which PyNative mode may say so too late: the graph of its gradient
+is ended before, with a result that is not there, which ends the process -> the finding. Called, it
+has its stand-in at once."""
+
 COMPILED = (arithmetic.einsum,)
 """Stand-ins that graph mode does not need: the compiler has their functions on a CPU, too."""
 

@@ -19,7 +19,7 @@ from equivalence.host.isolation import isolated
 from equivalence.report import text
 from equivalence.stand_ins import context
 from equivalence.stand_ins.context import lacks_kernel
-from equivalence.stand_ins.table import FALLBACKS, PARTLY, STAND_INS
+from equivalence.stand_ins.table import FALLBACKS, LATE, PARTLY, STAND_INS
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
@@ -98,8 +98,8 @@ def test_only_what_falls_back_is_replaced_before_a_kernel_was_lacking():
 
 def test_what_falls_back_has_a_stand_in_and_a_finding():
     findings = {path.stem for path in Path("findings").rglob("*.py")}
-    assert FALLBACKS.keys() <= STAND_INS.keys()
-    assert {*FALLBACKS.values()} <= findings
+    assert FALLBACKS.keys() | LATE.keys() <= STAND_INS.keys()
+    assert {*FALLBACKS.values(), *LATE.values()} <= findings
     assert PARTLY.keys() <= STAND_INS.keys() - FALLBACKS.keys()
 
 
@@ -165,3 +165,12 @@ def test_each_call_is_counted_and_contexts_may_be_nested():
 )
 def test_what_mindspore_says_of_a_kernel_that_it_lacks_is_known(message, lacks):
     assert lacks_kernel(RuntimeError(message)) is lacks
+
+
+def test_what_says_too_late_that_it_has_no_kernel_has_its_stand_in_at_once():
+    with context.StandIns(every=False)() as stand_ins:
+        normed = mint.nn.functional.layer_norm(ms.Tensor([1.0, 3.0]), (2,), eps=0.0)
+        with pytest.raises(RuntimeError, match="unregistered"):
+            mint.nn.functional.gelu(ms.Tensor([1.0])).asnumpy()
+    assert normed.asnumpy().tolist() == [-1.0, 1.0]
+    assert stand_ins.used == {"mint.nn.functional.layer_norm": 1}
