@@ -16,7 +16,7 @@ def same(name: str, attribute: str, **declared) -> Twin:
     return Twin(name, reference=PT + attribute, candidate=MS + attribute, **declared)
 
 
-MULTIPLIED = ">=2.9"
+MULTIPLIED = "!=2.8.*"
 """Releases in which a CPU multiplies bfloat16 by float32."""
 
 TWINS = (
