@@ -170,7 +170,8 @@ def words(error: Exception) -> str:
     # MindSpore appends its C++ call stack after an empty line.
     lines = str(error).strip().split("\n\n")[0].splitlines()
     message = "\n".join(line for line in lines if not _ADVICE.match(line))
-    where = _line(error.__traceback__) or _compiled_line(str(error))
+    trace = error.__traceback__
+    where = _line(trace) or _compiled_line(str(error)) or _stage(trace)
     return f"{message}{where}{_likely(message)}"
 
 
@@ -182,6 +183,13 @@ def _line(trace: TracebackType | None) -> str:
         return ""
     code = f": {own[-1].line}" if own[-1].line else ""
     return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name}{code})"
+
+
+def _stage(trace: TracebackType | None) -> str:
+    """That gradients were computed, which calls no line of the models'; "" if it was not so."""
+    frames = traceback.extract_tb(trace)
+    within = [frame.name for frame in frames if frame.filename.endswith("mindspore_pullback.py")]
+    return " (while its gradients were computed)" if within == ["construct"] else ""
 
 
 def _likely(message: str) -> str:

@@ -261,7 +261,7 @@ def _alone() -> Iterator[None]:
     """A context that leaves the process as it was, and uses no record."""
     frozen = gc.get_freeze_count()
     try:
-        with isolated(), _quiet(), truths.using(None), candidates.using(None):
+        with _quiet(), isolated(), truths.using(None), candidates.using(None):
             yield
     finally:
         if not frozen:

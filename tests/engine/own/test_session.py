@@ -99,6 +99,20 @@ def test_the_process_is_as_before_between_the_steps(restored_level):  # noqa: AR
     kept.forget()
 
 
+def test_mindspore_warns_of_nothing_that_the_suite_itself_does(restored_level):  # noqa: ARG001
+    logger, told = ms.log._get_logger(), []
+    logger.setLevel(logging.WARNING)
+    logger.addFilter(told.append)
+    try:
+        session = Session(LINEAR)
+        session.structure()
+        assert [*session.verdicts()]
+    finally:
+        logger.removeFilter(told.append)
+    kept.forget()
+    assert [each.getMessage() for each in told] == []
+
+
 def test_dropout_is_pinned_only_where_it_is_and_nothing_else_is_declared():
     def structure(**fields):
         twin = Twin("drop", "torch.nn:Dropout", "mindspore.nn:Dropout", [normal(9)], **fields)

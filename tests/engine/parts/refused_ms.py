@@ -53,3 +53,13 @@ class Misshapen(Net):
 
     def construct(self, x):
         return super().construct(ops.concat([x, x], -1))
+
+
+class Irreversible(Net):
+    """A transposed convolution that runs forward, and whose gradient is refused."""
+
+    def construct(self, x):
+        x = super().construct(x)
+        transposed = ops.Conv2DTranspose(4, 1)
+        kernel = self.head.weight.reshape(8, 8, 1, 1)
+        return transposed(x.reshape(4, 8, 1, 1), kernel, (4, 8, 1, 1)).reshape(4, 8)

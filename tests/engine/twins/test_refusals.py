@@ -164,6 +164,7 @@ def test_only_a_peaceful_end_is_refused():
             "no kernel for it: use mindspore.ops.cummin there, not mindspore.mint's",
         ),
         ("Net", "Misshapen", "in construct: x = block(x))"),
+        ("Net", "Irreversible", "'out_channel': 4. (while its gradients were computed)"),
     ],
 )
 def test_a_port_that_cannot_be_compared_is_told_with_its_line_and_the_likely_cause(
