@@ -195,8 +195,8 @@ def _stage(trace: TracebackType | None) -> str:
 def _likely(message: str) -> str:
     """What is likely to be wrong, and what to do, as the end of a sentence; "" if not known."""
     for found, cure in _LIKELY:
-        if match := found.search(message):
-            return f"; {cure(match)}"
+        if (match := found.search(message)) and (told := cure(match)):
+            return f"; {told}"
     return ""
 
 
@@ -219,11 +219,22 @@ def _no_bfloat16(match: re.Match) -> str:
     )
 
 
+def _numpy_2(_: re.Match) -> str:
+    """What to do where MindSpore cannot use the NumPy that is installed; "" if it can."""
+    version = getattr(sys.modules.get("numpy"), "__version__", "1.")
+    if version.startswith("1."):
+        return ""
+    return (
+        f"NumPy {version} is installed, and MindSpore is built for NumPy 1: pip install 'numpy<2'"
+    )
+
+
 _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     (
         re.compile(r"no attribute '_auto_prefix'|before Module\.__init__\(\) call"),
         lambda _: "call super().__init__() first in its __init__",
     ),
+    (re.compile(r"pyboost_\w+ of .* returned a result with an exception set"), _numpy_2),
     (re.compile(r"kernel (\w+) unregistered"), _other_kernel),
     (re.compile(r"CPU operator\[(\w+)\] fail.*bfloat16", re.I | re.S), _no_bfloat16),
 )

@@ -1,6 +1,7 @@
 """The built package: installed beside the frameworks, it serves a project of one's own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from equivalence import __version__
 
@@ -60,6 +62,15 @@ def test_it_holds_the_engine_alone(wheel):
     page = ("page.html.j2", "page.css", "page.js", "vendor/d3.min.js", "vendor/LICENSE")
     assert {f"equivalence/page/{name}" for name in page} <= {*names}
     assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_it_asks_for_the_numpy_that_mindspore_is_built_for(wheel):
+    archive = zipfile.ZipFile(wheel)
+    told = archive.read(f"{NAME}-{__version__}.dist-info/METADATA").decode()
+    needs = map(Requirement, re.findall(r"(?m)^Requires-Dist: (.*)$", told))
+    (numpy,) = (need for need in needs if need.name == "numpy")
+    assert numpy.specifier.contains("1.26.4")
+    assert not numpy.specifier.contains("2.0.0")
 
 
 def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):

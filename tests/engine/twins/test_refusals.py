@@ -180,7 +180,7 @@ def test_a_port_that_cannot_be_compared_is_told_with_its_line_and_the_likely_cau
     assert told in str(caught.value)
 
 
-def test_what_is_likely_is_said_of_known_messages_alone():
+def test_what_is_likely_is_said_of_known_messages_alone(monkeypatch):
     assert words(ValueError("no shape pleases me")) == "no shape pleases me"
     told = words(RuntimeError("The kernel NoSuchThingExt unregistered."))
     assert told.endswith("use what mindspore.ops has for it there, not mindspore.mint's")
@@ -188,5 +188,12 @@ def test_what_is_likely_is_said_of_known_messages_alone():
     told = words(TypeError(refused))
     assert "supported" not in told
     assert "MindSpore has no bfloat16 kernel of MatMul on a CPU: round to bfloat16" in told
+    raised = "<built-in method pyboost_pow of x> returned a result with an exception set"
+    assert words(SystemError(raised)) == raised
+    monkeypatch.setattr(np, "__version__", "2.2.6")
+    told = words(SystemError(raised))
+    assert told.endswith(
+        "; MindSpore is built for NumPy 1, and 2.2.6 is installed: pip install 'numpy<2'"
+    )
     told = words(AttributeError("cannot assign module before Module.__init__() call"))
     assert told.endswith("; call super().__init__() first in its __init__")
