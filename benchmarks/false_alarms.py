@@ -28,6 +28,7 @@ from benchmarks.distribution import Tally, draw  # noqa: E402
 from benchmarks.journal import Journal  # noqa: E402
 from benchmarks.searched import Searched  # noqa: E402
 from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases  # noqa: E402
+from equivalence.judge import tensors  # noqa: E402
 from equivalence.judge.precision import BUDGET  # noqa: E402
 from equivalence.progress import Progress  # noqa: E402
 
@@ -53,6 +54,7 @@ KINDS = {
     "buffer:": "buffer",
     "loss[": "loss",
     "update[": "update",
+    "state:": "state of a training step",
 }
 
 Record = dict[str, Any]
@@ -121,7 +123,8 @@ def measure(
             elif case.twin.differs:
                 differences.append((outcome.judgement.needed, where))
             else:
-                for verdict in outcome.judgement.verdicts:
+                verdicts = outcome.judgement.verdicts
+                for verdict in (v for v in verdicts if kind(v.name)):
                     tally = tallies.setdefault(f"{kind(verdict.name)}, {case.dtype}", Tally())
                     tally.add(verdict.needed, f"{verdict.name} of {where}")
     record["tallies"] = {name: tally.to_json() for name, tally in tallies.items()}
@@ -172,9 +175,11 @@ def why(outcome: Any) -> str | None:
     return f"{worst.name}: {worst.problem or f'{worst.needed:.3g} roundings'}"
 
 
-def kind(tensor: str) -> str:
-    """What a tensor of a trace is, by its name."""
-    return next(words for prefix, words in KINDS.items() if tensor.startswith(prefix))
+def kind(verdict: str) -> str | None:
+    """What a tensor of a trace is, by its name; None for the law of a random layer, no tensor."""
+    if verdict.startswith(tensors.random_layer("")):
+        return None
+    return next(words for prefix, words in KINDS.items() if verdict.startswith(prefix))
 
 
 def plan(

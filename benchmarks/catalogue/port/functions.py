@@ -32,10 +32,12 @@ def contiguous(x):
 
 
 def einsum(equation, a, b):
-    """The products of queries and keys in MaxViT, the only sum of products in torchvision."""
-    if equation != "B G H I D, B G H J D -> B G H I J":
-        raise ValueError("no rule for this equation")
-    return ops.matmul(a, b.swapaxes(-1, -2))
+    """The two products of MaxViT's attention, the only sums of products in torchvision."""
+    if equation == "B G H I D, B G H J D -> B G H I J":
+        return ops.matmul(a, b.swapaxes(-1, -2))
+    if equation == "B G H I J, B G H J D -> B G H I D":
+        return ops.matmul(a, b)
+    raise ValueError(f"no rule for {equation}")
 
 
 def expand(x, *sizes):

@@ -50,6 +50,15 @@ def cross_entropy_over_all_labels(x, target, weight=None, *, reduction, **told):
     return ops.cross_entropy(x, target, weight, reduction="sum", **told) / target.size
 
 
+@mistake("cross_entropy", "ops.cross_entropy", "a weighted mean divided by how many labels count")
+def cross_entropy_over_counted_labels(x, target, weight=None, *, reduction, ignore_index, **told):
+    told["ignore_index"] = ignore_index
+    if reduction != "mean":
+        return ops.cross_entropy(x, target, weight, reduction=reduction, **told)
+    counted = (target != ignore_index).sum().astype(x.dtype)
+    return ops.cross_entropy(x, target, weight, reduction="sum", **told) / counted
+
+
 @mistake("cross_entropy", "ops.cross_entropy", "the maximum is not subtracted: infinite beyond 88")
 def cross_entropy_unshifted(x, target, weight=None, *, label_smoothing, **told):
     if label_smoothing:

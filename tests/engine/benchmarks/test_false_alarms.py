@@ -13,6 +13,7 @@ from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
+from equivalence.judge import tensors
 from equivalence.runs import drawn, kept, sides
 from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
@@ -238,8 +239,29 @@ def test_a_slow_sample_is_measured_with_few_seeds(slow, seeds, tmp_path, monkeyp
     assert f"1 samples, {seeds} seeds each" in capsys.readouterr().out
 
 
-def test_a_training_has_losses_and_updates():
-    assert [kind(name) for name in ("loss[1]", "update[3]:fc.weight")] == ["loss", "update"]
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        (tensors.output("0"), "output"),
+        (tensors.input_gradient("0"), "gradient of an input"),
+        (tensors.parameter_gradient("fc.weight"), "gradient of a parameter"),
+        (tensors.buffer("bn.running_mean"), "buffer"),
+        (tensors.loss(1), "loss"),
+        (tensors.update(3, "fc.weight"), "update"),
+        (tensors.state("ema.fc.weight"), "state of a training step"),
+        (tensors.random_layer("dropout"), None),
+    ],
+)
+def test_every_tensor_is_of_a_kind(name, what):
+    assert kind(name) == what
+
+
+def test_the_law_of_a_random_layer_is_no_tensor_of_the_tally():
+    sides = {"reference": "torch.nn:Dropout", "candidate": "mindspore.mint.nn:Dropout"}
+    twin = Twin("law", **sides, inputs=[normal(5, 6)], phases=("train",), random_layers="eval")
+    found = measure(list(cases(twin, "cpu"))[:1], [0])
+    assert found["alarms"] == []
+    assert sum(Tally.from_json(each).total for each in found["tallies"].values()) == 2
 
 
 # The catalogue.
