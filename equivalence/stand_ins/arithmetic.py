@@ -82,6 +82,21 @@ def addcdiv(input, tensor1, tensor2, value=1):
     return input + _scaled(tensor1 / tensor2, value)
 
 
+def log(x):
+    """As `mint.log` of bfloat16."""
+    return ops.cast(ops.log(wide(x)), x.dtype)
+
+
+def expm1(x):
+    """As `mint.expm1` of bfloat16."""
+    return ops.cast(ops.expm1(wide(x)), x.dtype)
+
+
+def is_bfloat16(dtype, *_):
+    """Whether it is the dtype of which a CPU has no kernel."""
+    return dtype == ms.bfloat16
+
+
 def log2(x):
     """As `mint.log2`."""
     return ops.log(x) / math.log(2.0)
