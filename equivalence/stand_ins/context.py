@@ -88,9 +88,7 @@ class StandIns:
         """What PyNative mode calls that is no primitive."""
         for name, (api, stand_in) in OVERLOADS.items():
             before = getattr(functional_overload, name)
-            yield _Place(
-                functional_overload, name, _Counted(self, name, api, stand_in, before)
-            )
+            yield _Place(functional_overload, name, _Counted(self, name, api, stand_in, before))
         for name, stand_in in METHODS.items():
             yield _Place(ms.Tensor, name, self._method(name, stand_in))
 

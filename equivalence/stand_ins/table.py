@@ -153,6 +153,7 @@ OVERLOADS: dict[str, tuple[str, Callable]] = {
     "_conv1d_instance": ("mint.nn.functional.conv1d", layers.conv1d),
     "_conv2d_instance": ("mint.nn.functional.conv2d", layers.conv2d),
     "_conv3d_instance": ("mint.nn.functional.conv3d", layers.conv3d),
+    "_div_instance": ("mint.div", arithmetic.divide),
     "_einsum_instance": ("mint.einsum", arithmetic.einsum),
     "_gelu_instance": ("mint.nn.functional.gelu", arithmetic.gelu),
     "_repeat_interleave_instance": ("mint.repeat_interleave", making.repeat_interleave),
@@ -166,7 +167,9 @@ PARTLY: dict[str, Callable] = {
     "Log": arithmetic.is_bfloat16,
     "MaskedFill": making.fills_by_whole_number,
     "NonZeroExt": making.always,
+    "_div_instance": arithmetic.rounds_a_quotient,
     "_where_instance": making.finds_places,
+    "div": arithmetic.rounds_a_quotient,
     "scatter": making.scatters_whole_number,
 }
 """What stands in a table here, and its function has a kernel for some calls on a CPU -> which calls
@@ -192,13 +195,14 @@ LATE: dict[str, str] = {"LayerNormExt": "mint_layer_norm"}
 is ended before, with a result that is not there, which ends the process -> the finding. Called, it
 has its stand-in at once."""
 
-COMPILED = (arithmetic.einsum,)
+COMPILED = (arithmetic.divide, arithmetic.einsum)
 """Stand-ins that graph mode does not need: the compiler has their functions on a CPU, too."""
 
 METHODS: dict[str, Callable] = {
     "add_": in_place.add,
     "clamp_": in_place.clamp,
     "clone": making.clone,
+    "div": arithmetic.divide,
     "erfinv_": in_place.erfinv,
     "fill_": in_place.fill,
     "fill_diagonal_": in_place.fill_diagonal,
