@@ -17,6 +17,9 @@ MS, PT = "audits.ms.mindone:", "audits.pt.mindone:"
 NO_BOUND = 20.0
 """How large a difference is depends on what is drawn."""
 
+BY_TANH = 1e-4
+"""How far outputs are off through MindSpore's kernel of tanh on a CPU, at the most."""
+
 SPLIT = (
     "MindSpore's gradient of mint.split on a CPU is in another order where a part is transposed "
     "(findings/gradient/mint_split_gradient_of_transposed.py)"
@@ -25,9 +28,13 @@ POSITIONS = "the places of the tokens are an int64 Parameter that is trainable"
 CONV1D = "mindone's own Conv1d is a Conv2d of one row"
 
 
-def gradients(cause: str) -> Difference:
-    """A known difference of the way back alone."""
-    return Difference(cause, {"gradient:*": NO_BOUND})
+def gradients(cause: str, **outputs: float) -> Difference:
+    """A known difference of the way back alone.
+
+    outputs: how far the outputs may be off, where MindSpore's tanh on a CPU adds to it.
+    """
+    told = {f"{name}.*": bound for name, bound in outputs.items()}
+    return Difference(cause, {"gradient:*": NO_BOUND, **told})
 
 
 def raises(cause: str, error: str, kind: str = "SideError") -> Difference:
@@ -38,12 +45,14 @@ def raises(cause: str, error: str, kind: str = "SideError") -> Difference:
 DIFFERS: Mapping[str, Difference] = {
     "codegen": gradients(
         f"{SPLIT}: codegen/modeling_codegen.py:165, query, value, key = mint.split(...), then "
-        "permute; the original has torch.split"
+        "permute; the original has torch.split",
+        output=BY_TANH,
     ),
     "fnet": gradients(
         "the Fourier transform runs in NumPy, through which no gradient passes: "
         "fnet/modeling_fnet.py:94, np.fft.fft(out, axis=axis), for fnet/modeling_fnet.py:81, "
-        "torch.fft.fft(out, axis=axis)"
+        "torch.fft.fft(out, axis=axis)",
+        output=BY_TANH,
     ),
     "minimax": gradients(
         f"{SPLIT}: minimax/modeling_minimax.py:180, mint.split(qkv_states, ...), then transpose; "

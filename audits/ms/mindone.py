@@ -45,13 +45,17 @@ def with_frozen_tables(family: str, name: str, **own: Any) -> nn.Cell:
 
 def without_initial_weights(family: str, name: str, **own: Any) -> nn.Cell:
     """A port that is built without drawing its weights, which a comparison draws."""
-    with mock.patch.object(modeling_utils.PreTrainedModel, "init_weights", lambda _: None):
+    with mock.patch.object(modeling_utils.PreTrainedModel, "init_weights"):
         return Tensors(_built(family, name, **own))
 
 
 def with_another_split(family: str, name: str, **own: Any) -> nn.Cell:
     """A port with `ops.split` in the place of `mint.split`."""
-    return Tensors(_built(family, name, **own), lambda: mock.patch.object(mint, "split", ops.split))
+
+    def split(tensor: Tensor, size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+        return ops.split(tensor, size, dim)
+
+    return Tensors(_built(family, name, **own), lambda: mock.patch.object(mint, "split", split))
 
 
 def with_other_zeros(family: str, name: str, **own: Any) -> nn.Cell:

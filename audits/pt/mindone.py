@@ -46,7 +46,7 @@ def fnet_without_gradient(family: str, name: str, **own: Any) -> nn.Module:
     """FNet whose Fourier transform passes no gradient."""
     made = network(family, name, **own)
     for layer in made.net.encoder.layer:
-        part = getattr(layer.fourier, "self")
+        part = layer.fourier.self
         part.fourier_transform = _detached(part.fourier_transform)
     return made
 
