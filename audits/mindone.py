@@ -1,14 +1,14 @@
 """mindone's ports of transformers beside the originals: small configurations, evaluation phase.
 
-A family stands with its base network. What a configuration has is what `tiny` says, and OWN. A
-port that is not equal is in DIFFERS or REFUSED.
+A family stands with its base network. What a configuration has is what `tiny` says, and OWN. What
+is known of a port that is not equal stands in `mindone_known`.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from audits import Port
-from equivalence.declare.difference import Difference, Raised  # noqa: F401 - Raised is for rows
+from audits.mindone_known import ALIKE, DIFFERS, FIELDS, REFUSED
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin
 
@@ -200,33 +200,46 @@ NETWORKS: tuple[tuple[Mapping[str, Any], str], ...] = (
 )
 """Inputs, and lines of families and their networks that take them."""
 
+INPUTS: Mapping[str, Mapping[str, Any]] = {
+    "canine": {"input_ids": integers(2, 13, low=3, high=90)},  # three steps of its molecules
+    "vit_mae": {**PICTURES, "noise": normal(2, 16)},  # by which it hides patches
+}
+"""Family -> the inputs that it takes, where they are others."""
+
 OWN: Mapping[str, Mapping[str, Any]] = {
+    "funnel": {"block_sizes": [1, 1, 1]},
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
+    "led": {"attention_window": 4},
+    "longformer": {"attention_window": 4},
+    "olmoe": {"num_experts_per_tok": 3},  # so that no expert is left without a token
+    "recurrent_gemma": {"use_cache": True},  # without it the original keeps its last state
 }
 """Family -> what its configuration has otherwise."""
-
-DIFFERS: Mapping[str, Difference] = {}
-"""Family -> the known difference."""
-
-REFUSED: Mapping[str, Difference] = {}
-"""Family -> why the two cannot be compared."""
 
 
 def port(family: str, network: str, inputs: Mapping[str, Any]) -> Port:
     """A row: a family's network and its original of the same name."""
     config = {"family": family, "name": network, **OWN.get(family, {})}
-    twin = Twin(
-        f"mindone_{family}",
-        "audits.pt.mindone:network",
-        "audits.ms.mindone:network",
-        dict(inputs),
-        configs=(config,),
-        phases=("eval",),
-        executions=("pynative",),
-        level="nightly",
-        differs=DIFFERS.get(family),
-    )
-    return Port(network, f"transformers {network}", family, twin, REFUSED.get(family))
+    plain = {
+        "name": f"mindone_{family}",
+        "reference": "audits.pt.mindone:network",
+        "candidate": "audits.ms.mindone:network",
+        "inputs": dict(INPUTS.get(family, inputs)),
+        "configs": (config,),
+        "phases": ("eval",),
+        "executions": ("pynative",),
+        "level": "nightly",
+        **FIELDS.get(family, {}),
+    }
+    other = None
+    if family in ALIKE:
+        changes = {"name": f"{plain['name']}_alike", **ALIKE[family]}
+        changes["configs"] = ({**config, **changes.pop("config", {})},)
+        changes["inputs"] = plain["inputs"] | changes.get("inputs", {})
+        other = Twin(**{**plain, **changes})
+    twin = Twin(**plain, differs=DIFFERS.get(family))
+    original = f"transformers {network}"
+    return Port(network, original, family, twin, REFUSED.get(family), other)
 
 
 PORTS = tuple(

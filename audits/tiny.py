@@ -1,5 +1,6 @@
 """Configurations of transformers so small that a network runs in a second."""
 
+import ast
 import importlib
 import inspect
 from typing import Any
@@ -25,9 +26,10 @@ SIZES = f"""
     2 max_window_layers num_key_value_heads decoder_num_key_value_heads num_experts_per_tok
     2 encoder_num_key_value_heads
     4 num_experts num_local_experts n_routed_experts moe_num_experts
-    0 dropout attention_dropout activation_dropout hidden_dropout_prob hidden_dropout
-    0 attention_probs_dropout_prob resid_pdrop embd_pdrop attn_pdrop dropout_rate layerdrop
-    0 encoder_layerdrop decoder_layerdrop drop_path_rate classifier_dropout use_cache
+    0.0 dropout attention_dropout activation_dropout hidden_dropout_prob hidden_dropout
+    0.0 attention_probs_dropout_prob resid_pdrop embd_pdrop attn_pdrop dropout_rate layerdrop
+    0.0 encoder_layerdrop decoder_layerdrop drop_path_rate classifier_dropout
+    False use_cache
     0 pad_token_id
     4 rotary_dim
     99 vocab_size
@@ -37,7 +39,7 @@ SIZES = f"""
 """Lines of a size and of the parameters of configurations that are it."""
 
 SMALL: dict[str, Any] = {
-    name: int(size)
+    name: ast.literal_eval(size)
     for size, *names in (line.split() for line in SIZES.strip().splitlines())
     for name in names
 }

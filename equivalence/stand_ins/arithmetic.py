@@ -82,6 +82,31 @@ def addcdiv(input, tensor1, tensor2, value=1):
     return input + _scaled(tensor1 / tensor2, value)
 
 
+def divide(input, other, *, rounding_mode=None):
+    """As `mint.div` by a number, rounded."""
+    return ops.div(input, other, rounding_mode=rounding_mode)
+
+
+def rounds_a_quotient(_dtype, other=None, *, rounding_mode=None):
+    """Whether it is divided by a number and rounded, where a kernel is not made ready."""
+    return rounding_mode is not None and isinstance(other, int | float)
+
+
+def log(x):
+    """As `mint.log` of bfloat16."""
+    return ops.cast(ops.log(wide(x)), x.dtype)
+
+
+def expm1(x):
+    """As `mint.expm1` of bfloat16."""
+    return ops.cast(ops.expm1(wide(x)), x.dtype)
+
+
+def is_bfloat16(dtype, *_):
+    """Whether it is the dtype of which a CPU has no kernel."""
+    return dtype == ms.bfloat16
+
+
 def log2(x):
     """As `mint.log2`."""
     return ops.log(x) / math.log(2.0)

@@ -87,21 +87,18 @@ class StandIns:
     def _functions(self) -> Iterator["_Place"]:
         """What PyNative mode calls that is no primitive."""
         for name, (api, stand_in) in OVERLOADS.items():
-            yield _Place(
-                functional_overload,
-                name,
-                _Counted(self, api, stand_in, getattr(functional_overload, name)),
-            )
+            before = getattr(functional_overload, name)
+            yield _Place(functional_overload, name, _Counted(self, name, api, stand_in, before))
         for name, stand_in in METHODS.items():
             yield _Place(ms.Tensor, name, self._method(name, stand_in))
 
     def _calling(self, name: str, owner: type) -> Callable:
         """What a class does when one of its primitives is called."""
         api, stand_in = STAND_INS[name]
-        settings, kernel, lacks = _settings(owner), owner.__call__, PARTLY.get(name)
+        settings, kernel = _settings(owner), owner.__call__
 
         def call(primitive: Any, *inputs: Any, **named: Any) -> Any:
-            if lacks and not lacks(inputs[0].dtype, *inputs[1:], **named):
+            if _has_kernel(name, *inputs, **named):
                 return kernel(primitive, *inputs, **named)
             self.used[api] += 1
             told = [getattr(primitive, name) for name in settings]
@@ -111,8 +108,11 @@ class StandIns:
 
     def _method(self, name: str, stand_in: Callable) -> Callable:
         """What a tensor does when its method is called."""
+        before = getattr(ms.Tensor, name)
 
         def call(*inputs: Any, **named: Any) -> Any:
+            if _has_kernel(name, *inputs, **named):
+                return before(*inputs, **named)
             self.used[f"Tensor.{name}"] += 1
             return stand_in(*inputs, **named)
 
@@ -126,6 +126,8 @@ class StandIns:
         if isinstance(value, _Counted):
             if value.stand_in in COMPILED:
                 return value.before
+            if value.name in PARTLY:
+                return self._partly(value.name, OVERLOADS[value.name], value.before)
             self.used[value.api] += 1
             return value.stand_in
         if name not in STAND_INS:
@@ -133,15 +135,15 @@ class StandIns:
         if isinstance(value, type):
             return self._maker(name)
         if name in PARTLY:
-            return self._partly(name, value)
+            return self._partly(name, STAND_INS[name], value)
         api, stand_in = STAND_INS[name]
         self.used[api] += 1
         told = tuple(getattr(value, each) for each in _settings(type(value)))
         return (lambda *inputs: stand_in(*inputs, *told)) if told else stand_in
 
-    def _partly(self, name: str, kernel: Any) -> Callable:
-        """A stand-in for the calls that have no kernel, and the primitive itself for all others."""
-        (api, stand_in), lacks = STAND_INS[name], PARTLY[name]
+    def _partly(self, name: str, entry: tuple[str, Callable], kernel: Any) -> Callable:
+        """A stand-in for the calls that have no kernel, and what was called for all others."""
+        (api, stand_in), lacks = entry, PARTLY[name]
 
         @ops.constexpr(check=False)
         def without(*told):
@@ -179,12 +181,21 @@ class _Place(NamedTuple):
 class _Counted:
     """A stand-in for a function; its calls are counted."""
 
-    def __init__(self, owner: StandIns, api: str, stand_in: Callable, before: Any):
-        self.owner, self.api, self.stand_in, self.before = owner, api, stand_in, before
+    def __init__(self, owner: StandIns, name: str, api: str, stand_in: Callable, before: Any):
+        self.owner, self.name, self.api = owner, name, api
+        self.stand_in, self.before = stand_in, before
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if _has_kernel(self.name, *arguments, **named):
+            return self.before(*arguments, **named)
         self.owner.used[self.api] += 1
         return self.stand_in(*arguments, **named)
+
+
+def _has_kernel(name: str, first: Any, *inputs: Any, **named: Any) -> bool:
+    """Whether a call of what has a stand-in needs none; `PARTLY` says which do."""
+    lacks = PARTLY.get(name)
+    return bool(lacks) and not lacks(first.dtype, *inputs, **named)
 
 
 def _classes(name: str) -> list[type]:

@@ -4,6 +4,8 @@ Each gives the tensor itself, with its new values. What has a gradient is comput
 kernel that keeps its input for the way back would find it changed.
 """
 
+import math
+
 import mindspore as ms
 from mindspore import ops
 
@@ -61,6 +63,20 @@ def clamp(x, min=None, max=None):
 def masked_fill(x, mask, value):
     """As `Tensor.masked_fill_`."""
     return put(x, ops.masked_fill(clone(x), mask, value))
+
+
+def relu(x):
+    """As `mint.nn.functional.relu_`."""
+    return put(x, ops.relu(clone(x)))
+
+
+def fill_diagonal(x, fill_value, wrap=False):
+    """As `Tensor.fill_diagonal_`; in a tall matrix `wrap` begins again below each square."""
+    step = sum(math.prod(x.shape[axis + 1 :]) for axis in range(x.ndim))
+    places = ops.range(0, x.size, 1)
+    end = x.size if wrap else min(x.shape) * step
+    on = ops.logical_and(places % step == 0, places < end).reshape(x.shape)
+    return masked_fill(x, on, fill_value)
 
 
 def floor(x):

@@ -105,6 +105,17 @@ def rand_like(x, seed=None, offset=None, dtype=None, _device=None):
     return rand(x.shape, seed, offset, dtype_of(dtype, x.dtype))
 
 
+def normal(mean, std, size, _seed=None, _offset=None):
+    """As `mint.normal` of two numbers, by the generator of the whole process."""
+    return ops.standard_normal(tuple(size)) * std + mean
+
+
+def normal_around(mean, std, _seed=None, _offset=None):
+    """As `mint.normal` of tensors, or of a tensor and a number."""
+    spread = mean * 0 + std * 1.0
+    return ops.standard_normal(spread.shape) * spread + (mean - std * 0)
+
+
 def clone(x):
     """As `mint.clone`: values of their own, and the gradient passes."""
     return ops.logical_or(x, x) if x.dtype == ms.bool_ else x * 1
@@ -202,6 +213,44 @@ def scatter_add(x, dim, places, source):
     """As `mint.scatter_add`."""
     part = [slice(0, length) for length in places.shape]
     return ops.tensor_scatter_elements(x, places, source[tuple(part)], dim, "add")
+
+
+def scatter_value(x, dim, index, value):
+    """As `Tensor.scatter` of a whole number, which becomes one of the tensor's dtype."""
+    return ops.tensor_scatter_elements(x, index, ops.fill(x.dtype, index.shape, value), dim)
+
+
+def scatters_whole_number(_dtype, _dim=None, _index=None, value=None, **named):
+    """Whether a whole number is scattered: a CPU has kernels for broken ones alone."""
+    return isinstance(named.get("value", value), int)
+
+
+def nonzero(x):
+    """As `mint.nonzero` told `as_tuple`, and `mint.where` of a condition alone."""
+    places = ops.nonzero(x)
+    return tuple([places[:, axis] for axis in range(x.ndim)])
+
+
+def finds_places(_dtype, *branches, **named):
+    """Whether `mint.where` is told a condition alone."""
+    return not branches and not named
+
+
+def always(*_):
+    """No call of this primitive has a kernel on a CPU; its function has another primitive, too."""
+    return True
+
+
+def unique(x, _sorted=True, _inverse=False, _counts=False):
+    """As `mint.unique`, without its axis: the values, where each went, and how often it was."""
+    flat = x.reshape(-1)
+    values, places = ops.unique(flat)
+    values, order = ops.sort(values)
+    ranks = ops.argsort(order)
+    inverse = ops.cast(ops.gather(ranks, places, 0), ms.int64)
+    each = ops.expand_dims(ops.range(0, values.shape[0], 1), 1)
+    counts = ops.cast(ops.equal(each, inverse), ms.int64).sum(1)
+    return values, inverse.reshape(x.shape), counts
 
 
 def masked_fill(x, mask, value):

@@ -69,6 +69,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "EluExt": ("mint.nn.functional.elu", layers.elu),
     "Embedding": ("mint.nn.functional.embedding", making.embedding),
     "Exp2": ("mint.exp2", arithmetic.exp2),
+    "Expm1": ("mint.expm1", arithmetic.expm1),
     "FillScalar": ("mint.full", making.full),
     "FlashAttentionScore": ("ops.flash_attention_score", attention.flash_attention),
     "Frac": ("mint.frac", arithmetic.frac),
@@ -77,6 +78,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "FuncMaxPool2D": ("mint.nn.functional.max_pool2d", layers.max_pool2d),
     "Hardtanh": ("mint.nn.functional.hardtanh", layers.hardtanh),
     "Im2ColExt": ("mint.nn.functional.unfold", windows.unfold),
+    "InplaceReLU": ("mint.nn.functional.relu_", in_place.relu),
     "IndexSelect": ("mint.index_select", making.index_select),
     "KLDiv": ("mint.nn.functional.kl_div", layers.kl_div),
     "L1LossExt": ("mint.nn.functional.l1_loss", layers.l1_loss),
@@ -84,6 +86,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "LeakyReLUExt": ("mint.nn.functional.leaky_relu", layers.leaky_relu),
     "LinSpaceExt": ("mint.linspace", making.linspace),
     "LinalgVectorNorm": ("mint.linalg.vector_norm", arithmetic.vector_norm),
+    "Log": ("mint.log", arithmetic.log),
     "Log10": ("mint.log10", arithmetic.log10),
     "Log2": ("mint.log2", arithmetic.log2),
     "LogAddExp": ("mint.logaddexp", arithmetic.log_add_exp),
@@ -99,6 +102,11 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "Mm": ("mint.mm", arithmetic.matmul),
     "Mv": ("mint.mv", arithmetic.matmul),
     "NLLLoss2d": ("mint.nn.functional.nll_loss", layers.nll_loss2d),
+    "NonZeroExt": ("mint.nonzero", making.nonzero),
+    "NormalFloatFloat": ("mint.normal", making.normal),
+    "NormalFloatTensor": ("mint.normal", making.normal_around),
+    "NormalTensorFloat": ("mint.normal", making.normal_around),
+    "NormalTensorTensor": ("mint.normal", making.normal_around),
     "OneHotExt": ("mint.nn.functional.one_hot", making.one_hot),
     "OnesLikeExt": ("mint.ones_like", making.ones_like),
     "Outer": ("mint.outer", arithmetic.outer),
@@ -119,6 +127,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "ScatterAddExt": ("mint.scatter_add", making.scatter_add),
     "SeLUExt": ("mint.nn.functional.selu", layers.selu),
     "SoftMarginLoss": ("mint.nn.functional.soft_margin_loss", layers.soft_margin_loss),
+    "SoftplusExt": ("mint.nn.functional.softplus", layers.softplus),
     "SortExt": ("mint.sort", making.sort),
     "StackExt": ("mint.stack", making.stack),
     "Std": ("mint.std", arithmetic.deviation),
@@ -129,6 +138,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "TopkExt": ("mint.topk", making.topk),
     "TraceExt": ("mint.trace", arithmetic.trace),
     "TrilExt": ("mint.tril", making.tril),
+    "Unique2": ("mint.unique", making.unique),
     "UpsampleBicubic2D": ("mint.nn.functional.interpolate", maps.bicubic),
     "UpsampleBilinear2D": ("mint.nn.functional.interpolate", maps.bilinear),
     "Var": ("mint.var", arithmetic.variance),
@@ -143,16 +153,28 @@ OVERLOADS: dict[str, tuple[str, Callable]] = {
     "_conv1d_instance": ("mint.nn.functional.conv1d", layers.conv1d),
     "_conv2d_instance": ("mint.nn.functional.conv2d", layers.conv2d),
     "_conv3d_instance": ("mint.nn.functional.conv3d", layers.conv3d),
+    "_div_instance": ("mint.div", arithmetic.divide),
     "_einsum_instance": ("mint.einsum", arithmetic.einsum),
     "_gelu_instance": ("mint.nn.functional.gelu", arithmetic.gelu),
     "_repeat_interleave_instance": ("mint.repeat_interleave", making.repeat_interleave),
+    "_where_instance": ("mint.where", making.nonzero),
 }
 """An object of `mindspore.ops.functional_overload` that calls one of several operators -> as above.
 A stand-in takes what the function takes."""
 
-PARTLY: dict[str, Callable] = {"MaskedFill": making.fills_by_whole_number}
-"""Primitive that a CPU has -> which calls of it have no kernel, by the dtype of the first input and
-all others; a tensor is None to the compiler. The other calls run as they are."""
+PARTLY: dict[str, Callable] = {
+    "Expm1": arithmetic.is_bfloat16,
+    "Log": arithmetic.is_bfloat16,
+    "MaskedFill": making.fills_by_whole_number,
+    "NonZeroExt": making.always,
+    "_div_instance": arithmetic.rounds_a_quotient,
+    "_where_instance": making.finds_places,
+    "div": arithmetic.rounds_a_quotient,
+    "scatter": making.scatters_whole_number,
+}
+"""What stands in a table here, and its function has a kernel for some calls on a CPU -> which calls
+have none, by the dtype of the first input and all others; a tensor is None to the compiler. The
+other calls run as they are."""
 
 FALLBACKS: dict[str, str] = {
     "BatchNormExt": "mint_batch_norm_ends_graph",
@@ -173,15 +195,17 @@ LATE: dict[str, str] = {"LayerNormExt": "mint_layer_norm"}
 is ended before, with a result that is not there, which ends the process -> the finding. Called, it
 has its stand-in at once."""
 
-COMPILED = (arithmetic.einsum,)
+COMPILED = (arithmetic.divide, arithmetic.einsum)
 """Stand-ins that graph mode does not need: the compiler has their functions on a CPU, too."""
 
 METHODS: dict[str, Callable] = {
     "add_": in_place.add,
     "clamp_": in_place.clamp,
     "clone": making.clone,
+    "div": arithmetic.divide,
     "erfinv_": in_place.erfinv,
     "fill_": in_place.fill,
+    "fill_diagonal_": in_place.fill_diagonal,
     "floor_": in_place.floor,
     "index_add_": in_place.index_add,
     "index_copy_": in_place.index_copy,
@@ -191,6 +215,7 @@ METHODS: dict[str, Callable] = {
     "new_full": making.new_full,
     "normal_": in_place.normal,
     "repeat": making.repeat,
+    "scatter": making.scatter_value,
     "scatter_": in_place.scatter,
     "scatter_add_": in_place.scatter_add,
     "uniform_": in_place.uniform,
@@ -231,5 +256,5 @@ does there, a CPU does not tell."""
 
 def functions() -> frozenset[str]:
     """The functions of MindSpore, below `mindspore`, that a CPU runs through stand-ins alone."""
-    alone = [each for name, each in STAND_INS.items() if name not in PARTLY]
-    return frozenset(api for api, _ in [*alone, *OVERLOADS.values()]) | {*CALLERS}
+    told = STAND_INS | OVERLOADS
+    return frozenset(api for name, (api, _) in told.items() if name not in PARTLY) | {*CALLERS}

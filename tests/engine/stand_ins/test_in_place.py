@@ -25,6 +25,10 @@ CALLS = {
     ],
     "erfinv_": [lambda x, _: x.erfinv_()],
     "fill_": [lambda x, _: x.fill_(3.0), lambda x, tensor: x.fill_(tensor(np.float32(2)))],
+    "fill_diagonal_": [
+        lambda x, _: x.fill_diagonal_(4.0),
+        lambda x, _: x.fill_diagonal_(4.0, wrap=True),
+    ],
     "floor_": [lambda x, _: x.floor_()],
     "index_add_": [
         lambda x, tensor: x.index_add_(1, tensor([0, 0]), tensor(VALUES[:, :2])),
@@ -118,3 +122,13 @@ def test_on_an_ascend_the_methods_are_mindspores(monkeypatch):
     before = ms.Tensor.zero_
     with on_cpu():
         assert ms.Tensor.zero_ is before
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (2, 5), (3, 3, 3)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_a_diagonal_is_filled(shape, wrap):
+    wanted, got = torch.zeros(shape), ms.Tensor(np.zeros(shape, np.float32))
+    wanted.fill_diagonal_(1.0, wrap)
+    with on_cpu():
+        got.fill_diagonal_(1.0, wrap)
+    assert got.asnumpy().tolist() == wanted.tolist()

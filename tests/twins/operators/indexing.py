@@ -95,8 +95,8 @@ OPERATORS = (
     Operator(
         "torch.nonzero",
         unary(ties, whole, booleans, as_tuple=[False, True]),
-        to("ops.nonzero", without={**NO_AXIS, "as_tuple": "has no kernel"}),
-        to("mint.nonzero", without={**NO_AXIS, "as_tuple": "has no kernel"}),
+        to("ops.nonzero", without=NO_AXIS),
+        to("mint.nonzero", without=NO_AXIS),
     ),
     Operator("torch.argwhere", unary(ties, whole, booleans), to("ops.argwhere", without=NO_AXIS)),
     Operator(
@@ -163,6 +163,7 @@ OPERATORS = (
             through=OWN + "unique",
             without={"float16": "keeps both zeros"},
         ),
+        to("mint.unique"),
     ),
     Operator(
         "torch.unique_consecutive",

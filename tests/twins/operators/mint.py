@@ -88,11 +88,13 @@ FUNCTIONS = """
     one_hot mint.nn.functional.one_hot
     ones_like mint.ones_like
     outer mint.outer
+    relu mint.nn.functional.relu_
     relu6 mint.nn.functional.relu6
     repeat_interleave mint.repeat_interleave
     round mint.special.round
     scatter_add mint.scatter_add
     softmax mint.softmax
+    softplus mint.nn.functional.softplus
     sort mint.sort
     stack mint.stack
     take mint.take
@@ -116,6 +118,7 @@ THROUGH = {
         "index_select",
         "linspace",
         "nn.functional.layer_norm",
+        "nn.functional.relu_",
         "scatter_add",
     )
 }

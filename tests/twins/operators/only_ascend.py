@@ -36,7 +36,6 @@ ALONE = """
     median mint.median
     nansum mint.nansum
     qr mint.linalg.qr
-    relu mint.nn.functional.relu_ ms_models.mint:relu_
     select mint.select
     sigmoid mint.nn.functional.sigmoid_ ms_models.mint:sigmoid_
     threshold mint.nn.functional.threshold_ ms_models.mint:threshold_
