@@ -68,15 +68,18 @@ class Draw:
         return self.kind in ("ties", "distinct", "half")
 
     def __str__(self) -> str:
+        return self._spelled
+
+    @functools.cached_property
+    def _spelled(self) -> str:
         """The call that makes this draw: `normal(2, 3, scale=4.0)`."""
-        make, defaults = globals()[self.kind], _defaults(self.kind)
+        make, options, defaults = globals()[self.kind], self.options, _defaults(self.kind)
+        end = "" if self.differentiable else ".constant()"
         if self.kind == "file":
-            where = [repr(each) for each in self.options.values() if each is not None]
-            return f"file({', '.join(where)}){'' if self.differentiable else '.constant()'}"
-        options = [f"{k}={v!r}" for k, v in self.options.items() if defaults.get(k) != v]
-        call = f"{self.kind}({', '.join([*map(repr, self.shape), *options])})"
-        constant = make(*self.shape, **self.options).differentiable and not self.differentiable
-        return f"{call}.constant()" if constant else call
+            return f"file({', '.join(repr(v) for v in options.values() if v is not None)}){end}"
+        given = [f"{k}={v!r}" for k, v in options.items() if defaults.get(k) != v]
+        call = f"{self.kind}({', '.join([*map(repr, self.shape), *given])})"
+        return call + end if make(*self.shape, **options).differentiable else call
 
     @property
     def stored(self) -> Stored | None:

@@ -148,10 +148,10 @@ class Process:
             return {"unknown": f"what runs on {card} depends on more than is known here"}
         declared, complete = self.declared(item)
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        asked = watch.asked() | modules(params)
+        # Cases of one operator share most of what they hold, which is looked through once.
+        asked = watch.asked() | modules([params, *watch.compared()])
         roots = set(self._around(item.path)[int(complete) :])
         for case in watch.compared():
-            asked |= modules(case)
             if isinstance(case, TwinCase) and truths.recordable(case):
                 roots.add(f"{RECORD}{case.recorded.group}")
         if not complete:  # a fixture may have asked for what later tests use, too

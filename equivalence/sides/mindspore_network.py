@@ -26,12 +26,12 @@ from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.sides.mindspore_arrays import array, narrow, tensor
 from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty, unheld
 from equivalence.sides.mindspore_pullback import (
-    Pullback,
+    OddOutputsError,
     called,
-    demand_plain,
     flatten,
     named,
     observed,
+    pullback,
 )
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.stand_ins.context import StandIns, lacks_kernel
@@ -67,6 +67,7 @@ class MindSporeNetwork:
     arguments: Arguments | None = None
     """How the cell is called with the arrays of a sample; None: as the sample says."""
     _step: nn.Cell | None = None
+    _odd = False
 
     def __init__(
         self,
@@ -250,11 +251,15 @@ class MindSporeNetwork:
             self._load(sample, partners)
             with without_torch(), self._arithmetic(), self.draws.running():
                 return self._run(sample, partners, phase, outputs)
+        except OddOutputsError:
+            self._odd = True
+            self._forget()
         except BaseException:
             # An error under grad leaves the executor in the middle of a graph; indexing then fails
             # in every later case of the process.
             _pynative_executor.clear_res()
             raise
+        return self._run_anew(sample, partners, phase, outputs)
 
     def _forget(self) -> None:
         """Compile anew in the next run."""
@@ -341,19 +346,14 @@ class MindSporeNetwork:
         if self._step is None:
             self._step = called(self.cell, self.arguments or sample.arguments)
             if backward:
-                weights, names = tuple(trained.values()), tuple(outputs)
-                compiled = self.execution == "graph"
-                self._step = Pullback(self._step, len(inputs), positions, weights, names, compiled)
+                how = len(inputs), positions, tuple(trained.values()), tuple(outputs)
+                numbered = not self._odd and self.declared is None
+                self._step = pullback(self._step, *how, self.execution == "graph", numbered)
             weakref.finalize(self, discard_graphs, self._step).atexit = False
             self._set_phase(phase)
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
-        try:
-            result, names, gradients = self._step(*arguments), [], ()
-        except Exception:
-            if backward and self.execution == "graph":
-                demand_plain(called(self.cell, self.arguments or sample.arguments), inputs)
-            raise
+        result, names, gradients = self._step(*arguments), [], ()
         if self.declared is not None and len(self._step.compile_cache) > 1:
             raise RuntimeError(
                 f"compiled {len(self._step.compile_cache)} times; with unknown dimensions one "

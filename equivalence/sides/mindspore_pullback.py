@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import linecache
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
@@ -17,6 +17,7 @@ from equivalence import nesting
 from equivalence.errors import EquivalenceError
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_arrays import array
+from equivalence.stand_ins.context import lacks_kernel
 from equivalence.structure.layers import Sink, Site
 
 _calls = itertools.count(1)
@@ -68,12 +69,7 @@ class Pullback(nn.Cell):
         self.inputs = inputs
         self.outputs = outputs
         self.in_graph = in_graph
-        self.gradients = ms.value_and_grad(
-            self.project,
-            grad_position=positions or None,
-            weights=ms.ParameterTuple(weights) if weights else None,
-            has_aux=True,
-        )
+        self.gradients = differentiated(self.project, positions, weights)
 
     def project(self, *arguments):
         """(the scalar, the outputs)."""
@@ -97,9 +93,105 @@ class Pullback(nn.Cell):
     def construct(self, *arguments):
         return self.gradients(*arguments)
 
+    def __call__(self, *arguments: ms.Tensor) -> Any:
+        try:
+            return super().__call__(*arguments)
+        except Exception:
+            if self.in_graph:
+                demand_plain(self.network, arguments[: self.inputs])
+            raise
+
 
 FLOATS = (ms.float32, ms.float16, ms.bfloat16, ms.float64)
 """The dtypes of outputs that have a cotangent."""
+
+
+class OddOutputsError(Exception):
+    """A network does not return what `NumberedPullback` is for."""
+
+
+class NumberedPullback(nn.Cell):
+    """`Pullback` of a network that returns a tensor, or tensors in a tuple, compiled in less time.
+
+    The compiler need not find out what the network returns: it is seen afterwards. A call raises
+    OddOutputsError where it is anything else, or of other shapes than the cotangents.
+    """
+
+    def __init__(
+        self,
+        network: nn.Cell,
+        inputs: int,
+        positions: tuple[int, ...],
+        weights: tuple,
+        outputs: tuple[str, ...],
+    ):
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.inputs = inputs
+        self.places = tuple(map(int, outputs))
+        self.sum = ops.ReduceSum()
+        self.gradients = differentiated(self.project, positions, weights)
+
+    def project(self, *arguments):
+        """(the scalar, the outputs)."""
+        outputs = self.network(*arguments[: self.inputs])
+        if isinstance(outputs, ms.Tensor):
+            return self.sum(outputs * arguments[self.inputs]), outputs
+        total, plain = 0.0, isinstance(outputs, (tuple, list))
+        for number in range(len(self.places)):
+            output = outputs[known(self.places[number], plain)]
+            total = total + self.sum(output * arguments[self.inputs + number])
+        return total, outputs
+
+    def construct(self, *arguments):
+        return self.gradients(*arguments)
+
+    def __call__(self, *arguments: ms.Tensor) -> Any:
+        try:
+            result = super().__call__(*arguments)
+        except Exception as error:
+            if lacks_kernel(error):
+                raise
+            raise OddOutputsError from error
+        (_, outputs), _ = result
+        outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
+        if not all(isinstance(each, ms.Tensor) for each in outputs):
+            raise OddOutputsError
+        for place, cotangent in zip(self.places, arguments[self.inputs :], strict=True):
+            output = outputs[place] if place < len(outputs) else None
+            if output is None or output.dtype not in FLOATS or output.shape != cotangent.shape:
+                raise OddOutputsError
+        return result
+
+
+def pullback(
+    network: nn.Cell,
+    inputs: int,
+    positions: tuple[int, ...],
+    weights: tuple,
+    outputs: tuple[str, ...],
+    in_graph: bool,
+    numbered: bool,
+) -> nn.Cell:
+    """A `Pullback`, or a `NumberedPullback` where one may do.
+
+    numbered: whether the network has not been seen to return anything odd.
+    """
+    if in_graph and numbered and all(name.isdecimal() for name in outputs):
+        return NumberedPullback(network, inputs, positions, weights, outputs)
+    return Pullback(network, inputs, positions, weights, outputs, in_graph)
+
+
+def differentiated(
+    project: Callable[..., Any], positions: tuple[int, ...], weights: tuple
+) -> Callable[..., Any]:
+    """A function that gives what `project` gives, and the gradients of its first result."""
+    return ms.value_and_grad(
+        project,
+        grad_position=positions or None,
+        weights=ms.ParameterTuple(weights) if weights else None,
+        has_aux=True,
+    )
 
 
 def named(result: Any) -> dict[str, Any]:
@@ -111,7 +203,7 @@ def named(result: Any) -> dict[str, Any]:
     return dict(zip(nesting.names(result["paths"]), values, strict=True))
 
 
-def demand_plain(network: nn.Cell, inputs: list[ms.Tensor]) -> None:
+def demand_plain(network: nn.Cell, inputs: Sequence[ms.Tensor]) -> None:
     """Raise EquivalenceError if graph mode cannot differentiate what a network returns.
 
     It hands dataclasses, named tuples and mappings other than dict back to Python.
@@ -130,10 +222,22 @@ def demand_plain(network: nn.Cell, inputs: list[ms.Tensor]) -> None:
 @ops.constexpr
 def find(paths: tuple | None, names: tuple[str, ...]) -> tuple[int, ...]:
     """The number of each output among the outputs of these names; -1 for any other."""
-    if paths is None:
-        raise TypeError("graph mode does not know what the network returns until it has run")
+    demand(paths is not None)
     found = nesting.names(paths)
     return tuple(names.index(name) if name in names else -1 for name in found)
+
+
+@ops.constexpr
+def known(place: int, plain: bool | None) -> int:
+    """The place of an output, where the outputs are known to be in a tuple or a list."""
+    demand(bool(plain))
+    return place
+
+
+def demand(is_known: bool) -> None:
+    """Raise TypeError where the outputs are not known while the graph is compiled."""
+    if not is_known:
+        raise TypeError("graph mode does not know what the network returns until it has run")
 
 
 # Graph mode compiles the functions below.

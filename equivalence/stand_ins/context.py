@@ -1,6 +1,7 @@
 """Puts stand-ins in the place of operators that have no kernel on a CPU."""
 
 import contextlib
+import functools
 import inspect
 import re
 from collections import Counter
@@ -214,6 +215,7 @@ def _name(value: Any) -> str | None:
     return found and found[1]
 
 
+@functools.cache
 def _settings(primitive: type) -> tuple[str, ...]:
     """What objects of a primitive's class are made with."""
     if not issubclass(primitive, ops.Primitive):

@@ -3,6 +3,7 @@
 from collections import OrderedDict, namedtuple
 from dataclasses import dataclass
 
+import mindspore as ms
 from mindspore import nn
 
 Pair = namedtuple("Pair", "first second")
@@ -35,6 +36,16 @@ class Returning(nn.Cell):
             return {"logits": z, "hidden": (y, [y, {"last": z}])}
         if self.what == "none":
             return y, None, z
+        if self.what == "pair":
+            return y, z
+        if self.what == "row":
+            return y[:1]
+        if self.what == "whole":
+            return y, x.astype(ms.int32)
+        if self.what == "interpreted":
+            return ms.Tensor(y.asnumpy())
+        if self.what == "raises":
+            raise ValueError("nothing is returned")
         if self.what == "none in a dict":
             return {"logits": y, "loss": None}
         if self.what == "loss":

@@ -1,10 +1,13 @@
 """Outputs of any structure are compared by name, and each gets its own cotangent."""
 
+import mindspore as ms
+import numpy as np
 import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.errors import EquivalenceError
 from equivalence.host.isolation import isolated
+from equivalence.sides.mindspore_pullback import NumberedPullback, OddOutputsError, Pullback
 from equivalence.twins.check import check
 from tests.engine.parts import returning_ms
 from tests.engine.parts.small import case
@@ -119,3 +122,58 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(sides, told, executi
     with pytest.raises(EquivalenceError) as refused:
         compared(*sides, execution)
     assert str(refused.value).startswith(told)
+
+
+# What is compiled in less time, where it is known to return tensors in a tuple.
+
+X, COTANGENT = (
+    np.random.default_rng(i).normal(size=(5, n)).astype("f") for i, n in [(0, 4), (1, 3)]
+)
+
+
+def pulled(make, what, outputs):
+    """The outputs and gradients of a compiled network."""
+    with isolated():
+        ms.set_context(mode=ms.GRAPH_MODE)
+        ms.set_seed(1)
+        network = returning_ms.Returning(what)
+        weights = tuple(network.trainable_params())
+        cotangents = [ms.Tensor(COTANGENT * (i + 1)) for i in range(len(outputs))]
+        (_, result), gradients = make(network, weights, outputs)(ms.Tensor(X), *cotangents)
+    result = result if isinstance(result, tuple) else (result,)
+    return [each.asnumpy() for each in (*result, gradients[0], *gradients[1])]
+
+
+def numbered(network, weights, outputs):
+    return NumberedPullback(network, 1, (0,), weights, outputs)
+
+
+def general(network, weights, outputs):
+    return Pullback(network, 1, (0,), weights, outputs, True)
+
+
+@pytest.mark.parametrize(
+    ("what", "outputs"), [("tensor", ("0",)), ("pair", ("0", "1")), ("whole", ("0",))]
+)
+def test_what_is_compiled_in_less_time_gives_the_same_bits(what, outputs):
+    quick, slow = (pulled(make, what, outputs) for make in (numbered, general))
+    assert [each.tobytes() for each in quick] == [each.tobytes() for each in slow]
+
+
+@pytest.mark.parametrize(
+    ("what", "outputs"),
+    [
+        *(("dict", ("0",)), ("tuple", ("0", "1", "2", "3")), ("none", ("0", "1"))),
+        *(
+            ("named tuple", ("0", "1")),
+            ("row", ("0",)),
+            ("tensor", ("0", "1")),
+            ("whole", ("0", "1")),
+            ("raises", ("0",)),
+            ("interpreted", ("0",)),
+        ),
+    ],
+)
+def test_what_returns_anything_else_is_left_to_the_general_way(what, outputs):
+    with pytest.raises(OddOutputsError):
+        pulled(numbered, what, outputs)
