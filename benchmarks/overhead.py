@@ -9,7 +9,7 @@ import functools
 import importlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -25,25 +25,33 @@ GATE = ("-m", "gate and cpu", "-q")
 
 
 class Clock:
-    """Wall time per label, exclusive: what a labelled call spends in another is the other's."""
+    """Time per label, exclusive: what a labelled call spends in another is the other's.
 
-    def __init__(self):
+    now: tells the time in seconds; that of the wall, unless it is given.
+    """
+
+    def __init__(self, now: Callable[[], float] | None = None):
+        self.now = now or time.perf_counter
         self.spent: dict[str, float] = {}
         self.nested = [0.0]
 
-    def wrap(self, owner: object, name: str, label: str) -> None:
-        """Replace `owner.name` by a version whose time is counted under `label`."""
+    def wrap(self, owner: object, name: str, label: str | Callable[..., str]) -> None:
+        """Replace `owner.name` by a version whose time is counted under `label`.
+
+        label: a function gets the arguments of a call and tells its label.
+        """
         original = getattr(owner, name)
 
         @functools.wraps(original)
         def timed(*args, **kwargs):
+            under = label if isinstance(label, str) else label(*args, **kwargs)
             self.nested.append(0.0)
-            started = time.perf_counter()
+            started = self.now()
             try:
                 return original(*args, **kwargs)
             finally:
-                elapsed = time.perf_counter() - started
-                self.spent[label] = self.spent.get(label, 0.0) + elapsed - self.nested.pop()
+                elapsed = self.now() - started
+                self.spent[under] = self.spent.get(under, 0.0) + elapsed - self.nested.pop()
                 self.nested[-1] += elapsed
 
         setattr(owner, name, timed)

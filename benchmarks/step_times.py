@@ -187,7 +187,8 @@ def builders(of_step: Sequence[TwinCase]) -> dict[str, Callable[[], Callable[[],
 
     sample = sides.draw(of_step[0], 0)
     reference = sides.build_reference(of_step[0])
-    made = {REFERENCE: lambda: _torch_step(sides.build_reference(of_step[0]), sample)}
+    phase = of_step[0].phase
+    made = {REFERENCE: lambda: _torch_step(sides.build_reference(of_step[0]), sample, phase)}
     for case in of_step:
         made[f"MindSpore {case.execution}"] = lambda case=case: _mindspore_step(
             sides.build_candidate(case), reference, case, sample
@@ -195,10 +196,10 @@ def builders(of_step: Sequence[TwinCase]) -> dict[str, Callable[[], Callable[[],
     return made
 
 
-def _torch_step(network: Any, sample: Any) -> Callable[[], object]:
+def _torch_step(network: Any, sample: Any, phase: str = "train") -> Callable[[], object]:
     import torch
 
-    network._load(sample, "train", "float32")
+    network._load(sample, phase, "float32")
     inputs = network._inputs(sample, "float32")
 
     def timed(call: Callable[[], object]) -> Callable[[], object]:
@@ -243,13 +244,13 @@ def _mindspore_step(
         network._load(sample, partners)
         network._set_phase("train")
     else:
-        made = reference.run(sample, "train", "float32")
+        made = reference.run(sample, case.phase, "float32")
         shapes = {
             name.partition(".")[2]: values.shape
             for name, values in made.items()
             if name.startswith("output.")
         }
-        network.run(sample, partners, "train", shapes)  # makes the step
+        network.run(sample, partners, case.phase, shapes)  # makes the step
         arguments += [ms.Tensor(sample.cotangent(i, shape)) for i, shape in shapes.items()]
 
     def step() -> None:
