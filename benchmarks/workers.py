@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import multiprocessing.connection
+import os
 import resource
 import signal
 import tempfile
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from equivalence import files
-from equivalence.host import cores
 
 MEMORY = 2 << 30
 """Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
@@ -37,12 +37,12 @@ class Lost(NamedTuple):
 def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, dict | Lost]]:
     """Every unit with what `task` gave for it, in the order in which `jobs` processes finish."""
     waiting, busy, idle = deque(units), [], []
-    shares = cores.shares(jobs)
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with files.temporary() as folder:
         try:
             while waiting or busy:
                 while waiting and len(busy) < jobs:
-                    worker = idle.pop() if idle else Worker(task, folder, _free(shares, busy))
+                    worker = idle.pop() if idle else Worker(task, folder, _free(cores, busy, jobs))
                     busy.append(worker)
                     worker.begin(waiting.popleft())
                 multiprocessing.connection.wait([worker.pipe for worker in busy], timeout=5.0)
@@ -59,27 +59,29 @@ def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, di
                 worker.end()
 
 
-def _free(shares: Sequence[list[int]], busy: "Sequence[Worker]") -> list[int]:
-    """The cores that no other worker has; none where there are not enough for all."""
-    taken = [worker.cores for worker in busy]
-    return next((share for share in shares if share not in taken), [])
+def _free(cores: Sequence[int], busy: "Sequence[Worker]", jobs: int) -> int | None:
+    """A core that no other worker has; None where there are not enough for all."""
+    taken = {worker.core for worker in busy}
+    return next(core for core in cores if core not in taken) if jobs <= len(cores) else None
 
 
 class Worker:
     """A process that does one unit after the other. Its temporary files go to `folder`.
 
-    cores: those that it keeps to, if any; two processes on two cores take four fifths of the time.
+    core: that it keeps to, if any. MindSpore's threads wait for work by asking for it again and
+    again; on a core of the process's own they let its only busy thread go first. Two processes on
+    two cores take four fifths of the time.
     """
 
-    def __init__(self, task: Task, folder: str, own: Sequence[int] = ()):
+    def __init__(self, task: Task, folder: str, core: int | None = None):
         # A fork would take along the frameworks' locks without the threads that hold them.
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        arguments = (task, theirs, folder, own)
+        arguments = (task, theirs, folder, core)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
-        self.spent, self.cores = False, own
+        self.spent, self.core = False, core
 
     def begin(self, unit: Unit) -> None:
         """Hand over a unit."""
@@ -114,10 +116,10 @@ class Worker:
         self.pipe.close()
 
 
-def _work(task: Task, pipe, folder: str, own: Sequence[int]) -> None:
+def _work(task: Task, pipe, folder: str, core: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
-    if own:
-        cores.keep_to(own)
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     tempfile.tempdir = folder
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:

@@ -35,7 +35,7 @@ from typing import NoReturn
 from equivalence import files
 from equivalence.declare.data_parallel import LIMIT
 from equivalence.errors import SideError, of_models
-from equivalence.host import cores, environment
+from equivalence.host import environment
 
 POLL = 0.05
 """Seconds between two looks at the ranks; a launcher takes longer to end all ranks for one."""
@@ -330,7 +330,7 @@ def _run_guarded(command: Sequence[str], folder: Path) -> Iterator[subprocess.Po
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, sys.path)]),
         "GLOO_SOCKET_IFNAME": "lo",
     }
-    with (folder / LOG).open("w") as log, cores.on_all():
+    with (folder / LOG).open("w") as log:
         guard = subprocess.Popen(
             [sys.executable, "-m", __name__, *command],
             stdin=subprocess.PIPE,

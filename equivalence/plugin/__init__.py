@@ -10,7 +10,7 @@ watch: names the case in which a process dies or hangs.
 results: the lines of results, their page, and the summary.
 changed, green: `--changed`, and the green tests that every run keeps.
 progress: how far a long run is, and how long the rest takes.
-scheduler: deals cases and cores out to the workers of pytest-xdist.
+scheduler: deals cases out to the workers of pytest-xdist.
 
 PYTEST_DONT_REWRITE: this is imported before pytest could rewrite its assertions; it has none.
 """

@@ -54,8 +54,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{device}: runs the candidate on this device")
     for level in LEVELS:
         config.addinivalue_line("markers", f"{level}: belongs to this level")
-    if config.pluginmanager.hasplugin("xdist"):
-        config.pluginmanager.import_plugin("equivalence.plugin.scheduler")
     if hasattr(config, "workerinput"):
         return
     needed = record_plugin.needs_devices(config)
@@ -70,6 +68,8 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     config.pluginmanager.register(Results(config), "equivalence-results")
     config.pluginmanager.register(Progress(config), "equivalence-progress")
+    if config.pluginmanager.hasplugin("xdist"):
+        config.pluginmanager.import_plugin("equivalence.plugin.scheduler")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

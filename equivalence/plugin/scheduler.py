@@ -1,13 +1,9 @@
-"""Deals cases and cores out to the workers of pytest-xdist; goes on when a worker crashes."""
+"""Deals cases out to the workers of pytest-xdist, and goes on when a worker crashes."""
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from equivalence.declare.twin import sample_of
-from equivalence.host import cores
-
-CORES = "equivalence cores"
-"""Key of a worker's input: the cores that it keeps to, if any."""
 
 
 class BySample(LoadScopeScheduling):
@@ -58,29 +54,3 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySample 
         return None
     config.option.loadscopereorder = False
     return BySample(config, log)
-
-
-class Cores:
-    """In the process that leads a run: gives each worker cores of its own, if there are enough."""
-
-    def __init__(self, workers: int):
-        self.free = cores.shares(workers)
-        self.taken: dict[str, list[int]] = {}
-
-    def pytest_configure_node(self, node) -> None:
-        if self.free:
-            node.workerinput[CORES] = self.taken[node.gateway.id] = self.free.pop(0)
-
-    def pytest_testnodedown(self, node) -> None:
-        """Keep the cores for the successor."""
-        if node.gateway.id in self.taken:
-            self.free.append(self.taken.pop(node.gateway.id))
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    workers = config.getoption("tx", None) or []
-    if hasattr(config, "workerinput"):
-        if own := config.workerinput.get(CORES):
-            cores.keep_to(own)
-    elif workers and all(each == "popen" for each in workers):  # on this host
-        config.pluginmanager.register(Cores(len(workers)), "equivalence-cores")

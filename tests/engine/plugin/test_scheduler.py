@@ -1,15 +1,12 @@
-"""Cases on several workers: samples stay together, a crash costs one case, cores are dealt out."""
+"""Cases on several workers: samples stay together, and a crash costs one case and no more."""
 
-import os
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.plugin.scheduler import CORES, BySample, Cores
-
-pytest_plugins = ["pytester"]
+from equivalence.plugin.scheduler import BySample
 
 
 class Worker:
@@ -141,47 +138,3 @@ def test_a_worker_that_ends_with_nothing_left_to_do_has_crashed_in_nothing():
     run = Run(["test_x.py::test_x"], 1).finish(first)
     (worker,) = run.workers
     assert run.scheduler.remove_node(worker) is None
-
-
-def node(name):
-    return SimpleNamespace(gateway=SimpleNamespace(id=name), workerinput={})
-
-
-def test_each_worker_has_cores_of_its_own_and_a_successor_those_of_the_one_that_crashed(
-    monkeypatch,
-):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    dealer = Cores(2)
-    first, second, successor = map(node, ("gw0", "gw1", "gw2"))
-    for each in (first, second):
-        dealer.pytest_configure_node(each)
-    dealer.pytest_testnodedown(first)
-    dealer.pytest_configure_node(successor)
-    found = [each.workerinput[CORES] for each in (first, second, successor)]
-    assert found == [[0], [1], [0]]
-
-
-def test_more_workers_than_cores_share_them(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    dealer, worker = Cores(3), node("gw0")
-    dealer.pytest_configure_node(worker)
-    dealer.pytest_testnodedown(worker)
-    assert CORES not in worker.workerinput
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_workers_of_a_run_keep_to_their_cores(pytester, workers):
-    every = sorted(os.sched_getaffinity(0))
-    pytester.makeconftest('pytest_plugins = ["equivalence.plugin"]')
-    pytester.makepyfile(
-        test_cores="""
-        import os
-
-        def test(worker_id):
-            index = int(worker_id.removeprefix("gw"))
-            size = len(EVERY) // WORKERS or len(EVERY)
-            assert sorted(os.sched_getaffinity(0)) in [EVERY[:size], EVERY[size:2 * size]]
-        """.replace("EVERY", str(every)).replace("WORKERS", str(workers))
-    )
-    run = pytester.runpytest_subprocess("-n", str(workers), "-p", "xdist")
-    run.assert_outcomes(passed=1)
