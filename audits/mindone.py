@@ -200,6 +200,10 @@ NETWORKS: tuple[tuple[Mapping[str, Any], str], ...] = (
 )
 """Inputs, and lines of families and their networks that take them."""
 
+ALL_HIT: Mapping[str, Any] = {"num_experts_per_tok": 4}
+"""So that no expert is without a token, whose gradient MindSpore leaves unwritten, or refuses
+(findings/kernel/matmul_of_nothing.py, findings/gradient/slice_gradient_of_nothing.py)."""
+
 INPUTS: Mapping[str, Mapping[str, Any]] = {
     "canine": {"input_ids": integers(2, 13, low=3, high=90)},  # three steps of its molecules
     "vit_mae": {**PICTURES, "noise": normal(2, 16)},  # by which it hides patches
@@ -211,7 +215,10 @@ OWN: Mapping[str, Mapping[str, Any]] = {
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "led": {"attention_window": 4},
     "longformer": {"attention_window": 4},
-    "olmoe": {"num_experts_per_tok": 3},  # so that no expert is left without a token
+    "jetmoe": ALL_HIT,
+    "olmoe": ALL_HIT,
+    "phimoe": {"num_local_experts": 2},  # both are taken
+    "qwen2_moe": ALL_HIT,
     "recurrent_gemma": {"use_cache": True},  # without it the original keeps its last state
 }
 """Family -> what its configuration has otherwise."""

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from unittest import mock
 
+import mindspore as ms
 from mindone.transformers import modeling_utils
 from mindspore import Tensor, mint, nn, ops
 
@@ -40,6 +41,14 @@ def with_frozen_tables(family: str, name: str, **own: Any) -> nn.Cell:
     for path, weight in net.parameters_and_names():
         if path.endswith(TABLES):
             weight.requires_grad = False
+    return Tensors(net)
+
+
+def with_weights_of_float32(family: str, name: str, **own: Any) -> nn.Cell:
+    """A port whose weights are all float32."""
+    net = _built(family, name, **own)
+    for weight in net.get_parameters():
+        weight.set_dtype(ms.float32)
     return Tensors(net)
 
 

@@ -196,7 +196,7 @@ class _Counted:
 def _has_kernel(name: str, first: Any, *inputs: Any, **named: Any) -> bool:
     """Whether a call of what has a stand-in needs none; `PARTLY` says which do."""
     lacks = PARTLY.get(name)
-    return bool(lacks) and not lacks(first.dtype, *inputs, **named)
+    return bool(lacks) and not lacks(getattr(first, "dtype", None), *inputs, **named)
 
 
 def _classes(name: str) -> list[type]:
