@@ -67,6 +67,7 @@ def places() -> Iterator[tuple[object, str, str]]:
     from equivalence.record import truths
     from equivalence.sides import (
         mindspore_network,
+        mindspore_pullback,
         mindspore_training,
         torch_network,
         torch_training,
@@ -83,7 +84,8 @@ def places() -> Iterator[tuple[object, str, str]]:
     yield torch_training.TorchTraining, "run", "PyTorch: run"
     yield mindspore_training, "build", "MindSpore: build"
     yield torch_network.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
-    yield mindspore_network.Pullback, "__call__", "MindSpore: run, compile"
+    for pullback in (mindspore_pullback.Pullback, mindspore_pullback.NumberedPullback):
+        yield pullback, "__call__", "MindSpore: run, compile"
     for owner in (sample.Sample, sample.Perturbed):
         for draw in ("inputs", "weight", "cotangent"):
             yield owner, draw, "suite: draw samples"

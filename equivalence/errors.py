@@ -188,8 +188,8 @@ def _line(trace: TracebackType | None) -> str:
 def _stage(trace: TracebackType | None) -> str:
     """That gradients were computed, which calls no line of the models'; "" if it was not so."""
     frames = traceback.extract_tb(trace)
-    within = [frame.name for frame in frames if frame.filename.endswith("mindspore_pullback.py")]
-    return " (while its gradients were computed)" if within == ["construct"] else ""
+    within = {frame.name for frame in frames if frame.filename.endswith("mindspore_pullback.py")}
+    return " (while its gradients were computed)" if within == {"__call__", "construct"} else ""
 
 
 def _likely(message: str) -> str:
@@ -224,9 +224,7 @@ def _numpy_2(_: re.Match) -> str:
     version = getattr(sys.modules.get("numpy"), "__version__", "1.")
     if version.startswith("1."):
         return ""
-    return (
-        f"NumPy {version} is installed, and MindSpore is built for NumPy 1: pip install 'numpy<2'"
-    )
+    return f"MindSpore is built for NumPy 1, and {version} is installed: pip install 'numpy<2'"
 
 
 _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (

@@ -117,5 +117,5 @@ def test_a_layer_without_a_rule_is_refused_in_a_sentence():
 
 
 def test_an_equation_without_a_rule_is_refused():
-    with pytest.raises(ValueError, match="no rule for this equation"):
+    with pytest.raises(ValueError, match="no rule for ij, jk -> ik"):
         functions.einsum("ij, jk -> ik", None, None)
