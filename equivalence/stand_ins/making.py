@@ -243,14 +243,13 @@ def always(*_):
 
 def unique(x, _sorted=True, _inverse=False, _counts=False):
     """As `mint.unique`, without its axis: the values, where each went, and how often it was."""
-    flat = x.reshape(-1)
-    values, places = ops.unique(flat)
+    values, places = ops.unique(wide(x.reshape(-1)))  # which keeps both zeros of float16
     values, order = ops.sort(values)
     ranks = ops.argsort(order)
     inverse = ops.cast(ops.gather(ranks, places, 0), ms.int64)
     each = ops.expand_dims(ops.range(0, values.shape[0], 1), 1)
     counts = ops.cast(ops.equal(each, inverse), ms.int64).sum(1)
-    return values, inverse.reshape(x.shape), counts
+    return ops.cast(values, x.dtype), inverse.reshape(x.shape), counts
 
 
 def masked_fill(x, mask, value):

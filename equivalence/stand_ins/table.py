@@ -246,6 +246,7 @@ SHOW_TOO: dict[str, tuple[str, ...]] = {
     "mint.linalg.norm": ("norm_gradient_at_zero",),
     "mint.nn.functional.max_pool2d": ("max_pool_nan",),
     "mint.nn.functional.normalize": ("norm_gradient_at_zero",),
+    "mint.nn.functional.relu_": ("relu_nan",),
     "mint.sort": ("sort_nan",),
     "mint.std": ("std_gradient_of_constant",),
     "mint.topk": ("sort_nan",),

@@ -10,10 +10,7 @@ from scipy import stats
 from equivalence import on_cpu
 
 ZEROS = np.zeros((40, 100), np.float32)
-TWO, HALF = (
-    ms.Tensor(np.full((40, 1), 2, np.float32)),
-    ms.Tensor(np.full((1, 100), 0.5, np.float32)),
-)
+TWO, HALF = (ms.Tensor(np.full((40, 100), value, np.float32)) for value in (2, 0.5))
 AROUND_TWO = (stats.norm(2.0, 0.5), stats.norm(2.0, 0.6))
 LAWS = {
     "randn": (lambda: mint.randn(40, 100), stats.norm(), stats.norm(0.0, 1.2)),
