@@ -250,9 +250,9 @@ class RoundConstants(Rounding):
             return torch.view_as_complex(self._rounded(torch.view_as_real(value)))
         if not (value.is_floating_point() and _is_dense(value)):
             return value
-        held = value.detach().cpu()
-        held = held.float() if held.dtype is torch.bfloat16 else held  # which NumPy has not
-        exact = torch.from_numpy(short(held.numpy(), self.unit_roundoff))
+        if value.dtype is torch.bfloat16:  # its eight bits are exact; NumPy does not know them
+            return value
+        exact = torch.from_numpy(short(value.detach().cpu().numpy(), self.unit_roundoff))
         if exact.all():
             return value
         self.met = True

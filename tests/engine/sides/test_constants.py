@@ -287,6 +287,14 @@ def test_gradients_are_not_rounded():
     assert not met
 
 
+@pytest.mark.parametrize("unit_roundoff", [U, 2.0**-8])
+def test_a_table_of_bfloat16_is_exact(unit_roundoff):
+    with RoundConstants(unit_roundoff, 0) as mode:
+        table = torch.full((3,), 0.1, dtype=torch.bfloat16) * 3
+    assert torch.equal(table, torch.full((3,), 0.1, dtype=torch.bfloat16) * 3)
+    assert not mode.met
+
+
 def test_networks_without_such_values_are_asked_once():
     network, plain = TorchNetwork(PT + "Island", {}), TorchNetwork("torch.nn:Identity", {})
     for each in (network, plain):
