@@ -12,7 +12,7 @@ import numpy as np
 
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET
+from equivalence.judge.precision import BUDGET, CLOSE
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
 from equivalence.seeds import stream
@@ -52,11 +52,11 @@ def explain(
     expected: Truth,
     near: Sequence[Flip],
     trace: Trace,
-    budget: float = BUDGET,
 ) -> tuple[tuple[Flip, ...], dict[str, Expected]] | None:
     """The flips that explain the gradients of `trace`, and the truth with these flips.
 
-    Returns None if no set of whole flips brings every gradient within the budget. Updates of
+    Returns None if no set of whole flips brings every gradient within the budget or, where further
+    flips do not help, within `CLOSE` budgets: rounding of sums may be what is left. Updates of
     weights count like gradients, and so does all that follows the first update of a training. A
     flip that is not whole is left out, for instance one that changes next to nothing.
     Sensitivities, outputs and buffers stay as they are.
@@ -86,7 +86,7 @@ def explain(
     def with_truth(base: Trace) -> dict[str, Expected]:
         return {name: replace(expected[name], truth=base[name]) for name in units}
 
-    def within(base: Trace) -> bool:
+    def within(base: Trace, budget: float) -> bool:
         gradients = with_truth(base)
         return all(gradients[n].within(trace[n], unit_roundoff, budget) for n in gradients)
 
@@ -111,15 +111,16 @@ def explain(
             deltas[toggled] *= -1.0
             base = flip(chosen)
             residual = _fold(candidate, base, units)
-        if within(base):
+        progress = np.linalg.norm(residual) <= PROGRESS * np.linalg.norm(before)
+        budget = BUDGET if progress else CLOSE * BUDGET
+        if within(base, budget):
             whole = set(itertools.compress(held, _are_whole(deltas, residual)))
             if not chosen <= whole:
                 chosen &= whole
                 base = flip(chosen)
-            if not 0 < len(chosen) <= MOST or not within(base):
+            if not 0 < len(chosen) <= MOST or not within(base, budget):
                 return None
             return tuple(near[each] for each in sorted(chosen)), {**expected, **with_truth(base)}
-        progress = np.linalg.norm(residual) <= PROGRESS * np.linalg.norm(before)
         if not progress or len(chosen) > MOST:
             return None
     return None

@@ -164,12 +164,8 @@ def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
         from equivalence.truth.explained import explain  # torch is there
 
         near = kept.may_flip(known, measurement)
-        for budget in (BUDGET, CLOSE * BUDGET) if near else ():
-            explained = explain(measurement, known.expected, near, made.trace, budget)
-            flipped = explained and _judge_flipped(made, drawn, *explained)
-            if flipped:
-                return flipped
-    return None
+        explained = near and explain(measurement, known.expected, near, made.trace)
+    return _judge_flipped(made, drawn, *explained) if explained else None
 
 
 def _judge_flipped(

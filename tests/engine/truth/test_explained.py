@@ -9,7 +9,6 @@ from torch import nn
 
 from equivalence.declare.draws import normal
 from equivalence.judge.norms import distance
-from equivalence.judge.precision import BUDGET
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained as explaining
@@ -26,9 +25,7 @@ def explained(network, drawn, near, recorded, unit_roundoff=U):
     """What `explain` makes of a trace, whatever it does to the forward pass."""
     known = truth.compute(Measurement(network, drawn, "train", unit_roundoff))
     assert not known.near
-    return explain(
-        Measurement(network, drawn, "train", unit_roundoff), known, near, recorded, BUDGET
-    )
+    return explain(Measurement(network, drawn, "train", unit_roundoff), known, near, recorded)
 
 
 def chain():
@@ -125,7 +122,7 @@ def test_a_flip_must_be_whole_also_where_the_budget_would_let_the_rest_pass(shar
         known[name].faint = None
         known[name].spread, known[name].spread_peak = apart.norm / 20, apart.largest / 20
     recorded = between(true, flipped, share)
-    made = explain(Measurement(network, drawn, "train", U), known, near, recorded, BUDGET)
+    made = explain(Measurement(network, drawn, "train", U), known, near, recorded)
     assert (made is not None) == whole
 
 
@@ -146,7 +143,7 @@ def test_a_flip_too_small_to_be_told_is_left_out_of_an_explanation(monkeypatch):
     chosen = []
     run = network.run
     monkeypatch.setattr(network, "run", lambda *a: chosen.append(a[-1]) or run(*a))
-    found, _ = explain(Measurement(network, drawn, "train", U), known, near, recorded, BUDGET)
+    found, _ = explain(Measurement(network, drawn, "train", U), known, near, recorded)
     assert found == near[:1]
     # A run for each, one for both, one without the second.
     assert len(chosen) == 4
@@ -217,3 +214,28 @@ def test_folding_keeps_products_of_large_gradients_nearly():
     assert abs(float(folded[0] @ folded[1]) / exact - 1.0) < 0.03
     difference = explaining._fold(two, one, units)
     assert np.allclose(difference, folded[1] - folded[0], atol=1e-9)
+
+
+def off_by(known, roundings, seed=0):
+    """What a run may be off by in every gradient, in random directions."""
+    rng, off = np.random.default_rng(seed), {}
+    for name, tensor in known.items():
+        if name.startswith("gradient:"):
+            values = rng.standard_normal(tensor.shape)
+            values *= roundings * tensor.rounding(U) / np.linalg.norm(values)
+            off[name] = values
+    return off
+
+
+@pytest.mark.parametrize(("roundings", "is_explained"), [(8.0, True), (24.0, True), (200.0, False)])
+def test_what_flips_leave_over_may_be_four_budgets(roundings, is_explained):
+    network, drawn = TorchNetwork(UNBIASED, {"layers": 2, "planes": 3}), small()
+    near = locate(Measurement(network, drawn, "train", U), [(0, (0, 0, 1, 1)), (1, (0, 0, 1, 0))])
+    known = truth.compute(Measurement(network, drawn, "train", U))
+    recorded = all_of(network, drawn, near, [True, False])
+    for name, off in off_by(known, roundings).items():
+        recorded[name] = recorded[name] + off
+    made = explain(Measurement(network, drawn, "train", U), known, near, recorded)
+    assert (made is not None) == is_explained
+    if made:
+        assert made[0] == near[:1]

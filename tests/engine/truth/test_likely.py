@@ -8,7 +8,6 @@ from torch import nn
 
 from equivalence import file
 from equivalence.declare.draws import normal
-from equivalence.judge.precision import BUDGET
 from equivalence.sides.kinks import KinkWatch
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
@@ -142,7 +141,7 @@ def test_flips_are_found_among_hundreds_and_no_other_is_named(measurement, near,
     ]
     assert len(seen) >= 2 * count
     recorded = flipped(measurement, near, seen)
-    found, _ = explain(measurement, known, near, recorded, BUDGET)
+    found, _ = explain(measurement, known, near, recorded)
     assert found == tuple(near[number] for number in sorted(seen))
 
 
@@ -153,7 +152,7 @@ def test_a_difference_that_is_no_flip_costs_one_turn_and_stays(measurement, near
     wrong = {n: v * (1.0 + 1e-3 * rng.standard_normal(v.shape)) for n, v in base.items()}
     runs, run = [], measurement.network.run
     monkeypatch.setattr(measurement.network, "run", lambda *a: runs.append(a) or run(*a))
-    assert explain(measurement, known, near, wrong, BUDGET) is None
+    assert explain(measurement, known, near, wrong) is None
     assert len(runs) <= TRIED + 3
 
 
@@ -162,7 +161,7 @@ def test_a_gradient_that_is_scaled_is_no_flip(measurement, near, factor):
     base = measurement.run()
     known = truth.whole(base)
     wrong = {n: factor * v if n == "gradient:first.weight" else v for n, v in base.items()}
-    assert explain(measurement, known, near, wrong, BUDGET) is None
+    assert explain(measurement, known, near, wrong) is None
 
 
 def test_an_activation_whose_backward_pass_is_not_recognised_points_nowhere(
