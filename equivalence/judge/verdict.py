@@ -246,6 +246,7 @@ def _reference_lost(
     return (
         f"the reference's own run in this precision is {expected[worst].own_needed:.3g} roundings "
         f"from the truth at {worst} (budget {budget:g}): the case cannot tell right from wrong"
+        + ("" if replaceable else f"; {_cure(worst)}")
     )
 
 

@@ -357,6 +357,7 @@ def test_a_reference_that_fails_its_own_test_makes_the_case_ill_posed(own):
     assert not found.equal
     assert not found.differing
     assert "17 roundings from the truth at output.1 (budget 16)" in found.ill_posed
+    assert "trained weights" not in found.ill_posed  # another sample is as good
     assert judge(expected, candidate, U, 17.0, replaceable=True).equal
     assert judge(expected, candidate, U, BUDGET).equal  # a network is judged by the truth
 
@@ -369,6 +370,8 @@ def test_a_reference_that_is_off_by_half_makes_any_case_ill_posed(share, cancell
     expected["output.0"].own_error = share / U
     judgement = judge(expected, {"output.0": single([1, 1])}, U)
     assert (judgement.ill_posed is not None) is lost
+    if lost:
+        assert judgement.ill_posed.endswith("; use a larger batch, other values or trained weights")
 
 
 def test_integers_that_the_reference_itself_does_not_get_make_any_case_ill_posed():
