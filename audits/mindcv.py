@@ -2,7 +2,6 @@
 
 from audits.mindcv_row import because, own, port, unpaired
 from equivalence.declare.difference import Difference, Raised
-from equivalence.declare.draws import normal
 
 SAME = "pad_mode='same' pads even sizes below and to the right, the original all round"
 ODD = "with odd sizes 'same' pads all round"
@@ -11,6 +10,9 @@ TANH = "GELU: by tanh, the original's by erf"
 AFTER_RELU = {"MaxPool2d.padding_value": "out of a ReLU nothing is below zero"}
 MULTIPLE = {"Conv2d.padding": "sizes are multiples of the stride: 'same' pads nothing"}
 ODD_CONV = {"Conv2d.padding": ODD}
+PADDED = {"Conv2d.padding": "padded as 'same' before the convolution"}
+PATHS = ("DropPath", "StochasticDepth")
+ALONE = "only the candidate draws"
 
 PORTS = (
     port("MobileNetV2", "mobilenet_v2_100", "torchvision mobilenet_v2", 33),
@@ -90,7 +92,8 @@ PORTS = (
         "efficientnet_b0",
         "torchvision efficientnet_b0",
         differs=because(f"all convolutions of stride 2: {SAME}"),
-        alike={"size": 33, "settings": ODD_CONV, "phases": ("eval",)},
+        alike={"size": 33, "settings": ODD_CONV},
+        random_layers=PATHS,
     ),
     port(
         "SKNet",
@@ -104,8 +107,13 @@ PORTS = (
         "xception",
         "timm legacy_xception",
         44,
-        differs=because(f"max poolings: {SAME}"),
-        alike={"size": 39, "settings": {"MaxPool2d.padding": ODD}},
+        known={"phases": ("train",)},
+        differs=because(f"max poolings: {SAME}; dropout of 0.5 for none", random=ALONE),
+        alike={
+            "reference": own("xception"),
+            "size": 39,
+            "settings": {"MaxPool2d.padding": ODD},
+        },
     ),
     port(
         "MixNet",
@@ -132,20 +140,26 @@ PORTS = (
         "InceptionV4",
         "inception_v4",
         "timm inception_v4",
+        75,
+        batch=8,
         known={"phases": ("train",)},
-        inputs=[normal(8, 3, 75, 75)],  # of two pictures the norms at the end make signs
-        differs=because("BatchNorm: momentum 0.0003 for 0.1"),
-        alike={"reference": own("inception_v4"), "phases": ("train",)},
+        differs=because(
+            "BatchNorm: momentum 0.0003 for 0.1; dropout of 0.2 for none", random=ALONE
+        ),
+        alike={"reference": own("inception_v4")},
     ),
     port(
         "InceptionV3",
         "inception_v3",
         "torchvision inception_v3",
         75,
-        phases=("eval",),
+        batch=8,
+        configs=({"num_classes": 10, "aux_logits": False},),  # the aux head asks for 299 pixels
+        known={"phases": ("train",)},
         differs=because(
             "average poolings that do not count padding; BatchNorm: momentum 0.0003 for 0.1; "
-            "dropout of 0.2 for 0.5"
+            "dropout of 0.2 for 0.5",
+            random="p 0.5 (reference) 0.2 (candidate)",
         ),
         alike={"reference": own("inception_v3")},
     ),
@@ -155,19 +169,17 @@ PORTS = (
         "timm convnext_tiny",
         32,
         differs=because(TANH),
-        alike={"reference": own("convnext_tiny"), "phases": ("eval",), "settings": MULTIPLE},
+        alike={"reference": own("convnext_tiny"), "settings": MULTIPLE},
     ),
     port(
         "Visformer",
         "visformer_tiny",
         "timm visformer_tiny",
         224,
-        known={"configs": ({"num_classes": 11},)},  # the draws for 10 tell nothing of gradients
-        differs=because(TANH),
-        alike={
-            "reference": own("visformer_tiny"),
-            "phases": ("eval",),
-        },
+        known={"phases": ("train",)},
+        differs=because(f"{TANH}; DropPath of 0.03 for none", random=ALONE),
+        alike={"reference": own("visformer_tiny")},
+        random_layers=PATHS,
     ),
     port(
         "ViT",
@@ -175,7 +187,7 @@ PORTS = (
         "timm vit_base_patch32_224",
         224,
         differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-6"),
-        alike={"reference": own("vit_b_32_224"), "phases": ("eval",)},
+        alike={"reference": own("vit_b_32_224")},
     ),
     port(
         "VOLO",
@@ -268,7 +280,7 @@ PORTS = (
         "dpn92",
         "timm dpn92",
         33,
-        phases=("eval",),
+        batch=8,
         settings={"classifier.kind": "on one pixel a 1 x 1 convolution is a dense layer"},
     ),
     port(
@@ -277,15 +289,15 @@ PORTS = (
         "timm pvt_v2_b0",
         64,
         differs=because(
-            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 behind convolutions; convolutions: {SAME}"
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 behind convolutions; convolutions: {SAME}"
         ),
+        alike={"reference": own("pvt_v2_b0"), "settings": PADDED},
     ),
     port(
         "EdgeNeXt",
         "edgenext_xx_small",
         "timm edgenext_xx_small",
         64,
-        phases=("eval",),
         settings=MULTIPLE,
     ),
     port(
@@ -294,9 +306,10 @@ PORTS = (
         "timm crossvit_9_240",
         240,
         differs=because(
-            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks; without these the outputs are "
-            "equal, and gradients still differ, which is not explained"
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks; pictures are scaled by "
+            "bilinear interpolation with aligned corners, the original's by bicubic without"
         ),
+        alike={"reference": own("crossvit_9")},
     ),
     port(
         "PiT",
@@ -304,29 +317,35 @@ PORTS = (
         "timm pit_ti_224",
         224,
         differs=because(TANH),
-        alike={"reference": own("pit_ti"), "phases": ("eval",)},
+        alike={"reference": own("pit_ti")},
     ),
     port(
         "Swin",
         "swin_tiny",
         "timm swin_tiny_patch4_window7_224",
         224,
-        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 in the merging of patches"),
-        alike={
-            "reference": own("swin_tiny"),
-            "phases": ("eval",),
-        },
+        known={"phases": ("train",)},
+        differs=because(
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 in the merging of patches; DropPath of 0.2 "
+            "for 0.1",
+            random="(candidate)",
+        ),
+        alike={"reference": own("swin_tiny")},
+        random_layers=PATHS,
     ),
     port(
         "ConViT",
         "convit_tiny",
         "timm convit_tiny",
         224,
+        known={"phases": ("train",)},
         differs=because(
-            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6",
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6; DropPath of 0.1 for none",
             "gradient:blocks.*.attn.pos_proj.bias",  # a softmax takes it away
+            random=ALONE,
         ),
-        alike={"reference": own("convit_tiny"), "phases": ("eval",)},
+        alike={"reference": own("convit_tiny")},
+        random_layers=PATHS,
     ),
     port(
         "ConvNeXtV2",
@@ -334,6 +353,6 @@ PORTS = (
         "timm convnextv2_atto",
         32,
         differs=because(TANH),
-        alike={"reference": own("convnextv2_atto"), "phases": ("eval",), "settings": MULTIPLE},
+        alike={"reference": own("convnextv2_atto"), "settings": MULTIPLE},
     ),
 )
