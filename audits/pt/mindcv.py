@@ -7,7 +7,9 @@ the weights stay where they are.
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import timm
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
@@ -44,6 +46,19 @@ def pad_as_same(conv: nn.Conv2d) -> None:
 
     conv.padding = (0, 0)
     conv.register_forward_pre_hook(pad)
+
+
+def between_corners(size: int, scaled: int) -> Tensor:
+    """The matrix that scales a line by linear interpolation with aligned corners.
+
+    Places are rounded to float32, as the kernels of both frameworks do: 192 roundings of 240 pixels.
+    """
+    places = np.arange(scaled, dtype=np.float32) * np.float32((size - 1) / (scaled - 1))
+    left = np.minimum(places.astype(int), size - 2)
+    matrix = np.zeros((scaled, size))
+    matrix[range(scaled), left] = 1.0 - (places - left)
+    matrix[range(scaled), left + 1] = places - left
+    return torch.from_numpy(matrix)
 
 
 class WithoutPadding(TorchFunctionMode):
@@ -165,8 +180,13 @@ def crossvit_9(num_classes: int) -> nn.Module:
     network = timm.create_model("crossvit_9_240", num_classes=num_classes)
     scaled, network.img_size_scaled[1] = network.img_size_scaled[1], network.img_size
     embed = network.patch_embed[1]
-    bilinear = {"size": scaled, "mode": "bilinear", "align_corners": True}
-    embed.register_forward_pre_hook(lambda _, given: F.interpolate(given[0], **bilinear))
+    scale = between_corners(network.img_size[0], scaled[0])
+
+    def bilinear(_: nn.Module, given: tuple[Tensor]) -> Tensor:
+        matrix = scale.to(given[0].dtype)
+        return matrix @ given[0] @ matrix.T
+
+    embed.register_forward_pre_hook(bilinear)
     return gelu_by_tanh(network, ("norm1", "norm2"))
 
 
