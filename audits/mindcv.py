@@ -1,6 +1,6 @@
 """MindCV's networks beside those of torchvision and timm, whichever is the nearer."""
 
-from audits.mindcv_row import because, own, port, unpaired
+from audits.mindcv_row import because, mended, own, port, unpaired
 from equivalence.declare.difference import Difference, Raised
 
 SAME = "pad_mode='same' pads even sizes below and to the right, the original all round"
@@ -198,6 +198,7 @@ PORTS = (
             "cannot run with MindSpore 2.10: it gives the paddings of ops.pad as a tuple of tuples",
             Raised("SideError", "paddings value"),
         ),
+        alike={"reference": own("volo_d1"), "candidate": mended("volo_d1")},
     ),
     port(
         "MLP-Mixer",
@@ -218,6 +219,7 @@ PORTS = (
             "cannot be built with MindSpore 2.10: it reshapes a tensor that has no values yet",
             Raised("SideError", "uninitialized"),
         ),
+        alike={"candidate": mended("rexnet_10")},
     ),
     port(
         "SE-ResNet",

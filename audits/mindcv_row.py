@@ -11,6 +11,9 @@ from equivalence.declare.twin import Twin
 OWN = "audits.pt.mindcv"
 """Originals with arguments or changes of their own."""
 
+MENDED = "audits.ms.mindcv"
+"""Ports with changes of their own."""
+
 
 def port(
     family: str,
@@ -22,6 +25,7 @@ def port(
     alike: Mapping[str, Any] | None = None,
     known: Mapping[str, Any] | None = None,
     batch: int = 2,
+    narrowed: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> Port:
     """A row: a network of MindCV, and the original as "torchvision resnet18".
@@ -30,6 +34,7 @@ def port(
     batch: how many. Of two pictures on one pixel each the norms at the end make signs.
     alike: what is otherwise in the twin without the cause: `reference`, `size`, `settings`, ...
     known: what is otherwise in the twin that differs, or is refused; it is run once.
+    narrowed: phase or execution in which what is equal is not compared -> why.
     fields: further fields of both.
     """
     library, _, name = original.partition(" ")
@@ -54,12 +59,17 @@ def port(
             changes["inputs"] = [normal(batch, 3, side, side)]
         other = Twin(**{**plain, **changes})
     twin = Twin(**{**plain, **known}, differs=differs)
-    return Port(network, original, family, twin, refused, other)
+    return Port(network, original, family, twin, refused, other, narrowed or {})
 
 
 def own(network: str) -> str:
     """The target of an original with the cause taken out."""
     return f"{OWN}:{network}"
+
+
+def mended(network: str) -> str:
+    """The target of a port without what keeps it from being built or run."""
+    return f"{MENDED}:{network}"
 
 
 def because(cause: str, cancelled: str | None = None, random: str | None = None) -> Difference:

@@ -18,7 +18,10 @@ Written by `make audit`; [what the words mean](../zoo.md#verdicts).
 LEFT = "not compared yet"
 """The verdict on a network that an interrupted audit did not reach."""
 
-COLUMNS = ("network", "original", "verdict", "worst", "cases", "s")
+COLUMNS = ("network", "original", "verdict", "worst", "compared in", "not compared in", "s")
+
+WORDS = {"eval": "evaluation", "train": "training", "pynative": "PyNative", "graph": "graph"}
+"""Phase or execution -> the word for it."""
 
 
 def page(
@@ -69,9 +72,19 @@ def row(port: Port, records: Records) -> tuple[str, ...]:
         port.original,
         verdict(port, records),
         f"{worst:.1f}" if worst and (port.alike or not port.cause) else "",
-        str(len(plain) + len(alike)),
+        compared(equal),
+        "; ".join(f"{WORDS[name]}: {why}" for name, why in port.narrowed.items()),
         f"{seconds:.0f}",
     )
+
+
+def compared(cases: Records) -> str:
+    """The phases and executions of cases: "training, graph" where every one of both was run."""
+    ran = {(case["phase"], case["execution"]) for case in cases if "phase" in case}
+    phases, executions = ({each[i] for each in ran} for i in (0, 1))
+    if len(ran) == len(phases) * len(executions):
+        return ", ".join(word for name, word in WORDS.items() if name in phases | executions)
+    return "; ".join(f"{WORDS[phase]} {WORDS[execution]}" for phase, execution in sorted(ran))
 
 
 def verdict(port: Port, records: Records) -> str:

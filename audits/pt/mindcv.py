@@ -51,7 +51,7 @@ def pad_as_same(conv: nn.Conv2d) -> None:
 def between_corners(size: int, scaled: int) -> Tensor:
     """The matrix that scales a line by linear interpolation with aligned corners.
 
-    Places are rounded to float32, as the kernels of both frameworks do: 192 roundings of 240 pixels.
+    Places are rounded to float32, as in the kernels of both frameworks: 192 roundings.
     """
     places = np.arange(scaled, dtype=np.float32) * np.float32((size - 1) / (scaled - 1))
     left = np.minimum(places.astype(int), size - 2)
@@ -188,6 +188,10 @@ def crossvit_9(num_classes: int) -> nn.Module:
 
     embed.register_forward_pre_hook(bilinear)
     return gelu_by_tanh(network, ("norm1", "norm2"))
+
+
+def volo_d1(num_classes: int) -> nn.Module:
+    return gelu_by_tanh(timm.create_model("volo_d1_224", num_classes=num_classes), ("",))
 
 
 def pvt_v2_b0(num_classes: int) -> nn.Module:
