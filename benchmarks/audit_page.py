@@ -93,12 +93,12 @@ def verdict(port: Port, records: Records) -> str:
     alarms = [case["alarm"] for case in (*plain, *alike) if case["alarm"]]
     if alarms:
         return f"**RED** {alarms[0]}"
-    only = ". *Only that*" if alike else ""
+    kernel = any(KERNEL in case.get("excuses", ()) for case in (alike if port.alike else plain))
+    only = ". *Only that*" + (", but for a kernel" if kernel else "") if alike else ""
     if not plain:
         return f"{LEFT}; declared: {port.cause}{only}" if port.cause else LEFT
     if port.cause is None:
         named = (port.twin.settings or {}).values()
-        kernel = any(KERNEL in case["excuses"] for case in plain)
         return "; ".join(["equal but for a kernel" if kernel else "equal", *dict.fromkeys(named)])
     word = "refused" if port.refused else "differs"
     return f"{word}: {port.cause}{only}"
