@@ -190,10 +190,6 @@ def crossvit_9(num_classes: int) -> nn.Module:
     return gelu_by_tanh(network, ("norm1", "norm2"))
 
 
-def volo_d1(num_classes: int) -> nn.Module:
-    return gelu_by_tanh(timm.create_model("volo_d1_224", num_classes=num_classes), ("",))
-
-
 def pvt_v2_b0(num_classes: int) -> nn.Module:
     network = timm.create_model("pvt_v2_b0", num_classes=num_classes)
     for module in network.modules():
