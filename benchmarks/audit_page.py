@@ -64,16 +64,16 @@ def complete(ports: Ports, records: Records) -> bool:
 def row(port: Port, records: Records) -> tuple[str, ...]:
     """The cells of a network."""
     plain, alike = (_cases(name, records) for name in _names(port))
-    equal = alike if port.alike else plain
+    equal = alike if port.alike else [] if port.cause else plain
     worst = max((case.get("needed") or 0.0 for case in equal), default=0.0)
     seconds = sum(each["seconds"] for each in records if each["twin"] in _names(port))
     return (
         port.network,
         port.original,
         verdict(port, records),
-        f"{worst:.1f}" if worst and (port.alike or not port.cause) else "",
+        f"{worst:.1f}" if worst else "",
         compared(equal),
-        "; ".join(f"{WORDS[name]}: {why}" for name, why in port.narrowed.items()),
+        "; ".join(f"{WORDS[name]}: {why}" for name, why in left_out(port, equal).items()),
         f"{seconds:.0f}",
     )
 
@@ -85,6 +85,14 @@ def compared(cases: Records) -> str:
     if len(ran) == len(phases) * len(executions):
         return ", ".join(word for name, word in WORDS.items() if name in phases | executions)
     return "; ".join(f"{WORDS[phase]} {WORDS[execution]}" for phase, execution in sorted(ran))
+
+
+def left_out(port: Port, cases: Records) -> dict[str, str]:
+    """Phase or execution in which what is equal was not compared -> why."""
+    ran = {case.get(field) for case in cases for field in ("phase", "execution")}
+    waits = [name for name in WORDS if name not in ran | port.left_out]
+    equal = port.alike or not port.cause
+    return {**port.narrowed, **(dict.fromkeys(waits, "not reached yet") if equal else {})}
 
 
 def verdict(port: Port, records: Records) -> str:

@@ -90,6 +90,17 @@ def test_the_page_says_in_which_phases_and_modes_a_network_was_compared():
     assert audit_page.compared([{"case": "it died", "alarm": "it died"}]) == ""
 
 
+def test_the_page_says_what_an_interrupted_audit_did_not_reach():
+    port = packages()["mindcv"][0]
+    both = [ran("eval", mode) for mode in ("pynative", "graph")]
+    assert audit_page.left_out(port, both) == {"train": "not reached yet"}
+    assert not audit_page.left_out(port, [*both, ran("train", "graph")])
+    refused = next(port for port in packages()["mindcv"] if port.refused and not port.alike)
+    assert not audit_page.left_out(refused, [])
+    narrow = packages()["mindone"][0]
+    assert audit_page.left_out(narrow, both[:1]) == narrow.narrowed
+
+
 def test_a_network_that_differs_by_its_cause_alone_may_need_a_kernel_besides():
     port = next(port for port in packages()["mindcv"] if port.alike and port.twin.differs)
     records = [
