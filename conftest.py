@@ -39,6 +39,11 @@ def pytest_pycollect_makemodule(
     return None
 
 
+def pytest_collection_finish() -> None:
+    """Before the first test: what tests run by themselves would slow all later cases down."""
+    environment.launch_synchronously()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what runs both sides by itself; comparisons may have records of one."""
     absent = [name for name in ("torch", "mindspore") if not environment.installed(name)]

@@ -7,7 +7,7 @@ would never be compared, and the run would be green. So each way to lose one is 
 import ast
 import importlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,8 +50,9 @@ def collect(
     declared = {module: _declared(module, kind) for module in modules}
     every = tuple(each for found in declared.values() for each in found)
     _demand_own_names(package, kind, every)
+    kept = {id(each) for one in every for each in (one, *vars(one).values())}
     for module in [importlib.import_module(package), *modules]:
-        _demand_kept(module, kind, every)
+        _demand_kept(module, kind, kept)
     return every
 
 
@@ -122,10 +123,11 @@ def _demand_own_names(package: str, kind: type, every: Sequence[Any]) -> None:
             )
 
 
-def _demand_kept(module: ModuleType, kind: type, every: Sequence[Any]) -> None:
-    """Raise where a file holds a declaration that is not among those that are collected."""
-    parts = [part for each in every for part in vars(each).values()]
-    kept = {id(each) for each in (*every, *parts)}
+def _demand_kept(module: ModuleType, kind: type, kept: Container[int]) -> None:
+    """Raise where a file holds a declaration that is not among those that are collected.
+
+    kept: the `id` of each that is, and of its parts.
+    """
     for variable, value in vars(module).items():
         if variable.startswith("__"):
             continue

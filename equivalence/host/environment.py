@@ -33,6 +33,17 @@ def installed(package: str) -> bool:
         return False
 
 
+def launch_synchronously() -> None:
+    """Let MindSpore run each operator where it is called, if it computes on a CPU.
+
+    A single asynchronous call starts MindSpore's queues. From then on every call of the process
+    passes through them, synchronous ones, too, and takes several times as long.
+    """
+    ms = sys.modules.get("mindspore")
+    if ms is not None and ms.get_context("device_target") == "CPU":
+        ms.set_context(pynative_synchronize=True)
+
+
 _frozen_modules = 0
 
 

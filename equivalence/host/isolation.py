@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equivalence import files
+from equivalence.host import environment
 
 
 class Setting(NamedTuple):
@@ -145,11 +146,13 @@ def isolated() -> Iterator[None]:
     """Restore the state of the process after a block, and keep the working directory clean.
 
     The working directory stays the user's own, so that relative paths mean what they say. A folder
-    that the user has chosen for MindSpore's files is kept, too.
+    that the user has chosen for MindSpore's files is kept, too. On a CPU, MindSpore launches
+    operators synchronously in the block.
     """
     for variable in DROPPINGS:
         os.environ.setdefault(variable, _dropped().name)
     before = [(setting, setting.read()) for setting in settings().values()]
+    environment.launch_synchronously()
     try:
         yield
     finally:

@@ -72,7 +72,7 @@ INACCURATE_KERNEL = Excuse(
 BRANCH_FLIPS = Excuse(
     "branch_flips",
     "gradients after other branches at activations within rounding of their kinks",
-    "whole flips only, at most 8 beyond those that no draw got rid of, each named",
+    "whole flips only, at most 64, each named",
 )
 ACCUMULATION = Excuse(
     "accumulation",

@@ -209,13 +209,13 @@ def nearby(side: Reference, drawn: Drawn) -> dict[str, Nearby]:
     return side.nearby
 
 
-def farther(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:
+def may_flip(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:
     """The activations that may have taken the other branch. They are searched for only once."""
-    if side.far is None:
+    if side.may_flip is None:
         from equivalence.truth import compute  # torch is there
 
-        side.far = compute.farther(measurement)
-    return side.far
+        side.may_flip = compute.may_flip(measurement, side.expected.near)
+    return side.may_flip
 
 
 def candidate(

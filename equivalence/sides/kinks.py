@@ -18,6 +18,11 @@ SAFE = 12.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
 rounding; a right candidate is off by a few spreads at most."""
 
+FAR = 40.0
+"""Spreads. An activation that is farther than this from its kink takes no other branch. Most
+activations move by a few spreads; one in many millions moves by twenty or more, since one spread
+holds for a whole channel."""
+
 MARGIN = 16.0
 """How many spreads from its kink an activation is moved; more than SAFE, since spreads vary."""
 
@@ -155,30 +160,31 @@ class KinkWatch(Uncompiled):
             self._kernels[tuple(result.shape)] = args[1]
         return result
 
-    def near(self, spreads: list[torch.Tensor], reach: float | None = None) -> list[int]:
-        """For each operator, how many elements are within `reach` spreads of their kink.
-
-        reach: None: SAFE.
-        """
-        reach = SAFE if reach is None else reach
+    def near(self, spreads: list[torch.Tensor]) -> list[int]:
+        """For each operator, how many elements are within SAFE spreads of their kink."""
         return [
-            int((quantity.abs() <= reach * spread).sum())
+            int((quantity.abs() <= SAFE * spread).sum())
             for quantity, spread in zip(self.quantities, spreads, strict=True)
         ]
 
     def nearest(
-        self, spreads: list[torch.Tensor], reach: float | None = None, most: int = MANY
+        self,
+        spreads: list[torch.Tensor],
+        most: int = MANY,
+        wider: list[torch.Tensor] | None = None,
     ) -> list[tuple[int, tuple[int, ...]]]:
         """(operator, index) of the elements near a kink, in the order of the forward pass.
 
-        Operators with none or with MANY near elements are left out. Where more than `most` elements
-        remain, only the nearest are returned.
+        Operators with MANY near elements are left out. Where more than `most` elements remain, only
+        the nearest are returned.
+
+        wider: spreads that are no smaller. With them, elements within `FAR` of these count, in the
+            same operators.
         """
-        near = []
-        reach = SAFE if reach is None else reach
-        counts = self.near(spreads, reach)
-        for operator, (quantity, spread) in enumerate(zip(self.quantities, spreads, strict=True)):
-            if few(counts[operator]):
+        near, reach = [], SAFE if wider is None else FAR
+        pairs = zip(self.near(spreads), self.quantities, wider or spreads, strict=True)
+        for operator, (count, quantity, spread) in enumerate(pairs):
+            if count < MANY:
                 indices = (quantity.abs() <= reach * spread).nonzero()
                 at = tuple(indices.T)
                 distances = quantity[at].abs() / spread.expand_as(quantity)[at]

@@ -259,12 +259,12 @@ class TorchNetwork:
             return  # nothing may be moved
         for _ in range(TIE_BREAKS):
             watch = KinkWatch()
-            self._forward(sample, phase, watch)
+            self.forward(sample, phase, watch)
             if not watch.quantities:
                 return
             against = KinkWatch(watch)
             for each in perturbed:
-                self._forward(each, phase, against)
+                self.forward(each, phase, against)
             ties = watch.ties(against.spreads, names)
             if not ties:
                 break
@@ -279,14 +279,15 @@ class TorchNetwork:
             for spread, count in zip(against.spreads, near, strict=True)
         ]
         settler = Settler(margins, names, sample.dtype)
-        self._forward(sample, phase, settler)
+        self.forward(sample, phase, settler)
         for name, shift in settler.shifts.items():
             sample.shifts[name] = sample.shifts.get(name, 0.0) + shift
 
-    def _forward(self, sample: Sample, phase: str, watch: Watch) -> None:
-        self._load(sample, phase, "float64")
-        inputs = self._inputs(sample, "float64")
-        with self._computing(sample, "float64"), torch.no_grad(), self.draws.running(), watch:
+    def forward(self, sample: Sample, phase: str, watch: Watch, dtype: str = "float64") -> None:
+        """Load the sample's weights, and run forward only. watch: a context around it."""
+        self._load(sample, phase, dtype)
+        inputs = self._inputs(sample, dtype)
+        with self._computing(sample, dtype), torch.no_grad(), self.draws.running(), watch:
             arguments, keywords = sample.arguments.filled(inputs)
             self.module(*arguments, **keywords)
 

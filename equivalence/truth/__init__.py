@@ -3,9 +3,9 @@
 measurement: a network on a sample, ready to run again and again.
 compute: runs it, perturbed and not; the result is the truth with its sensitivities.
 nearby: whether it jumps or loses digits near a sample.
-flips: runs that take the other branch at a kink.
+flips, explained, likely: runs that take the other branch at a kink; which of them explain a run,
+and which are tried.
 undecided: the elements of an update whose value rounding decides.
-rounding: runs that round every result.
 products: whether a network multiplies matrices, and how long its sums are.
 hidden: runs with other settings, to find those that a sample does not show.
 updates, mistakes: runs of a training in which the updates are changed, as a mistake changes them.

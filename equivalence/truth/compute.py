@@ -4,22 +4,24 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
+import torch
 
 from equivalence import dtypes
 from equivalence.errors import IllPosedError
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.precision import BUDGET, CLOSE, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth, nothing_to_compare
 from equivalence.sample import Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.kinks import KinkWatch
+from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import Watch
 from equivalence.truth import flips, undecided
+from equivalence.truth.explained import explain
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
-from equivalence.truth.rounding import RoundEachResult
 
 WEIGHT_DTYPE = "float32"
 """The dtype of weights, of their gradients and of statistics, also where a network computes in
@@ -45,13 +47,11 @@ NOISE_SHARE = 2.0**-24
 """A gradient below this share of its error in the reference's own run is zero in truth: it is the
 rounding of float64 alone, which is 2^-29 of that in float32."""
 
-FAR_SPREADS = 40.0
-"""Spreads. An activation that is farther than this from its kink takes no other branch. Most
-activations move by a few spreads; one in many millions moves by twenty or more, since one spread
-holds for a whole channel."""
+FAR_COUNT = 4096
+"""Activations that `farther` keeps, the nearest first."""
 
-FAR_COUNT = 8
-"""Activations within `FAR_SPREADS` that are tried, the nearest first; the others are not tried."""
+FEW_FAR = 8
+"""The same for a training, in which all of them are tried."""
 
 MAX_DRAWS = 4
 """Samples that are drawn, at most. Activations of the last one that are still near a kink are kept
@@ -192,8 +192,8 @@ def complete(measurement: Measurement, expected: Truth) -> Truth:
         _measure_own(expected, expected, own, unit_roundoff)
     jumps = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
     if jumps and measurement.network.settles and all(np.isfinite(own[n]).all() for n in jumps):
-        near = expected.near or farther(measurement)
-        explained = near and flips.explain(measurement, expected, near, own)
+        near = may_flip(measurement, expected.near)
+        explained = near and explain(measurement, expected, near, own)
         if explained:
             _measure_own(expected, explained[1], own, unit_roundoff)
     return expected
@@ -238,19 +238,32 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
     return expected
 
 
-def farther(measurement: Measurement) -> tuple[Flip, ...]:
-    """The nearest `FAR_COUNT` activations within `FAR_SPREADS` spreads of a kink.
+def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Flip, ...]:
+    """The nearest `FAR_COUNT` activations that rounding may move across their kink.
 
-    They are looked for when a run seems to have taken another branch.
+    They are looked for when a run seems to have taken another branch. The spread of each is the
+    larger of two: by perturbed runs, and by the reference's own run. When weights are perturbed,
+    the entries of a window of a max pooling move together; when each is rounded, they move apart.
+
+    near: those of the truth. In a training, in which all of them are tried, there are no others.
     """
+    trains = measurement.network.steps is not None
+    if trains and near:
+        return near
     watch = KinkWatch()
-    measurement.run(watch=watch)
+    measurement.forward(watch=watch)
     if not watch.quantities:
         return ()
-    comparison = KinkWatch(watch)
+    by_inputs, by_results = KinkWatch(watch), KinkWatch(watch)
     for probe in range(WATCHED_PROBES):
-        measurement.run(measurement.perturbed(probe), comparison)
-    near = watch.nearest(comparison.spreads, FAR_SPREADS, FAR_COUNT)
+        measurement.forward(measurement.perturbed(probe), by_inputs)
+    dtype = measurement.sample.dtype
+    measurement.forward(watch=by_results, dtype=dtype)
+    coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[dtype], 1.0)
+    pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
+    spreads = [torch.maximum(one, coarser * two) for one, two in pairs]
+    most = FEW_FAR if trains else FAR_COUNT
+    near = watch.nearest(by_inputs.spreads, most, spreads)
     return flips.locate(measurement, near) if near else ()
 
 

@@ -41,7 +41,8 @@ class Reference:
     expected: the truth of every tensor.
     finer: the truth with more exact sensitivities; None until a candidate's error is close to the
         budget.
-    far: the activations that may have taken the other branch; None until only gradients differ.
+    may_flip: the activations that may have taken the other branch; None until gradients differ
+        alone.
     record: "used" for a reference from a record; "stale" for one that was run since its record is
         out of date; "written" for one that has just been recorded; None without records.
     layers: its layers with their settings; None where it was read from a record.
@@ -55,7 +56,7 @@ class Reference:
     random_layers: list[RandomLayer]
     expected: Truth
     finer: Truth | None = None
-    far: tuple[Flip, ...] | None = None
+    may_flip: tuple[Flip, ...] | None = None
     record: str | None = None
     layers: list[Layer] | None = None
     multiplies: bool | None = None

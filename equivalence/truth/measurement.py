@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from equivalence.judge.tensors import Trace
-from equivalence.sample import Neighbour, Perturbed, Sample
+from equivalence.sample import Moved, Neighbour, Perturbed, Sample
 from equivalence.sides.torch_network import TorchNetwork, Watch
 
 
@@ -25,7 +25,7 @@ class Measurement:
 
     def run(
         self,
-        sample: Sample | Perturbed | Neighbour | None = None,
+        sample: Sample | Perturbed | Neighbour | Moved | None = None,
         watch: Watch | None = None,
         dtype: str = "float64",
     ) -> Trace:
@@ -36,6 +36,18 @@ class Measurement:
         dtype: the precision of the run.
         """
         return self.network.run(sample or self.sample, self.phase, dtype, watch)
+
+    def forward(
+        self,
+        sample: Sample | Perturbed | Neighbour | Moved | None = None,
+        watch: Watch | None = None,
+        dtype: str = "float64",
+    ) -> None:
+        """Run forward only, for what `watch` sees of it; of a training, run all of it."""
+        if self.network.steps is None:
+            self.network.forward(sample or self.sample, self.phase, watch, dtype)
+        else:
+            self.run(sample, watch, dtype)
 
     def run_own(self) -> Trace:
         """The trace of the reference's own run, in the precision of the case."""

@@ -161,15 +161,11 @@ def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
         return replace(made, note=_untried(known.expected.near))
     with blaming("reference", case.name):
         measurement = drawn.measurement(known.sample)
-        from equivalence.truth import flips  # torch is there
+        from equivalence.truth.explained import explain  # torch is there
 
-        near = known.expected.near or kept.farther(known, measurement)
-        for budget in (BUDGET, CLOSE * BUDGET) if near else ():
-            explained = flips.explain(measurement, known.expected, near, made.trace, budget)
-            flipped = explained and _judge_flipped(made, drawn, *explained)
-            if flipped:
-                return flipped
-    return None
+        near = kept.may_flip(known, measurement)
+        explained = near and explain(measurement, known.expected, near, made.trace)
+    return _judge_flipped(made, drawn, *explained) if explained else None
 
 
 def _judge_flipped(

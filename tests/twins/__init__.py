@@ -1,5 +1,7 @@
 """The declared twins, one module per family; each has a tuple `TWINS`."""
 
+import functools
+
 from equivalence.declare.twin import Twin
 from tests.collecting import collect
 from tests.twins.mint_optim import ON_ASCEND
@@ -17,6 +19,7 @@ LONGEST_FIRST = (
 )
 
 
+@functools.cache
 def declared(device: str = "cpu") -> tuple[Twin, ...]:
     """Every twin that a device can run, family by family.
 

@@ -124,5 +124,5 @@ def shifted_window_attention(
 
 
 def normalized(x):
-    """Vectors of length one."""
-    return x / ops.clamp(ops.sqrt((x * x).sum(-1, keepdims=True)), min=1e-12)
+    """Vectors of length one; a vector of zeros, as of padding, stays so, with a gradient."""
+    return x / ops.sqrt(ops.clamp((x * x).sum(-1, keepdims=True), min=1e-24))

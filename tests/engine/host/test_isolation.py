@@ -164,6 +164,37 @@ def test_the_folder_for_what_mindspore_writes_goes_with_the_process():
     assert not Path(folder).exists()
 
 
+ASYNCHRONOUS = """
+import os
+import mindspore as ms
+from equivalence.host.isolation import isolated
+
+def queues():
+    tasks = "/proc/self/task"
+    names = [open(f"{tasks}/{each}/comm").read().strip() for each in os.listdir(tasks)]
+    return [name for name in names if name.endswith("_queue")]
+
+def call():
+    ms.value_and_grad(lambda x: ms.ops.relu(x).sum())(ms.Tensor([1.0, 2.0]))
+
+with isolated():
+    call()
+print(queues())
+call()
+print(queues())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux alone names threads so")
+def test_a_block_starts_no_queues_of_mindspore_through_which_all_later_calls_would_pass():
+    done = subprocess.run(
+        [sys.executable, "-c", ASYNCHRONOUS], capture_output=True, text=True, check=True
+    )
+    within, after = done.stdout.strip().splitlines()[-2:]
+    assert within == "[]"
+    assert after != "[]", "a call outside starts none either: this shows nothing"
+
+
 def test_an_exception_comes_through():
     with pytest.raises(BrokenError), isolated():
         raise BrokenError

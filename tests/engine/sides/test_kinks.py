@@ -241,6 +241,15 @@ def test_of_too_many_in_all_those_nearest_in_spreads_are_told():
     assert [index for place, index in told if place == 0] == [(0,)]
 
 
+def test_by_wider_spreads_more_are_near_in_the_operators_that_count():
+    many, few_ = [0.0] * MANY, [100.0, 50.0, 1.0]
+    watch = quantities_of(many, few_)
+    one, ten = torch.tensor(1.0), torch.tensor(2.0)
+    assert watch.nearest([one] * 2) == [(1, (2,))]
+    assert watch.nearest([one] * 2, wider=[ten] * 2) == [(1, (1,)), (1, (2,))]
+    assert watch.nearest([one] * 2, 1, [ten] * 2) == [(1, (2,))]
+
+
 def test_a_window_that_no_rounding_moves_is_not_near():
     watch = KinkWatch()
     with watch:

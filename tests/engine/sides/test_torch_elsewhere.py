@@ -16,9 +16,9 @@ from equivalence.host.devices import place
 from equivalence.runs.sides import build_reference
 from equivalence.sides import torch_network, torch_training
 from equivalence.sides.kinks import KinkWatch
+from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork, beside
 from equivalence.sides.torch_training import TorchTraining
-from equivalence.truth.rounding import RoundEachResult
 from equivalence.truth.undecided import watch_gradients
 from tests.engine.parts.small import sample
 

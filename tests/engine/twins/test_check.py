@@ -20,7 +20,7 @@ from equivalence.judge import precision
 from equivalence.runs import drawn, kept, sides
 from equivalence.sample import resolve_inputs
 from equivalence.truth import compute as truth
-from equivalence.truth import flips
+from equivalence.truth import explained
 from equivalence.truth.flips import Flip
 from equivalence.truth.measurement import Measurement
 from equivalence.twins import excuses
@@ -176,23 +176,18 @@ def test_another_seed_means_other_data():
 @pytest.fixture
 def explaining(monkeypatch):
     """Something is near a kink, and flips explain whatever differs; the calls."""
-    calls, complete = [], truth.complete
+    calls = []
 
-    def near(*arguments):
-        known = complete(*arguments)
-        known.near = (FLIP,)
-        return known
-
-    def explain(measurement, expected, near, trace, *others):
-        calls.append((measurement, near, others))
+    def explain(measurement, expected, near, trace):
+        calls.append((measurement, near))
         found = {
             name: replace(known, truth=trace[name].astype(np.float64))
             for name, known in expected.items()
         }
         return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
 
-    monkeypatch.setattr(truth, "complete", near)
-    monkeypatch.setattr(flips, "explain", explain)
+    monkeypatch.setattr(truth, "may_flip", lambda *_: (FLIP,))
+    monkeypatch.setattr(explained, "explain", explain)
     return calls
 
 
@@ -203,8 +198,8 @@ def test_gradients_that_flips_explain_pass_with_the_flips(explaining):
     outcome = check(affine("DetachedBias"), seed=0)
     assert outcome.passed
     assert outcome.flips == (FLIP,)
-    ((measurement, near, others),) = explaining
-    assert (measurement.phase, near, others) == ("train", (FLIP,), (precision.BUDGET,))
+    ((measurement, near),) = explaining
+    assert (measurement.phase, near) == ("train", (FLIP,))
     assert measurement.unit_roundoff == precision.UNIT_ROUNDOFF["float32"]
 
 
@@ -216,7 +211,7 @@ def test_a_case_that_passes_is_not_explained(explaining):
 
 
 def test_without_anything_near_nothing_is_explained(monkeypatch):
-    monkeypatch.setattr(flips, "explain", None)
+    monkeypatch.setattr(explained, "explain", None)
     assert not check(affine("DetachedBias"), seed=0).passed
 
 
@@ -242,7 +237,7 @@ def test_a_gradient_that_is_not_finite_is_never_explained(explaining, monkeypatc
 
 
 def test_what_explains_must_pass_the_whole_judge(explaining, monkeypatch):
-    explain = flips.explain
+    explain = explained.explain
 
     def partly(*arguments):
         near, found = explain(*arguments)
@@ -251,9 +246,9 @@ def test_what_explains_must_pass_the_whole_judge(explaining, monkeypatch):
             "gradient:weight": replace(found["gradient:weight"], truth=np.zeros((6, 6))),
         }
 
-    monkeypatch.setattr(flips, "explain", partly)
+    monkeypatch.setattr(explained, "explain", partly)
     outcome = check(affine("DetachedBias"), seed=0)
-    assert [budget for _, _, (budget,) in explaining] == [16.0, 64.0]
+    assert explaining
     assert not outcome.passed
     assert outcome.flips == ()
     assert [v.name for v in outcome.judgement.differing] == ["gradient:bias"]

@@ -3,6 +3,8 @@
 One module per family; each has a tuple `OPERATORS`.
 """
 
+import functools
+
 from equivalence.declare.operator import Operator
 from tests.collecting import collect
 from tests.twins.operators.double import CONSEQUENCES
@@ -13,6 +15,7 @@ from tests.twins.operators.special import ALWAYS
 LONGEST_FIRST = ("elementwise", "comparisons", "promotion", "activations", "reductions")
 
 
+@functools.cache
 def operators(device: str = "cpu") -> tuple[Operator, ...]:
     """Every operator, family by family, with the counterparts that a device has.
 

@@ -8,10 +8,10 @@ from torch import nn
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.sample import Sample, resolve_inputs
+from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
-from equivalence.truth.rounding import RoundEachResult
 from equivalence.twins.check import check
 from tests.engine.parts.small import case, sample
 
