@@ -203,7 +203,7 @@ def convnextv2_atto(num_classes: int) -> nn.Module:
 
 
 def mixnet_s(num_classes: int) -> nn.Module:
-    network = timm.create_model("mixnet_s", num_classes=num_classes)
+    network = timm.create_model("mixnet_s", num_classes=num_classes, drop_rate=0.2)
     for block in network.blocks.modules():
         if hasattr(block, "conv_reduce"):
             block.act1 = nn.ReLU()
