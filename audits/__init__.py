@@ -11,11 +11,11 @@ tiny: small configurations of transformers.
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from audits import left_out
 from equivalence.declare.difference import Difference, Raised
-from equivalence.declare.twin import Twin
+from equivalence.declare.twin import EXECUTIONS, PHASES, Twin
 from equivalence.errors import DeclarationError
 
 
@@ -30,8 +30,10 @@ class Port:
     refused: the cause for which the two cannot be compared at all, with the `Raised` of it.
     alike: what shows that the cause is the only one: the port beside the original with the cause
     taken out, or at a size that does not show it. It is equal. None: the cause is not proved.
+    narrowed: phase or execution in which what is equal is not compared -> why.
 
-    Raises DeclarationError where `alike` stands beside no cause, or `refused` names no error.
+    Raises DeclarationError where `alike` stands beside no cause, `refused` names no error, or
+    `narrowed` does not name what the twin leaves out.
     """
 
     network: str
@@ -40,6 +42,7 @@ class Port:
     twin: Twin
     refused: Difference | None = None
     alike: Twin | None = None
+    narrowed: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.refused and not isinstance(self.refused.tensors, Raised):
@@ -50,6 +53,11 @@ class Port:
             raise DeclarationError(f"port {self.network!r}: alike without a cause to take out")
         if self.alike and self.alike.differs:
             raise DeclarationError(f"port {self.network!r}: alike must be equal")
+        if self.left_out != set(self.narrowed):
+            raise DeclarationError(
+                f"port {self.network!r}: narrowed names {sorted(self.narrowed)}, and not compared "
+                f"are {sorted(self.left_out)}"
+            )
 
     @property
     def library(self) -> str:
@@ -61,6 +69,15 @@ class Port:
         """Why the two differ, in words; None where they are equal."""
         known = self.refused or self.twin.differs
         return known and known.cause
+
+    @property
+    def left_out(self) -> set[str]:
+        """The phases and executions in which what is equal is not compared.
+
+        A known difference and a refusal are met in one phase and execution, which is enough.
+        """
+        equal = self.alike or (None if self.cause else self.twin)
+        return {*PHASES, *EXECUTIONS} - {*equal.phases, *equal.executions} if equal else set()
 
     @property
     def twins(self) -> tuple[Twin, ...]:

@@ -1,6 +1,6 @@
 """MindCV's networks beside those of torchvision and timm, whichever is the nearer."""
 
-from audits.mindcv_row import because, own, port, unpaired
+from audits.mindcv_row import because, mended, own, port, unpaired
 from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.draws import normal
 
@@ -11,6 +11,10 @@ TANH = "GELU: by tanh, the original's by erf"
 AFTER_RELU = {"MaxPool2d.padding_value": "out of a ReLU nothing is below zero"}
 MULTIPLE = {"Conv2d.padding": "sizes are multiples of the stride: 'same' pads nothing"}
 ODD_CONV = {"Conv2d.padding": ODD}
+PADDED = {"Conv2d.padding": "padded as 'same' before the convolution"}
+ALONE = "only the candidate draws"
+MAPS_OF_FOUR = (normal(2, 3, 107, 107),)
+"""On maps of one pixel BatchNorm leaves nothing but rounding of an inception's gradients."""
 
 PORTS = (
     port("MobileNetV2", "mobilenet_v2_100", "torchvision mobilenet_v2", 33),
@@ -31,7 +35,7 @@ PORTS = (
         alike={"size": 33, "settings": ODD_POOL},
     ),
     port("RegNet", "regnet_y_400mf", "torchvision regnet_y_400mf", 33),
-    port("DenseNet", "densenet121", "torchvision densenet121", 33, settings=AFTER_RELU),
+    port("DenseNet", "densenet121", "torchvision densenet121", 65, settings=AFTER_RELU),
     port("RepVGG", "repvgg_a0", "timm repvgg_a0", 33),
     port("Res2Net", "res2net50", "timm res2net50_26w_4s", 33, settings=AFTER_RELU),
     port(
@@ -72,7 +76,7 @@ PORTS = (
         "MNASNet",
         "mnasnet_050",
         "torchvision mnasnet0_5",
-        33,
+        65,
         differs=because("BatchNorm: eps 1e-3 for 1e-5, momentum 0.01 for 0.0003"),
         alike={"reference": own("mnasnet_050")},
     ),
@@ -90,7 +94,8 @@ PORTS = (
         "efficientnet_b0",
         "torchvision efficientnet_b0",
         differs=because(f"all convolutions of stride 2: {SAME}"),
-        alike={"size": 33, "settings": ODD_CONV, "phases": ("eval",)},
+        alike={"size": 33, "settings": ODD_CONV},
+        random_layers=("DropPath", "StochasticDepth"),
     ),
     port(
         "SKNet",
@@ -104,15 +109,24 @@ PORTS = (
         "xception",
         "timm legacy_xception",
         44,
-        differs=because(f"max poolings: {SAME}"),
-        alike={"size": 39, "settings": {"MaxPool2d.padding": ODD}},
+        known={"phases": ("train",)},
+        differs=because(f"max poolings: {SAME}; dropout of 0.5 for none", random=ALONE),
+        alike={
+            "reference": own("xception"),
+            "size": 39,
+            "settings": {"MaxPool2d.padding": ODD},
+        },
     ),
     port(
         "MixNet",
         "mixnet_s",
         "timm mixnet_s",
         33,
-        differs=because("ReLU for SiLU in the squeeze-and-excitation blocks"),
+        known={"phases": ("train",)},
+        differs=because(
+            "ReLU for SiLU in the squeeze-and-excitation blocks; dropout of 0.2 for none",
+            random=ALONE,
+        ),
         alike={"reference": own("mixnet_s")},
     ),
     port(
@@ -132,22 +146,30 @@ PORTS = (
         "InceptionV4",
         "inception_v4",
         "timm inception_v4",
+        75,
+        batch=4,
         known={"phases": ("train",)},
-        inputs=[normal(8, 3, 75, 75)],  # of two pictures the norms at the end make signs
-        differs=because("BatchNorm: momentum 0.0003 for 0.1"),
-        alike={"reference": own("inception_v4"), "phases": ("train",)},
+        differs=because(
+            "BatchNorm: momentum 0.0003 for 0.1; dropout of 0.2 for none", random=ALONE
+        ),
+        alike={"reference": own("inception_v4"), "inputs": MAPS_OF_FOUR},
     ),
     port(
         "InceptionV3",
         "inception_v3",
         "torchvision inception_v3",
         75,
-        phases=("eval",),
+        batch=4,
+        candidate="mindcv.models.inceptionv3:InceptionV3",
+        configs=({"num_classes": 10, "aux_logits": False},),
+        known={"phases": ("train",)},
         differs=because(
             "average poolings that do not count padding; BatchNorm: momentum 0.0003 for 0.1; "
-            "dropout of 0.2 for 0.5"
+            "dropout of 0.2 for 0.5 (compared without the auxiliary classifier, which asks for "
+            "pictures of 299 x 299)",
+            random="p 0.5 (reference) 0.2 (candidate)",
         ),
-        alike={"reference": own("inception_v3")},
+        alike={"reference": own("inception_v3"), "inputs": MAPS_OF_FOUR},
     ),
     port(
         "ConvNeXt",
@@ -155,19 +177,18 @@ PORTS = (
         "timm convnext_tiny",
         32,
         differs=because(TANH),
-        alike={"reference": own("convnext_tiny"), "phases": ("eval",), "settings": MULTIPLE},
+        alike={"reference": own("convnext_tiny"), "settings": MULTIPLE},
     ),
     port(
         "Visformer",
         "visformer_tiny",
         "timm visformer_tiny",
-        224,
-        known={"configs": ({"num_classes": 11},)},  # the draws for 10 tell nothing of gradients
-        differs=because(TANH),
-        alike={
-            "reference": own("visformer_tiny"),
-            "phases": ("eval",),
-        },
+        # Larger values make its attention so steep that half of the gradients are rounding.
+        inputs=[normal(2, 3, 224, 224, scale=0.05)],
+        known={"phases": ("train",)},
+        differs=because(f"{TANH}; DropPath of 0.03 for none", random=ALONE),
+        alike={"reference": own("visformer_tiny")},
+        random_layers=("DropPath",),
     ),
     port(
         "ViT",
@@ -175,13 +196,14 @@ PORTS = (
         "timm vit_base_patch32_224",
         224,
         differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-6"),
-        alike={"reference": own("vit_b_32_224"), "phases": ("eval",)},
+        alike={"reference": own("vit_b_32_224")},
     ),
     port(
         "VOLO",
         "volo_d1",
         "timm volo_d1_224",
         224,
+        batch=1,  # its truth of two pictures takes ten minutes before the port refuses
         refused=Difference(
             "cannot run with MindSpore 2.10: it gives the paddings of ops.pad as a tuple of tuples",
             Raised("SideError", "paddings value"),
@@ -206,6 +228,7 @@ PORTS = (
             "cannot be built with MindSpore 2.10: it reshapes a tensor that has no values yet",
             Raised("SideError", "uninitialized"),
         ),
+        alike={"candidate": mended("rexnet_10")},
     ),
     port(
         "SE-ResNet",
@@ -268,7 +291,7 @@ PORTS = (
         "dpn92",
         "timm dpn92",
         33,
-        phases=("eval",),
+        batch=8,
         settings={"classifier.kind": "on one pixel a 1 x 1 convolution is a dense layer"},
     ),
     port(
@@ -277,15 +300,15 @@ PORTS = (
         "timm pvt_v2_b0",
         64,
         differs=because(
-            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 behind convolutions; convolutions: {SAME}"
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 behind convolutions; convolutions: {SAME}"
         ),
+        alike={"reference": own("pvt_v2_b0"), "settings": PADDED},
     ),
     port(
         "EdgeNeXt",
         "edgenext_xx_small",
         "timm edgenext_xx_small",
         64,
-        phases=("eval",),
         settings=MULTIPLE,
     ),
     port(
@@ -294,9 +317,10 @@ PORTS = (
         "timm crossvit_9_240",
         240,
         differs=because(
-            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks; without these the outputs are "
-            "equal, and gradients still differ, which is not explained"
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6 in the blocks; pictures are scaled by "
+            "bilinear interpolation with aligned corners, the original's by bicubic without"
         ),
+        alike={"reference": own("crossvit_9")},
     ),
     port(
         "PiT",
@@ -304,29 +328,35 @@ PORTS = (
         "timm pit_ti_224",
         224,
         differs=because(TANH),
-        alike={"reference": own("pit_ti"), "phases": ("eval",)},
+        alike={"reference": own("pit_ti")},
     ),
     port(
         "Swin",
         "swin_tiny",
         "timm swin_tiny_patch4_window7_224",
         224,
-        differs=because(f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 in the merging of patches"),
-        alike={
-            "reference": own("swin_tiny"),
-            "phases": ("eval",),
-        },
+        known={"phases": ("train",)},
+        differs=because(
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-5 in the merging of patches; DropPath of 0.2 "
+            "for 0.1",
+            random="(candidate)",
+        ),
+        alike={"reference": own("swin_tiny")},
+        random_layers=("DropPath",),
     ),
     port(
         "ConViT",
         "convit_tiny",
         "timm convit_tiny",
         224,
+        known={"phases": ("train",)},
         differs=because(
-            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6",
+            f"{TANH}; LayerNorm: eps 1e-7 for 1e-6; DropPath of 0.1 for none",
             "gradient:blocks.*.attn.pos_proj.bias",  # a softmax takes it away
+            random=ALONE,
         ),
-        alike={"reference": own("convit_tiny"), "phases": ("eval",)},
+        alike={"reference": own("convit_tiny")},
+        random_layers=("DropPath",),
     ),
     port(
         "ConvNeXtV2",
@@ -334,6 +364,6 @@ PORTS = (
         "timm convnextv2_atto",
         32,
         differs=because(TANH),
-        alike={"reference": own("convnextv2_atto"), "phases": ("eval",), "settings": MULTIPLE},
+        alike={"reference": own("convnextv2_atto"), "settings": MULTIPLE},
     ),
 )

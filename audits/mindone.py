@@ -224,6 +224,13 @@ OWN: Mapping[str, Mapping[str, Any]] = {
 """Family -> what its configuration has otherwise."""
 
 
+NARROWED: Mapping[str, str] = {
+    "train": "not tried",
+    "graph": "not tried",
+}
+"""Phase or execution in which no family is compared -> why."""
+
+
 def port(family: str, network: str, inputs: Mapping[str, Any]) -> Port:
     """A row: a family's network and its original of the same name."""
     config = {"family": family, "name": network, **OWN.get(family, {})}
@@ -245,8 +252,9 @@ def port(family: str, network: str, inputs: Mapping[str, Any]) -> Port:
         changes["inputs"] = plain["inputs"] | changes.get("inputs", {})
         other = Twin(**{**plain, **changes})
     twin = Twin(**plain, differs=DIFFERS.get(family))
-    original = f"transformers {network}"
-    return Port(network, original, family, twin, REFUSED.get(family), other)
+    original, refused = f"transformers {network}", REFUSED.get(family)
+    narrowed = {} if (twin.differs or refused) and not other else NARROWED
+    return Port(network, original, family, twin, refused, other, narrowed)
 
 
 PORTS = tuple(

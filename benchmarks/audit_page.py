@@ -18,7 +18,10 @@ Written by `make audit`; [what the words mean](../zoo.md#verdicts).
 LEFT = "not compared yet"
 """The verdict on a network that an interrupted audit did not reach."""
 
-COLUMNS = ("network", "original", "verdict", "worst", "cases", "s")
+COLUMNS = ("network", "original", "verdict", "worst", "compared in", "not compared in", "s")
+
+WORDS = {"eval": "evaluation", "train": "training", "pynative": "PyNative", "graph": "graph"}
+"""Phase or execution -> the word for it."""
 
 
 def page(
@@ -61,17 +64,35 @@ def complete(ports: Ports, records: Records) -> bool:
 def row(port: Port, records: Records) -> tuple[str, ...]:
     """The cells of a network."""
     plain, alike = (_cases(name, records) for name in _names(port))
-    equal = alike if port.alike else plain
+    equal = alike if port.alike else [] if port.cause else plain
     worst = max((case.get("needed") or 0.0 for case in equal), default=0.0)
     seconds = sum(each["seconds"] for each in records if each["twin"] in _names(port))
     return (
         port.network,
         port.original,
         verdict(port, records),
-        f"{worst:.1f}" if worst and (port.alike or not port.cause) else "",
-        str(len(plain) + len(alike)),
+        f"{worst:.1f}" if worst else "",
+        compared(equal),
+        "; ".join(f"{WORDS[name]}: {why}" for name, why in left_out(port, equal).items()),
         f"{seconds:.0f}",
     )
+
+
+def compared(cases: Records) -> str:
+    """The phases and executions of cases: "training, graph" where every one of both was run."""
+    ran = {(case["phase"], case["execution"]) for case in cases if "phase" in case}
+    phases, executions = ({each[i] for each in ran} for i in (0, 1))
+    if len(ran) == len(phases) * len(executions):
+        return ", ".join(word for name, word in WORDS.items() if name in phases | executions)
+    return "; ".join(f"{WORDS[phase]} {WORDS[execution]}" for phase, execution in sorted(ran))
+
+
+def left_out(port: Port, cases: Records) -> dict[str, str]:
+    """Phase or execution in which what is equal was not compared -> why."""
+    ran = {case.get(field) for case in cases for field in ("phase", "execution")}
+    waits = [name for name in WORDS if name not in ran | port.left_out]
+    equal = port.alike or not port.cause
+    return {**port.narrowed, **(dict.fromkeys(waits, "not reached yet") if equal else {})}
 
 
 def verdict(port: Port, records: Records) -> str:
@@ -80,12 +101,12 @@ def verdict(port: Port, records: Records) -> str:
     alarms = [case["alarm"] for case in (*plain, *alike) if case["alarm"]]
     if alarms:
         return f"**RED** {alarms[0]}"
-    only = ". *Only that*" if alike else ""
+    kernel = any(KERNEL in case.get("excuses", ()) for case in (alike if port.alike else plain))
+    only = ". *Only that*" + (", but for a kernel" if kernel else "") if alike else ""
     if not plain:
         return f"{LEFT}; declared: {port.cause}{only}" if port.cause else LEFT
     if port.cause is None:
         named = (port.twin.settings or {}).values()
-        kernel = any(KERNEL in case["excuses"] for case in plain)
         return "; ".join(["equal but for a kernel" if kernel else "equal", *dict.fromkeys(named)])
     word = "refused" if port.refused else "differs"
     return f"{word}: {port.cause}{only}"

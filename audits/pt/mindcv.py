@@ -7,7 +7,9 @@ the weights stay where they are.
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import timm
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
@@ -31,6 +33,32 @@ class SamePool(nn.Module):
         if self.pool is F.max_pool2d:
             return pooled
         return pooled / self.pool(F.pad(x.new_ones(x.shape[-2:])[None, None], padding), 3, 2)
+
+
+def pad_as_same(conv: nn.Conv2d) -> None:
+    """Let a convolution pad as "same": below and to the right first."""
+
+    def pad(_: nn.Module, given: tuple[Tensor]) -> Tensor:
+        x = given[0]
+        each = zip(x.shape[:1:-1], conv.kernel_size[::-1], conv.stride[::-1], strict=True)
+        missing = [(-(-n // stride) - 1) * stride + kernel - n for n, kernel, stride in each]
+        return F.pad(x, [part for n in missing for part in (n // 2, n - n // 2)])
+
+    conv.padding = (0, 0)
+    conv.register_forward_pre_hook(pad)
+
+
+def between_corners(size: int, scaled: int) -> Tensor:
+    """The matrix that scales a line by linear interpolation with aligned corners.
+
+    Places are rounded to float32, as in the kernels of both frameworks: 192 roundings.
+    """
+    places = np.arange(scaled, dtype=np.float32) * np.float32((size - 1) / (scaled - 1))
+    left = np.minimum(places.astype(int), size - 2)
+    matrix = np.zeros((scaled, size))
+    matrix[range(scaled), left] = 1.0 - (places - left)
+    matrix[range(scaled), left + 1] = places - left
+    return torch.from_numpy(matrix)
 
 
 class WithoutPadding(TorchFunctionMode):
@@ -81,8 +109,10 @@ def mnasnet_050(num_classes: int) -> nn.Module:
     return changed(network, nn.BatchNorm2d, eps=1e-3, momentum=0.01)
 
 
-def inception_v3(num_classes: int) -> nn.Module:
-    network = torchvision.inception_v3(num_classes=num_classes, init_weights=False, dropout=0.2)
+def inception_v3(num_classes: int, aux_logits: bool) -> nn.Module:
+    network = torchvision.inception_v3(
+        num_classes=num_classes, aux_logits=aux_logits, init_weights=False, dropout=0.2
+    )
     forward = network.forward
 
     def without_padding(x: Tensor) -> Tensor:
@@ -114,8 +144,14 @@ def convnext_tiny(num_classes: int) -> nn.Module:
     return gelu_by_tanh(timm.create_model("convnext_tiny", num_classes=num_classes))
 
 
+def xception(num_classes: int) -> nn.Module:
+    return timm.create_model("legacy_xception", num_classes=num_classes, drop_rate=0.5)
+
+
 def visformer_tiny(num_classes: int) -> nn.Module:
-    return gelu_by_tanh(timm.create_model("visformer_tiny", num_classes=num_classes))
+    return gelu_by_tanh(
+        timm.create_model("visformer_tiny", num_classes=num_classes, drop_path_rate=0.03)
+    )
 
 
 def vit_b_32_224(num_classes: int) -> nn.Module:
@@ -128,13 +164,38 @@ def pit_ti(num_classes: int) -> nn.Module:
 
 def swin_tiny(num_classes: int) -> nn.Module:
     return gelu_by_tanh(
-        timm.create_model("swin_tiny_patch4_window7_224", num_classes=num_classes),
+        timm.create_model(
+            "swin_tiny_patch4_window7_224", num_classes=num_classes, drop_path_rate=0.2
+        ),
         ("downsample.norm",),
     )
 
 
 def convit_tiny(num_classes: int) -> nn.Module:
-    return gelu_by_tanh(timm.create_model("convit_tiny", num_classes=num_classes), ("",))
+    network = timm.create_model("convit_tiny", num_classes=num_classes, drop_path_rate=0.1)
+    return gelu_by_tanh(network, ("",))
+
+
+def crossvit_9(num_classes: int) -> nn.Module:
+    network = timm.create_model("crossvit_9_240", num_classes=num_classes)
+    scaled, network.img_size_scaled[1] = network.img_size_scaled[1], network.img_size
+    embed = network.patch_embed[1]
+    scale = between_corners(network.img_size[0], scaled[0])
+
+    def bilinear(_: nn.Module, given: tuple[Tensor]) -> Tensor:
+        matrix = scale.to(given[0].dtype)
+        return matrix @ given[0] @ matrix.T
+
+    embed.register_forward_pre_hook(bilinear)
+    return gelu_by_tanh(network, ("norm1", "norm2"))
+
+
+def pvt_v2_b0(num_classes: int) -> nn.Module:
+    network = timm.create_model("pvt_v2_b0", num_classes=num_classes)
+    for module in network.modules():
+        if type(module).__name__ == "OverlapPatchEmbed":
+            pad_as_same(module.proj)
+    return gelu_by_tanh(network, ("embed.norm", "downsample.norm", "attn.norm"))
 
 
 def convnextv2_atto(num_classes: int) -> nn.Module:
@@ -142,7 +203,7 @@ def convnextv2_atto(num_classes: int) -> nn.Module:
 
 
 def mixnet_s(num_classes: int) -> nn.Module:
-    network = timm.create_model("mixnet_s", num_classes=num_classes)
+    network = timm.create_model("mixnet_s", num_classes=num_classes, drop_rate=0.2)
     for block in network.blocks.modules():
         if hasattr(block, "conv_reduce"):
             block.act1 = nn.ReLU()

@@ -2,13 +2,18 @@
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-from audits import not_tried, packages, tiny
+from audits import Port, not_tried, packages, tiny
 from benchmarks import audit_page
+from benchmarks.entries import KERNEL
+from equivalence.declare.difference import Difference
+from equivalence.declare.draws import normal
+from equivalence.declare.twin import Twin
 from equivalence.errors import DeclarationError
 
 ROOT = Path(__file__).parents[2]
@@ -60,12 +65,70 @@ def test_no_family_is_both_compared_and_left_out():
 def test_the_page_says_what_became_of_a_network_and_which_stand_ins_stood():
     equal, left = packages()["mindone"][:2]
     case = {"alarm": None, "needed": 3.25, "excuses": [], "stand_ins": ["mint.arange"]}
+    case |= {"phase": "eval", "execution": "pynative"}
     record = {"twin": equal.twin.name, "seconds": 2.0, "cases": [case]}
     page = audit_page.page("mindone", (equal, left), [record], {"mindone": "1"}, {"a": "why"})
-    assert f"| {equal.network} | {equal.original} | equal | 3.2 | 1 | 2 |" in page
+    assert f"| {equal.network} | {equal.original} | equal | 3.2 | evaluation, PyNative | " in page
+    assert "training: not tried; graph: not tried | 2 |" in page
     assert f"| {left.network} | {left.original} | {audit_page.LEFT} |" in page
     assert "stood for mint.arange." in page
     assert "Not tried, why: a." in page
+
+
+def ran(phase, execution, **told):
+    """The record of a case."""
+    return {"phase": phase, "execution": execution, "alarm": None, "excuses": [], **told}
+
+
+def test_the_page_says_in_which_phases_and_modes_a_network_was_compared():
+    both = [ran(phase, mode) for phase in ("eval", "train") for mode in ("pynative", "graph")]
+    assert audit_page.compared(both) == "evaluation, training, PyNative, graph"
+    assert audit_page.compared(both[:2]) == "evaluation, PyNative, graph"
+    assert audit_page.compared(both[:3]) == (
+        "evaluation graph; evaluation PyNative; training PyNative"
+    )
+    assert audit_page.compared([{"case": "it died", "alarm": "it died"}]) == ""
+
+
+def test_the_page_says_what_an_interrupted_audit_did_not_reach():
+    port = packages()["mindcv"][0]
+    both = [ran("eval", mode) for mode in ("pynative", "graph")]
+    assert audit_page.left_out(port, both) == {"train": "not reached yet"}
+    assert not audit_page.left_out(port, [*both, ran("train", "graph")])
+    refused = next(port for port in packages()["mindcv"] if port.refused and not port.alike)
+    assert not audit_page.left_out(refused, [])
+    narrow = packages()["mindone"][0]
+    assert audit_page.left_out(narrow, both[:1]) == narrow.narrowed
+
+
+def test_a_network_that_differs_by_its_cause_alone_may_need_a_kernel_besides():
+    port = next(port for port in packages()["mindcv"] if port.alike and port.twin.differs)
+    records = [
+        {"twin": twin.name, "seconds": 1.0, "cases": [ran("eval", "graph", excuses=excuses)]}
+        for twin, excuses in zip(port.twins, ([], [KERNEL]), strict=True)
+    ]
+    assert audit_page.verdict(port, records).endswith("*Only that*, but for a kernel")
+    records[1]["cases"][0]["excuses"] = []
+    assert audit_page.verdict(port, records).endswith("*Only that*")
+
+
+@pytest.mark.parametrize(
+    ("phases", "narrowed"), [(("eval",), {}), (("eval", "train"), {"train": "it is slow"})]
+)
+def test_a_row_says_what_it_does_not_compare_and_nothing_else(phases, narrowed):
+    twin = Twin("net", "torch.nn:ReLU", "mindspore.nn:ReLU", [normal(2)], phases=phases)
+    with pytest.raises(DeclarationError, match="narrowed names"):
+        Port("net", "torch relu", "ReLU", twin, narrowed=narrowed)
+
+
+def test_a_known_difference_need_not_be_met_in_all_phases():
+    sides = ("torch.nn:ReLU", "mindspore.nn:ReLU", [normal(2)])
+    known = Twin("net", *sides, phases=("eval",), differs=Difference("why", {"*": 1.0}))
+    alike = Twin("alike", *sides)
+    assert not Port("net", "torch relu", "ReLU", known).left_out
+    assert not Port("net", "torch relu", "ReLU", known, alike=alike).left_out
+    with pytest.raises(DeclarationError, match="not compared are"):
+        Port("net", "torch relu", "ReLU", known, alike=replace(alike, executions=("graph",)))
 
 
 def test_a_family_or_package_that_is_not_there_is_one_sentence():
