@@ -103,7 +103,7 @@ def compared(case: TwinCase, port: Port) -> Record:
     if refused is not None:
         return found | {"alarm": "the two can be compared by now"}
     if outcome.passed:
-        return found | {"alarm": None if case.twin.differs else hollow(judgement)}
+        return found
     return found | {"alarm": why(outcome), "diagnosis": diagnosis(case)}
 
 
@@ -119,18 +119,6 @@ def why(outcome: Any) -> str:
         return "the known difference is not seen"
     each = settings.differing[0]
     return f"{len(settings.differing)} settings differ: {each.path}: {each}"
-
-
-def hollow(judgement: Any) -> str | None:
-    """Why a case that passes compares next to nothing; None where it does compare.
-
-    Where terms cancel, such as behind a BatchNorm over few values, the truth is rounding alone, of
-    which zeros are right. A network of which that is most is not compared.
-    """
-    noise = sum(verdict.reach >= 1.0 for verdict in judgement.verdicts)
-    if 2 * noise <= len(judgement.verdicts):
-        return None
-    return f"{noise} of {len(judgement.verdicts)} tensors are rounding alone: draw other inputs"
 
 
 def diagnosis(case: TwinCase) -> list[str]:

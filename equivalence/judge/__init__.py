@@ -7,6 +7,7 @@ sketch: a large tensor as 256 sums, which stand for all of its elements.
 norms: the distance between two arrays.
 precision: the unit roundoffs, and the one budget.
 verdict: the comparison of a trace with the truth.
+ill_posed: why a case cannot tell right from wrong, in words.
 kernels: a kernel of MindSpore that is to blame for an error.
 settings: the comparison of settings, which needs no run.
 outcome: the result of a case, as reports read it.

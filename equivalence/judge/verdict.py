@@ -20,15 +20,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equivalence import dtypes
-from equivalence.judge import excuses, tensors
+from equivalence.judge import excuses, ill_posed, tensors
 from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, jumps
 from equivalence.judge.truth import nothing_to_compare
-
-HALF = 0.5
-"""An error relative to the truth. A run that is off by so much is no result, however it rounds."""
 
 HOLLOW = (
     "every output of the reference is of zeros or has no element, so that a candidate that "
@@ -191,15 +188,19 @@ def judge(
     ]
     nonzero = [v for v in verdicts if v.name in expected and not expected[v.name].cancelled]
     blind = [v for v in nonzero if v.reach >= 1.0]
-    ill_posed = None
+    why = None
     if not problems:
-        ill_posed = nothing_to_compare(expected)
-        ill_posed = ill_posed or _reference_lost(expected, unit_roundoff, budget, replaceable)
-    if blind and not problems and ill_posed is None and (not coarse or len(blind) == len(nonzero)):
-        ill_posed = _zeros_pass(blind[0])
+        why = nothing_to_compare(expected)
+        why = why or ill_posed.reference_lost(expected, unit_roundoff, budget, replaceable)
+    if blind and not problems and why is None and (not coarse or len(blind) == len(nonzero)):
+        first = blind[0]
+        why = ill_posed.zeros_pass(first.name, budget, first.reach, first.conditioning)
+    if not (problems or why or coarse or replaceable):
+        rounding = [verdict.name for verdict in verdicts if verdict.reach >= 1.0]
+        why = ill_posed.mostly_rounding(rounding, len(verdicts))
     names = tuple(verdict.name for verdict in blind)
     hollow = not any(expected[name].truth.any() for name in expected if tensors.of_result(name))
-    return Judgement(tuple(verdicts), ill_posed, coarse=coarse, blind=names, hollow=hollow)
+    return Judgement(tuple(verdicts), why, coarse=coarse, blind=names, hollow=hollow)
 
 
 def demand_values(judgement: Judgement) -> Judgement:
@@ -207,47 +208,6 @@ def demand_values(judgement: Judgement) -> Judgement:
     if not judgement.hollow or judgement.ill_posed is not None:
         return judgement
     return replace(judgement, ill_posed=HOLLOW)
-
-
-def _zeros_pass(verdict: TensorVerdict) -> str:
-    """Why a case is ill-posed if the budget of a nonzero tensor reaches as far as zero."""
-    return (
-        f"{verdict.budget:g} roundings of {verdict.name} are {verdict.reach:.3g} times the "
-        f"truth itself (conditioning {verdict.conditioning:.3g}): zeros would pass, so the "
-        f"case cannot tell right from wrong; {_cure(verdict.name)}"
-    )
-
-
-def _cure(name: str) -> str:
-    """What makes a case whose tensor `name` is ill-conditioned better."""
-    cure = "use a larger batch, other values or trained weights"
-    if not tensors.of_update(name):
-        return cure
-    return f"{cure}, or compare the gradients of one pass, without steps"
-
-
-def _reference_lost(
-    expected: Mapping[str, Expected], unit_roundoff: float, budget: float, replaceable: bool
-) -> str | None:
-    """Why the reference's own run makes the case ill-posed; None if it does not.
-
-    It is off by half of a tensor, or more; for a replaceable sample, by more than the budget.
-    """
-
-    def lost(tensor: Expected) -> bool:
-        if tensor.own_needed <= budget:
-            return False
-        return replaceable or (not tensor.cancelled and tensor.own_share(unit_roundoff) >= HALF)
-
-    names = [name for name, tensor in expected.items() if lost(tensor)]
-    if not names:
-        return None
-    worst = max(names, key=lambda name: expected[name].own_needed)
-    return (
-        f"the reference's own run in this precision is {expected[worst].own_needed:.3g} roundings "
-        f"from the truth at {worst} (budget {budget:g}): the case cannot tell right from wrong"
-        + ("" if replaceable else f"; {_cure(worst)}")
-    )
 
 
 def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, str]:

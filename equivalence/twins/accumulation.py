@@ -20,8 +20,9 @@ from equivalence.errors import SideError, blaming
 from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
+from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET, CLOSE
-from equivalence.judge.verdict import HALF, Judgement, TensorVerdict
+from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.record import candidates
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn

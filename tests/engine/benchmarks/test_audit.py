@@ -1,7 +1,6 @@
 """The audit of other packages: what a row says is demanded, and told in the page."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -44,13 +43,6 @@ def test_a_network_that_is_another_than_its_row_says_is_an_alarm_with_the_culpri
     found = first(port(WRONG))
     assert "roundings" in found["alarm"]
     assert any("never above 6" in line for line in found["diagnosis"])
-
-
-def test_a_network_of_whose_truth_most_is_rounding_is_not_compared():
-    noise, value = SimpleNamespace(reach=2.0), SimpleNamespace(reach=0.1)
-    assert audit.hollow(SimpleNamespace(verdicts=[noise, value])) is None
-    told = audit.hollow(SimpleNamespace(verdicts=[noise, value, noise]))
-    assert told.startswith("2 of 3 tensors are rounding alone")
 
 
 def test_a_known_difference_stands():
