@@ -83,7 +83,7 @@ def places() -> Iterator[tuple[object, str, str]]:
     yield torch_training, "build", "PyTorch: build"
     yield torch_training.TorchTraining, "run", "PyTorch: run"
     yield mindspore_training, "build", "MindSpore: build"
-    yield torch_network.TorchNetwork, "_forward", "PyTorch: run, to keep off kinks"
+    yield torch_network.TorchNetwork, "forward", "PyTorch: run, to keep off kinks"
     for pullback in (mindspore_pullback.Pullback, mindspore_pullback.NumberedPullback):
         yield pullback, "__call__", "MindSpore: run, compile"
     for owner in (sample.Sample, sample.Perturbed):

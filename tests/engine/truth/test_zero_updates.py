@@ -7,6 +7,7 @@ import pytest
 
 from equivalence.declare.draws import integers, normal
 from equivalence.host.isolation import isolated
+from equivalence.judge.expected import Expected
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept
@@ -55,10 +56,12 @@ def test_a_wrong_learning_rate_differs_beside_it(optimiser, steps):
 def test_without_the_mark_the_case_is_ill_posed():
     name = "update[1]:backbone.first.bias"
     bias = kept.reference(training("step", "adam", 1), 0).expected[name]
-    zeros = {name: np.zeros(6, np.float32)}
-    assert judge({name: bias}, zeros, UNIT_ROUNDOFF["float32"]).equal
-    unmarked = {name: replace(bias, cancelled=False)}
-    assert judge(unmarked, zeros, UNIT_ROUNDOFF["float32"]).ill_posed
+    beside = Expected(np.ones(2), "float32")  # a case of nothing but rounding is ill-posed, too
+    trace = {name: np.zeros(6, np.float32), "loss[1]": np.ones(2, np.float32)}
+    assert judge({name: bias, "loss[1]": beside}, trace, UNIT_ROUNDOFF["float32"]).equal
+    unmarked = {name: replace(bias, cancelled=False), "loss[1]": beside}
+    told = judge(unmarked, trace, UNIT_ROUNDOFF["float32"]).ill_posed
+    assert told.startswith(f"16 roundings of {name}")
 
 
 def test_an_update_that_is_small_is_no_zero():
