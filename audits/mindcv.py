@@ -223,12 +223,13 @@ PORTS = (
         "ReXNet",
         "rexnet_10",
         "timm rexnet_100",
-        32,
+        64,
         refused=Difference(
             "cannot be built with MindSpore 2.10: it reshapes a tensor that has no values yet",
             Raised("SideError", "uninitialized"),
         ),
         alike={"candidate": mended("rexnet_10")},
+        batch=8,
     ),
     port(
         "SE-ResNet",
