@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from equivalence.judge.tensors import Trace
-from equivalence.sample import Moved, Neighbour, Perturbed, Sample
+from equivalence.sample import Perturbed, Sample
 from equivalence.sides.torch_network import TorchNetwork, Watch
 
 
@@ -25,7 +25,7 @@ class Measurement:
 
     def run(
         self,
-        sample: Sample | Perturbed | Neighbour | Moved | None = None,
+        sample: Sample | Perturbed | None = None,
         watch: Watch | None = None,
         dtype: str = "float64",
     ) -> Trace:
@@ -39,7 +39,7 @@ class Measurement:
 
     def forward(
         self,
-        sample: Sample | Perturbed | Neighbour | Moved | None = None,
+        sample: Sample | Perturbed | None = None,
         watch: Watch | None = None,
         dtype: str = "float64",
     ) -> None:
