@@ -85,18 +85,17 @@ class Known:
         begun: when it began. What depends on something that was written since then is left out.
         red: the tests that were not green in it.
 
-        What was known and holds no more is left out. What sources reach only grows.
+        What was known and holds no more is left out. What sources reach grows by the runs of which
+        something is kept: no other test was in a process with what these reached.
         """
         valid = self.valid(self.sources(root))
         tests = {name: each for name, each in valid.tests.items() if name not in red}
-        joined = Known(
-            list(dict.fromkeys([*found.folders, *self.folders])),
-            {
-                file: sorted({*self.reached.get(file, ()), *found.reached.get(file, ())})
-                for file in {**self.reached, **found.reached}
-            },
-        )
-        sources = joined.sources(root)
+        folders = list(dict.fromkeys([*found.folders, *self.folders]))
+        reached = {
+            file: sorted({*self.reached.get(file, ()), *found.reached.get(file, ())})
+            for file in {**self.reached, **found.reached}
+        }
+        sources = Known(folders, reached).sources(root)
         doubts: dict[str, str] = {}
 
         def fresh(name: str, each: Any) -> bool:
@@ -106,15 +105,18 @@ class Known:
                 doubts[name] = str(error)
                 return False
 
-        tests |= {n: each for n, each in found.tests.items() if n not in red and fresh(n, each)}
-        collected = dict(valid.files)
-        for file, each in found.files.items():
-            if fresh(file, each):
-                chosen = dict(collected[file].selected) if file in collected else {}
-                chosen = [*(chosen | each.selected).items()][-KEPT:]
-                collected[file] = replace(each, selected=dict(chosen))
-        joined.tests = _renewed(tests, sources)
-        joined.files = _renewed(collected, sources)
+        kept = {n: each for n, each in found.tests.items() if n not in red and fresh(n, each)}
+        collected = {file: each for file, each in found.files.items() if fresh(file, each)}
+        if not (kept or collected):
+            reached = self.reached
+        for file, each in collected.items():
+            chosen = dict(valid.files[file].selected) if file in valid.files else {}
+            chosen = [*(chosen | each.selected).items()][-KEPT:]
+            collected[file] = replace(each, selected=dict(chosen))
+        joined = Known(folders, reached)
+        sources = joined.sources(root)
+        joined.tests = _renewed(tests | kept, sources)
+        joined.files = _renewed({**valid.files, **collected}, sources)
         return joined, {name: why for name, why in doubts.items() if name in found.tests}
 
     def green(self, file: str, selection: str) -> tuple[str, ...] | None:

@@ -113,6 +113,17 @@ def test_what_is_reached_later_does_not_undo_what_holds(root):
     assert {*valid(more, root).tests} == set()
 
 
+def test_a_run_of_which_nothing_is_kept_adds_nothing_that_is_reached(root):
+    before = known(root, "a", reached={"a.py": ["module b"]})
+    (root / "odd.py").write_text("exec('x = 1')\n")
+    found = run("odd", reached={"a.py": ["module odd"]})
+    found.files.clear()
+    after, doubts = before.joined(found, root, later(), set())
+    assert (after.tests, after.reached) == (before.tests, before.reached) and "odd" in doubts
+    kept, _ = before.joined(run("b", reached={"b.py": ["module a"]}), root, later(), set())
+    assert kept.reached == {"a.py": ["module b"], "b.py": ["module a"]}
+
+
 def test_what_was_edited_during_the_run_is_not_kept(root):
     written = (root / "b.py").stat().st_ctime
     (root / "a.py").touch()
