@@ -267,11 +267,18 @@ class Neighbour(Perturbed):
 
     sample: the sample that it is near to. number: each number gives another neighbour.
     distance: its relative distance.
+    shifts: parameter name -> constants added to it, as for `Sample`.
     """
 
     def __init__(self, sample: Sample, number: int, distance: float = NEIGHBOUR_DISTANCE):
         super().__init__(sample, number, distance)
-        self.dtype = sample.dtype
+        self.dtype, self.given = sample.dtype, {}
+        self.shifts: dict[str, np.ndarray] = {}
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The neighbour's weight, and what was added to it."""
+        values, shift = super().weight(name, shape), self.shifts.get(name)
+        return values if shift is None else dtypes.rounded(values + shift, self.dtype)
 
     def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         """The neighbour's own weight."""

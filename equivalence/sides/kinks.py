@@ -215,6 +215,21 @@ def few(near: int) -> bool:
     return 0 < near < MANY
 
 
+Margins = list[torch.Tensor | None]
+"""For each operator with a kink, the distance that its channels must keep; None: it is skipped."""
+
+
+def margins_of(spreads: list[torch.Tensor], near: list[int]) -> Margins:
+    """The distances that a shift keeps. Operators with `MANY` near elements are skipped.
+
+    Those without near elements are not, as they can get some when activations before them move.
+
+    near: what `KinkWatch.near` gives.
+    """
+    pairs = zip(spreads, near, strict=True)
+    return [MARGIN * spread if count < MANY else None for spread, count in pairs]
+
+
 def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
     """The root mean square of a difference, in each channel or in all, whichever is larger.
 
@@ -238,14 +253,13 @@ class Settler(Uncompiled):
     The bias is that of the latest convolution, linear layer or BatchNorm whose output has the shape
     of the activation. Activations are moved in place, so that later layers get the moved values.
 
-    margins: for each operator with a kink, the distance that its channels must keep; None: the
-    operator is skipped.
+    margins: of each operator with a kink.
     names: address of a parameter -> its name.
     dtype: the dtype of the parameters.
     shifts: parameter name -> the constants that were added, shape (C,).
     """
 
-    def __init__(self, margins: list[torch.Tensor | None], names: dict[int, str], dtype: str):
+    def __init__(self, margins: Margins, names: dict[int, str], dtype: str):
         super().__init__()
         self.margins, self.names, self.dtype = iter(margins), names, dtype
         self.shifts: dict[str, np.ndarray] = {}

@@ -19,7 +19,7 @@ from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.kinks import MANY, MARGIN, KinkWatch, Settler, few
+from equivalence.sides.kinks import KinkWatch, Margins, Settler, few, margins_of
 from equivalence.sides.torch_constants import Constants, numbers
 from equivalence.sides.torch_modes import (
     RoundConstants,
@@ -251,37 +251,53 @@ class TorchNetwork:
         perturbed: perturbations of the sample.
         phase: "train" or "eval".
         """
-        self._load(sample, phase, "float64")
-        names = {
-            p.data_ptr(): n for n, p in self.module.named_parameters() if n not in sample.given
-        }
+        names = self._movable(sample, phase)
         if not names:
             return  # nothing may be moved
         for _ in range(TIE_BREAKS):
-            watch = KinkWatch()
-            self.forward(sample, phase, watch)
+            watch, spreads = self._spreads(sample, perturbed, phase)
             if not watch.quantities:
                 return
-            against = KinkWatch(watch)
-            for each in perturbed:
-                self.forward(each, phase, against)
-            ties = watch.ties(against.spreads, names)
+            ties = watch.ties(spreads, names)
             if not ties:
                 break
             for name, channels in ties:
                 sample.draw_rows_again(name, channels)
-        near = watch.near(against.spreads)
-        if not any(map(few, near)):
-            return
-        # An operator without near elements can get some when activations before it are moved.
-        margins = [
-            MARGIN * spread if count < MANY else None
-            for spread, count in zip(against.spreads, near, strict=True)
-        ]
-        settler = Settler(margins, names, sample.dtype)
+        near = watch.near(spreads)
+        if any(map(few, near)):
+            self.shift(sample, phase, margins_of(spreads, near))
+
+    def margins(self, sample: Sample, perturbed: list[Sample], phase: str) -> Margins:
+        """The margin that each activation of a sample needs, as `shift` takes them.
+
+        perturbed, phase: as for `settle`. Empty where nothing has a kink.
+        """
+        watch, spreads = self._spreads(sample, perturbed, phase)
+        return margins_of(spreads, watch.near(spreads))
+
+    def shift(self, sample: Sample, phase: str, margins: Margins) -> None:
+        """Change the biases of `sample` so that activations keep their margins, where possible."""
+        settler = Settler(margins, self._movable(sample, phase), sample.dtype)
         self.forward(sample, phase, settler)
         for name, shift in settler.shifts.items():
             sample.shifts[name] = sample.shifts.get(name, 0.0) + shift
+
+    def _movable(self, sample: Sample, phase: str) -> dict[int, str]:
+        """Address of a parameter -> its name, of all that may be moved; the sample is loaded."""
+        self._load(sample, phase, "float64")
+        named = self.module.named_parameters()
+        return {each.data_ptr(): name for name, each in named if name not in sample.given}
+
+    def _spreads(
+        self, sample: Sample, perturbed: list[Sample], phase: str
+    ) -> tuple[KinkWatch, list[torch.Tensor]]:
+        """The kinks that a sample meets, and how far perturbations move each activation."""
+        watch = KinkWatch()
+        self.forward(sample, phase, watch)
+        against = KinkWatch(watch)
+        for each in perturbed if watch.quantities else ():
+            self.forward(each, phase, against)
+        return watch, against.spreads
 
     def forward(self, sample: Sample, phase: str, watch: Watch, dtype: str = "float64") -> None:
         """Load the sample's weights, and run forward only. watch: a context around it."""

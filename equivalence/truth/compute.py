@@ -21,7 +21,7 @@ from equivalence.sides.torch_network import Watch
 from equivalence.truth import flips, undecided
 from equivalence.truth.explained import explain
 from equivalence.truth.flips import Branches
-from equivalence.truth.measurement import Measurement
+from equivalence.truth.measurement import WATCHED_PROBES, Measurement
 
 WEIGHT_DTYPE = "float32"
 """The dtype of weights, of their gradients and of statistics, also where a network computes in
@@ -29,9 +29,6 @@ float16."""
 
 ROUNDED_PROBES = 3
 """Runs in which every result is rounded, for tensors in which terms cancel."""
-
-WATCHED_PROBES = 2
-"""Perturbed runs that measure how far rounding moves each activation that has a kink."""
 
 FINE_PROBES = 16
 """Perturbed runs for a case whose error is little more than the budget, instead of 3 or 8."""

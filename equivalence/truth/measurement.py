@@ -4,7 +4,11 @@ from dataclasses import dataclass
 
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Perturbed, Sample
+from equivalence.sides.kinks import Margins
 from equivalence.sides.torch_network import TorchNetwork, Watch
+
+WATCHED_PROBES = 2
+"""Perturbed runs that measure how far rounding moves each activation that has a kink."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,13 @@ class Measurement:
     def run_own(self) -> Trace:
         """The trace of the reference's own run, in the precision of the case."""
         return self.run(dtype=self.sample.dtype)
+
+    def margins(self) -> Margins:
+        """The distances from kinks that samples nearby need; empty where they cannot be moved."""
+        if not self.network.settles:
+            return []
+        perturbed = [self.perturbed(probe) for probe in range(WATCHED_PROBES)]
+        return self.network.margins(self.sample, perturbed, self.phase)
 
     def perturbed(self, probe: int, roundings: float = 1.0) -> Perturbed:
         """Perturbation number `probe` of the sample; it moves each value by so many roundings."""

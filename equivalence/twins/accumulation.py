@@ -137,15 +137,20 @@ def _errors(
 ) -> Iterator[dict[Key, np.ndarray]]:
     """The candidate's error in each tensor, at one neighbouring sample after the other.
 
-    A neighbour that leaves the domain of either side is left out.
+    Neighbours are moved off the kinks of the network as the sample was, so that both sides take the
+    same branches. A neighbour that leaves the domain of either side is left out.
     """
-    case = drawn.case
+    case, network = drawn.case, measurement.network
+    with blaming("reference", case.name):
+        margins = measurement.margins()
     for number in range(NEIGHBOURS):
         # Few values, such as equal terms, would be rounded alike at one distance.
         distance = NEIGHBOUR_DISTANCE * (1.0 + number / 8.0)
         neighbour = Neighbour(made.reference.sample, number, distance)
         try:
             with blaming("reference", case.name):
+                if margins:
+                    network.shift(neighbour, case.phase, margins)
                 truth = measurement.run(neighbour)
             with blaming("candidate", case.name):
                 run = made.candidate.run(

@@ -34,3 +34,10 @@ class Squashed(Linear):
 
     def construct(self, x):
         return ops.tanh(super().construct(x))
+
+
+class Rectified(Linear):
+    """A ReLU of the linear layer."""
+
+    def construct(self, x):
+        return ops.relu(super().construct(x) + 8.0)

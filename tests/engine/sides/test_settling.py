@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from equivalence.declare.draws import normal
-from equivalence.sample import Perturbed
+from equivalence.sample import Neighbour, Perturbed
 from equivalence.sides import kinks
 from equivalence.sides.kinks import MANY, KinkWatch, Settler, few
 from equivalence.sides.torch_network import TorchNetwork
@@ -200,7 +200,7 @@ def reach(monkeypatch, network, drawn):
     """Lets near reach so far that a few elements are."""
     distance = nearest(network, drawn)
     monkeypatch.setattr(kinks, "SAFE", 1.5 * distance)
-    monkeypatch.setattr("equivalence.sides.torch_network.MARGIN", 2.0 * distance)
+    monkeypatch.setattr(kinks, "MARGIN", 2.0 * distance)
     assert few(*near_kinks(network, drawn))
 
 
@@ -276,6 +276,30 @@ def test_a_sample_far_from_kinks_is_left_as_it_is():
     network, drawn = TorchNetwork(PT + "Rectified", {}), sample(normal(8, 4))
     network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     assert drawn.shifts == {}
+
+
+def test_a_neighbour_is_moved_by_the_margins_of_its_sample(monkeypatch):
+    network, drawn = rectified(monkeypatch)
+    (margin,) = margins = Measurement(network, drawn, "train", U).margins()
+
+    def nearest_of(neighbour):
+        watch = KinkWatch()
+        network.forward(neighbour, "train", watch)
+        return bool((watch.quantities[0].abs() <= margin).any())
+
+    neighbour = next(each for n in range(99) if nearest_of(each := Neighbour(drawn, n)))
+    before = neighbour.weight("dense.bias", (3,))
+    network.shift(neighbour, "train", margins)
+    assert not nearest_of(neighbour)
+    moved = neighbour.weight("dense.bias", (3,))
+    assert moved.dtype == np.float32
+    assert not np.array_equal(moved, before)
+    assert drawn.shifts == {}
+
+
+def test_where_nothing_has_a_kink_neighbours_need_no_margins():
+    network = TorchNetwork("torch.nn:Linear", {"in_features": 4, "out_features": 3})
+    assert Measurement(network, sample(normal(8, 4)), "train", U).margins() == []
 
 
 # Ties in a max pooling.

@@ -10,6 +10,7 @@ from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
+from equivalence.sample import Neighbour
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth.measurement import Measurement
 from equivalence.truth.products import longest_sum
@@ -115,6 +116,20 @@ def test_a_neighbour_out_of_the_domain_tells_nothing(monkeypatch):
     """With too few neighbours nothing is excused."""
     monkeypatch.setattr(accumulation, "_share", lambda *_: None)
     assert not check(linear("Linear"), 0).passed
+
+
+def test_neighbours_are_moved_off_kinks_before_either_side_runs_them(monkeypatch):
+    """Another branch would make their errors far larger, and they would tell nothing."""
+    moved, run = [], []
+    monkeypatch.setattr(TorchNetwork, "shift", lambda _, sample, *__: moved.append(sample))
+    monkeypatch.setattr(accumulation, "_error", lambda *_: run.append(len(moved)) or np.ones(4))
+    config = {"in_features": 4, "out_features": 4}
+    target = "tests.engine.parts.sums_pt:Rectified"
+    check(case(target, MS + "Rectified", normal(ROWS, 4), config=config), 0)
+    assert {type(each) for each in moved} == {Neighbour}
+    assert len(moved) == len(set(map(id, moved))) > 1
+    assert run[0] == 0
+    assert set(run[1:]) == set(range(1, len(moved) + 1))
 
 
 @pytest.mark.parametrize(
