@@ -24,6 +24,8 @@ class Flip:
     taken: the branch of the truth: 1 above the kink, 0 below; for a max pooling, the flat index of
         the largest entry in its plane.
     other: the branch of a flip, written like `taken`.
+    also: further windows of the same max pooling that have the same two largest entries. Which of
+        these is the larger is decided once, so that all of the windows flip together.
     """
 
     layer: str
@@ -34,10 +36,17 @@ class Flip:
     place: int
     taken: int
     other: int
+    also: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def indices(self) -> tuple[tuple[int, ...], ...]:
+        """The index of the activation, or of each window."""
+        return (self.index, *self.also)
 
     def __str__(self) -> str:
         call = f" ({_ordinal(self.call)} call)" if self.call else ""
-        return f"{self.layer or self.operator}{call} at {self.index}"
+        further = f" and {len(self.also)} more" if self.also else ""
+        return f"{self.layer or self.operator}{call} at {self.index}{further}"
 
 
 def _ordinal(number: int) -> str:

@@ -95,7 +95,7 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
             for part, own in zip(finer[name].parts, spreads, strict=True):
                 part.spread, part.spread_peak = own
     for each in (expected, finer):
-        each.near = tuple(Flip(**{**f, "index": tuple(f["index"])}) for f in rest["near"])
+        each.near = tuple(map(_flip, rest["near"]))
         each.undecided = {
             name: Undecided(
                 *(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape)
@@ -118,6 +118,11 @@ def _numbers(part: Expected) -> dict[str, Any]:
     if part.unrounded and not part.cancelled:
         numbers["unrounded"] = {number: getattr(part.unrounded, number) for number in NUMBERS}
     return numbers
+
+
+def _flip(fields: Mapping[str, Any]) -> Flip:
+    also = tuple(map(tuple, fields.get("also", ())))
+    return Flip(**{**fields, "index": tuple(fields["index"]), "also": also})
 
 
 def _faint(truth: np.ndarray, at: np.ndarray, told: Mapping[str, Any]) -> Faint:

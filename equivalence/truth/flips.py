@@ -16,11 +16,16 @@ from equivalence.judge.truth import Flip
 from equivalence.sides.kinks import KINKED, POOL, Uncompiled, pooling
 from equivalence.truth.measurement import Measurement
 
+POOLING = "max_pool2d"
+"""The name of a max pooling as the operator of a flip."""
+
 
 def locate(
     measurement: Measurement, near: Sequence[tuple[int, tuple[int, ...]]]
 ) -> tuple[Flip, ...]:
     """The flips at these operators and indices. Takes one run.
+
+    Windows of one max pooling that have the same two largest entries are one flip.
 
     near: (position of the operator's call, index of the element), as `KinkWatch.nearest` returns
         them.
@@ -29,8 +34,21 @@ def locate(
     measurement.run(watch=locator)
     return tuple(
         flip if locator.calls[flip.layer, flip.operator] > 1 else replace(flip, call=0)
-        for flip in locator.flips
+        for flip in _joined(locator.flips)
     )
+
+
+def _joined(flips: Sequence[Flip]) -> list[Flip]:
+    """The flips, with windows that have the same two entries in one."""
+    found: dict[tuple, list[Flip]] = {}
+    for flip in flips:
+        window = flip.operator == POOLING
+        which = (flip.index[:-2], flip.taken, flip.other) if window else flip.index
+        found.setdefault((flip.place, which), []).append(flip)
+    return [
+        replace(first, also=tuple(flip.index for flip in others))
+        for first, *others in found.values()
+    ]
 
 
 class _Locator(Uncompiled):
@@ -67,7 +85,8 @@ class _Locator(Uncompiled):
         quantity = KINKED[func](args).clone() if indices else None  # before an in-place operator
         result = func(*args, **(kwargs or {}))
         layer = self._inside[-1] if self._inside else ""
-        operator = func.overloadpacket.__name__.rstrip("_").removesuffix("_with_indices")
+        name = func.overloadpacket.__name__.rstrip("_")
+        operator = POOLING if func is POOL else name
         self.calls[layer, operator] += 1
         for index in indices:
             value = float(quantity[index])
@@ -118,7 +137,8 @@ class Branches(Uncompiled):
         self._branches: dict[int, list[tuple[tuple[int, ...], int]]] = {}
         for flip, other in zip(near, flipped or [False] * len(near), strict=True):
             branch = flip.other if other else flip.taken
-            self._branches.setdefault(flip.place, []).append((flip.index, branch))
+            every = [(index, branch) for index in flip.indices]
+            self._branches.setdefault(flip.place, []).extend(every)
 
     def __enter__(self):
         self._place = 0

@@ -21,7 +21,7 @@ from equivalence.judge.truth import Flip
 from equivalence.sample import Moved
 from equivalence.seeds import stream
 from equivalence.sides.kinks import KINKED, POOL, Uncompiled
-from equivalence.truth.flips import Branches
+from equivalence.truth.flips import POOLING, Branches
 from equivalence.truth.measurement import Measurement
 
 DRAWN = 8
@@ -50,6 +50,15 @@ class Reached(Uncompiled):
             self._numbers.setdefault(flip.place, []).append(number)
         self._indices = {
             place: tuple(np.transpose([near[number].index for number in numbers]))
+            for place, numbers in self._numbers.items()
+        }
+        # A flip of several windows gets the cotangents of all of them.
+        self._every = {
+            place: tuple(np.transpose([index for n in numbers for index in near[n].indices]))
+            for place, numbers in self._numbers.items()
+        }
+        self._starts = {
+            place: np.cumsum([0, *(len(near[n].indices) for n in numbers[:-1])])
             for place, numbers in self._numbers.items()
         }
         self._kept: dict[tuple, int] = {}
@@ -84,7 +93,7 @@ class Reached(Uncompiled):
         whichever is larger.
         """
         if func is not POOL:
-            return self._at(place, x)
+            return _at(x, self._indices[place])
         flips, planes = [self.near[n] for n in self._numbers[place]], self._indices[place][:-2]
         one, two = (
             x.flatten(-2)[(*planes, [getattr(flip, name) for flip in flips])]
@@ -94,10 +103,12 @@ class Reached(Uncompiled):
 
     def _keep(self, place: int | None, cotangent: torch.Tensor) -> None:
         if place is not None:
-            self.cotangents[self._numbers[place]] = self._at(place, cotangent)
+            every = _at(cotangent, self._every[place])
+            self.cotangents[self._numbers[place]] = np.add.reduceat(every, self._starts[place])
 
-    def _at(self, place: int, values: torch.Tensor) -> np.ndarray:
-        return values[self._indices[place]].double().cpu().numpy()
+
+def _at(values: torch.Tensor, indices: tuple[np.ndarray, ...]) -> np.ndarray:
+    return values[indices].double().cpu().numpy()
 
 
 BACKWARD = {
@@ -189,7 +200,7 @@ class Pointers:
         shifted = Moved(sample, *by)
         self.measurement.forward(shifted, _within(self.near, flipped, moved))
         # The flip of a window takes its gap away, whichever of the two entries comes first.
-        rises = [f.operator != "max_pool2d" and f.other > f.taken for f in self.near]
+        rises = [f.operator != POOLING and f.other > f.taken for f in self.near]
         slopes = (moved.quantities - here.quantities) / step
         return np.where(rises, 1.0, -1.0) * slopes * here.cotangents
 

@@ -55,7 +55,7 @@ def _apply(
         if better is None:
             continue
         if _better(better.judgement, made.judgement):
-            better = replace(better, excused=(*made.excused, excuse.name))
+            better = replace(better, excused=(*better.excused, excuse.name))
         made = better
     return made
 
@@ -173,16 +173,26 @@ def _judge_flipped(
 ) -> Comparison | None:
     """The comparison by the truth with these branches; None if it still differs.
 
-    Rounding of sums may explain what little is left.
+    Closer sensitivities or rounding of sums may explain what little is left.
     """
-    truth = Truth(expected)
-    truth.near, truth.undecided = made.reference.expected.near, made.reference.expected.undecided
-    reference = replace(made.reference, expected=truth)
-    judgement = drawn.judge(truth, made.trace)
+    known = made.reference
+    reference = replace(known, expected=_taken(known.expected, expected))
+    judgement = drawn.judge(reference.expected, made.trace)
     flipped = replace(made, reference=reference, judgement=judgement, flips=taken)
-    if not judgement.equal:
-        flipped = accumulation.excuse(flipped, drawn)
-    return flipped if flipped and flipped.judgement.equal else None
+    if judgement.equal:
+        return flipped
+    if judgement.needed <= CLOSE * BUDGET:
+        # A flip changes no sensitivity, and a perturbed run of the truth takes none.
+        reference.finer = _taken(kept.finer(known, drawn), expected)
+    flipped = _apply(flipped, drawn, [act for act in ACTS if act[0] in AFTER_FLIPS])
+    return flipped if flipped.judgement.equal else None
+
+
+def _taken(known: Truth, flipped: dict[str, Expected]) -> Truth:
+    """The values of the truth with flips, beside the sensitivities of the truth without."""
+    truth = Truth({n: replace(known[n], truth=tensor.truth) for n, tensor in flipped.items()})
+    truth.near, truth.undecided = known.near, known.undecided
+    return truth
 
 
 def _untried(near: Sequence[Flip]) -> str | None:
@@ -200,6 +210,9 @@ ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
     (excuses.BRANCH_FLIPS, _branch_flips),
     (excuses.ACCUMULATION, accumulation.excuse),
 )
+
+AFTER_FLIPS = (excuses.CLOSER_SENSITIVITIES, excuses.ACCUMULATION)
+"""Excuses of what is left where branch flips explain nearly all."""
 
 EXPLAINING = (excuses.INACCURATE_KERNEL, excuses.BRANCH_FLIPS)
 """Excuses that a diagnosis does without: it looks for what differs, whatever explains it."""

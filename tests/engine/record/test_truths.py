@@ -216,7 +216,10 @@ def test_everything_that_a_reference_knows_is_read_back():
     expected = Truth(
         {"output.0": Expected(np.array(2.5), "float32", 1.0, 0.5, math.inf, 0.1, True)}
     )
-    expected.near = (Flip("a.relu", 2, "relu", (0, 3), 1e-8, 4, 1, 0),)
+    expected.near = (
+        Flip("a.relu", 2, "relu", (0, 3), 1e-8, 4, 1, 0),
+        Flip("pool", 0, "max_pool2d", (0, 1, 2, 3), 1e-8, 5, 7, 8, ((0, 1, 2, 4),)),
+    )
     taken = np.array([3.0])
     expected.undecided = {"output.0": Undecided(np.array([0]), -taken, taken, taken, ())}
     slots = {"conv.weight": Slot((6, 4), "parameter"), "conv.bias": Slot((6,), "parameter")}

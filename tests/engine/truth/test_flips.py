@@ -108,6 +108,24 @@ def test_a_flip_of_a_max_pooling_lets_the_second_largest_win(arguments):
         assert int((chosen != indices).sum()) == 1
 
 
+def test_windows_with_the_same_two_largest_entries_flip_together():
+    """Which of two entries is the larger is decided once, however many windows have both."""
+    network = TorchNetwork("torch.nn:MaxPool2d", {"kernel_size": 3, "stride": 1, "padding": 1})
+    x = np.zeros((1, 2, 5, 5), np.float32)
+    x[0, :, 2, 2], x[0, :, 2, 3] = 2.0, 1.0
+    drawn = sample(normal(1, 2, 5, 5))
+    drawn.inputs = lambda *_: [x]
+    windows = [(0, 0, row, column) for row in (1, 2, 3) for column in (2, 3)]
+    other = (0, 1, 2, 2)
+    measurement = Measurement(network, drawn, "train", U)
+    one, two = locate(measurement, [(0, index) for index in (*windows, other)])
+    assert (one.indices, two.indices) == (tuple(windows), (other,))
+    assert str(one).endswith("at (0, 0, 1, 2) and 5 more")
+    output = measurement.run(watch=Branches([one, two], [True, False]))["output.0"][0, 0]
+    assert all(output[index[2:]] == 1.0 for index in windows)
+    assert (output == 2.0).sum() == 3  # windows with the larger entry alone
+
+
 def test_a_run_that_flips_nothing_is_the_truth():
     network, drawn = TorchNetwork(UNBIASED, {"layers": 2, "planes": 3}), small()
     located = locate(

@@ -86,13 +86,15 @@ def test_a_right_candidate_needs_no_excuse():
     assert excused(outcome) == []
 
 
-def test_closer_sensitivities(monkeypatch):
-    def widened(_, expected, *__):
-        finer = truth.Truth({name: replace(known) for name, known in expected.items()})
-        for known in finer.values():
-            known.spread, known.spread_peak = 50 * known.spread, 50 * known.spread_peak
-        return finer
+def widened(_, expected, *__):
+    """Stands for `truth.refine`: the same with sensitivities that are far too large."""
+    finer = truth.Truth({name: replace(known) for name, known in expected.items()})
+    for known in finer.values():
+        known.spread, known.spread_peak = 50 * known.spread, 50 * known.spread_peak
+    return finer
 
+
+def test_closer_sensitivities(monkeypatch):
     monkeypatch.setattr(truth, "refine", widened)
     for part in (drawn, excuses):
         monkeypatch.setattr(part, "BUDGET", 2.0**10)
@@ -103,13 +105,21 @@ def test_closer_sensitivities(monkeypatch):
     assert not module.check(affine("SlightlyScaled"), 0).passed
 
 
-def test_branch_flips(monkeypatch):
+def explaining(scale=1.0):
+    """Stands for `explain`: flips that make a candidate's gradients right, but for a factor."""
+
     def explain(_, expected, near, trace):
-        found = {n: replace(k, truth=trace[n].astype(np.float64)) for n, k in expected.items()}
+        found = {
+            n: replace(k, truth=scale * trace[n].astype(np.float64)) for n, k in expected.items()
+        }
         return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
 
+    return explain
+
+
+def test_branch_flips(monkeypatch):
     monkeypatch.setattr(truth, "may_flip", lambda *_: (FLIP,))
-    monkeypatch.setattr(explained, "explain", explain)
+    monkeypatch.setattr(explained, "explain", explaining())
     outcome = module.check(affine("DetachedBias"), 0)
     assert outcome.passed
     assert excused(outcome) == ["branch_flips"]
@@ -117,6 +127,22 @@ def test_branch_flips(monkeypatch):
     outcome = module.check(affine("DetachedBias"), 0)
     assert not outcome.passed
     assert excused(outcome) == []
+
+
+def test_what_flips_leave_is_judged_by_closer_sensitivities(monkeypatch):
+    monkeypatch.setattr(truth, "refine", widened)
+    monkeypatch.setattr(truth, "may_flip", lambda *_: (FLIP,))
+    for part in (drawn, excuses):
+        monkeypatch.setattr(part, "BUDGET", 2.0**10)
+    monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**12 * U))
+    outcome = module.check(affine("DetachedBias"), 0)
+    assert outcome.passed
+    assert excused(outcome) == ["closer_sensitivities", "branch_flips"]
+    monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**15 * U))
+    assert not module.check(affine("DetachedBias"), 0).passed
+    monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**12 * U))
+    without(monkeypatch, table.CLOSER_SENSITIVITIES)
+    assert not module.check(affine("DetachedBias"), 0).passed
 
 
 def test_an_excuse_that_does_not_help_is_not_named():
