@@ -194,12 +194,18 @@ class Rounding(Uncompiled):
         coins = torch.randint(0, 2, value.shape, **options).to(value.device)
         return 1.0 + self.unit_roundoff * (2.0 * coins - 1.0)
 
+    def _inexact(self, value: torch.Tensor) -> torch.Tensor:
+        """Which elements are rounded: those of few bits are exact in a shorter precision, too."""
+        return ~torch.from_numpy(short(value.detach().cpu().numpy(), self.unit_roundoff))
+
 
 class RoundEachResult(Rounding):
     """Multiplies each element that an operator computes by 1 + u or 1 - u, at random.
 
     It does so in the forward and in the backward pass. Results that alias an argument (views,
-    in-place operators) stay as they are.
+    in-place operators) stay as they are, and so do those of operators that compute nothing, such as
+    copies, and elements of few bits (see `sample.short`): a mask that is made of whole numbers
+    would be another mask.
 
     Some terms cancel exactly, whatever the inputs and weights are. The gradient of a bias in front
     of a BatchNorm in training is zero, and perturbations do not move it. A right candidate gives
@@ -209,16 +215,18 @@ class RoundEachResult(Rounding):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        if any(returned.alias_info is not None for returned in func._schema.returns):
+        aliases = any(returned.alias_info is not None for returned in func._schema.returns)
+        if aliases or func.overloadpacket.__name__ in MOVES:
             return result
-        if isinstance(result, tuple):
-            return tuple(self._round(item) for item in result)
-        return self._round(result)
+        return _each(self._rounded, result)
 
-    def _round(self, value: object) -> object:
-        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+    def _rounded(self, value: torch.Tensor) -> torch.Tensor:
+        if not value.is_floating_point():
             return value
-        return value * self._factors(value)
+        rounded = value * self._factors(value)
+        if value.dtype is torch.bfloat16 or not _is_dense(value):  # NumPy knows neither
+            return rounded
+        return torch.where(self._inexact(value).to(value.device), rounded, value)
 
 
 class RoundConstants(Rounding):
@@ -278,11 +286,11 @@ class RoundConstants(Rounding):
             return value
         if value.dtype is torch.bfloat16:  # its eight bits are exact; NumPy does not know them
             return value
-        exact = torch.from_numpy(short(value.detach().cpu().numpy(), self.unit_roundoff))
-        if exact.all():
+        inexact = self._inexact(value)
+        if not inexact.any():
             return value
         self.met = True
-        return torch.where(exact.to(value.device), value, value * self._factors(value))
+        return torch.where(inexact.to(value.device), value * self._factors(value), value)
 
 
 def _written(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:

@@ -26,13 +26,13 @@ def rounded(call, seed=0):
 
 
 def test_every_element_of_a_result_moves_by_one_rounding_either_way():
-    x = torch.arange(1, 1001, dtype=torch.float64)
+    x = torch.arange(1, 1001, dtype=torch.float64).sqrt() + torch.pi
     ratio = (rounded(lambda: x * 3.0) / (x * 3.0) - 1.0).numpy() / U
     assert set(np.round(ratio)) == {-1.0, 1.0}
 
 
 def test_the_seed_decides_which_way():
-    x = torch.ones(64, dtype=torch.float64)
+    x = torch.ones(64, dtype=torch.float64) / 7.0
     one, again, other = (rounded(lambda: x + 1.0, seed) for seed in (1, 1, 2))
     assert torch.equal(one, again)
     assert not torch.equal(one, other)
@@ -49,9 +49,30 @@ def test_views_integers_and_what_is_changed_in_place_are_left_alone():
     assert torch.equal(y, 2.0 * x)
 
 
+def test_what_only_moves_and_what_is_exact_is_not_rounded():
+    x = torch.randn(4, 6, dtype=torch.float64)
+    for move in (torch.clone, lambda x: torch.cat([x, x]), lambda x: x[[2, 0]]):
+        assert torch.equal(rounded(lambda move=move: move(x)), move(x))
+    assert not torch.equal(rounded(lambda: x + x), x + x)
+    assert torch.equal(rounded(lambda: torch.arange(900.0) * 3.0), torch.arange(900.0) * 3.0)
+
+
+def test_a_mask_of_whole_numbers_stays_the_same_mask():
+    """As that of shifted windows: regions are counted, copied and told apart by differences."""
+
+    def mask():
+        regions = torch.zeros(8, 8, dtype=torch.float64)
+        for number, rows in enumerate((slice(0, 4), slice(4, 6), slice(6, 8)), 1):
+            regions[rows] = number
+        windows = regions.view(2, 4, 2, 4).permute(0, 2, 1, 3).reshape(4, 16)
+        return (windows[:, None] - windows[:, :, None]) != 0
+
+    assert torch.equal(rounded(mask), mask())
+
+
 def test_the_backward_pass_is_rounded_too():
     layer = nn.Linear(3, 2, bias=False).double()
-    x = torch.ones(4, 3, dtype=torch.float64)
+    x = torch.full((4, 3), 1.0 / 7.0, dtype=torch.float64)
 
     def gradient():
         return torch.autograd.grad(layer(x).sum(), layer.weight)[0]

@@ -123,12 +123,12 @@ def test_steps_there_can_be_timed():
 
 
 def test_coins_are_the_same_wherever_they_are_tossed():
-    ones = torch.ones(50, dtype=torch.float64)
-    here = RoundEachResult(0.5, 7)._round(ones)
+    thirds = torch.full((50,), 1.0 / 3.0, dtype=torch.float64)
+    here = RoundEachResult(0.5, 7)._rounded(thirds)
     with torch.device("meta"):  # where a network there creates its tensors
-        there = RoundEachResult(0.5, 7)._round(ones)
+        there = RoundEachResult(0.5, 7)._rounded(thirds)
     assert torch.equal(here, there)
-    assert set(np.unique(here)) == {0.5, 1.5}
+    assert set(np.unique(3.0 * here)) == {0.5, 1.5}
 
 
 def test_a_reference_runs_on_cuda_beside_a_gpu_where_torch_has_it(monkeypatch):
