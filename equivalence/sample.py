@@ -266,8 +266,7 @@ class Neighbour(Perturbed):
     Nothing is perturbed after an update, and updates are measured from its own weights.
 
     sample: the sample that it is near to. number: each number gives another neighbour.
-    distance: its relative distance.
-    shifts: parameter name -> constants added to it, as for `Sample`.
+    distance: its relative distance. shifts: constants added to its weights, as for `Sample`.
     """
 
     def __init__(self, sample: Sample, number: int, distance: float = NEIGHBOUR_DISTANCE):

@@ -268,10 +268,7 @@ class TorchNetwork:
             self.shift(sample, phase, margins_of(spreads, near))
 
     def margins(self, sample: Sample, perturbed: list[Sample], phase: str) -> Margins:
-        """The margin that each activation of a sample needs, as `shift` takes them.
-
-        perturbed, phase: as for `settle`. Empty where nothing has a kink.
-        """
+        """The margins of a sample for `shift`, empty without kinks; the arguments: see `settle`."""
         watch, spreads = self._spreads(sample, perturbed, phase)
         return margins_of(spreads, watch.near(spreads))
 
@@ -292,8 +289,7 @@ class TorchNetwork:
         self, sample: Sample, perturbed: list[Sample], phase: str
     ) -> tuple[KinkWatch, list[torch.Tensor]]:
         """The kinks that a sample meets, and how far perturbations move each activation."""
-        watch = KinkWatch()
-        self.forward(sample, phase, watch)
+        self.forward(sample, phase, watch := KinkWatch())
         against = KinkWatch(watch)
         for each in perturbed if watch.quantities else ():
             self.forward(each, phase, against)
