@@ -23,6 +23,9 @@ from equivalence.record import store, truths
 RECORD = "record "
 """Begins a root that is the recorded truth of a twin, not a source."""
 
+SYSTEM = ("/proc/", "/sys/", "/dev/")
+"""Where the system tells of itself: files that differ each time, or that cannot be read."""
+
 
 class Sources:
     """The sources of a project, as they are now. Each file is read once.
@@ -114,8 +117,10 @@ class Sources:
                 parts[f"{kind} {what}"] = self._content(kind, what)
         for text in source.paths:
             place = os.path.join(self.root, text)
+            if place.startswith(SYSTEM):
+                continue
             if os.path.isfile(place):
-                parts[f"file {text}"] = of_file(place)
+                parts[f"file {text}"] = self._content("file", text)
             elif os.path.isdir(place):
                 raise UnknownError(f"{name} names the folder {text}")
         return parts, [file for file in map(self._file, modules) if file]
@@ -227,7 +232,7 @@ def lasting(reached: Reached, begun: float, sources: Sources) -> dict[str, list[
     def lasts(kind: str, path: str) -> bool:
         if kind == "module":
             return True
-        if conditions.is_known(path) or path.startswith(("/proc/", "/sys/", "/dev/")):
+        if conditions.is_known(path) or path.startswith(SYSTEM):
             return False
         path = os.path.realpath(path)
         if (path + os.sep).startswith(sources.root + os.sep) or not path.startswith(temporary):

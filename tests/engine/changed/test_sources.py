@@ -100,6 +100,21 @@ def test_a_file_that_a_source_names_counts(project):
     assert parts(project, "reading") != before
 
 
+def test_what_the_system_tells_of_itself_is_no_file_that_counts(project):
+    write(project, {"asking.py": "X = ['/proc/self/clear_refs', '/proc/self/task', '/dev/null']\n"})
+    assert {*parts(project, "asking")} == {"asking.py"}
+
+
+def test_a_file_that_cannot_be_read_counts_as_absent(project, monkeypatch):
+    def refuse(_):
+        raise PermissionError
+
+    write(project, {"data/x.npy": "1", "reading.py": "X = load('data/x.npy')\n"})
+    known = Sources(project, ["."], {})
+    monkeypatch.setattr("equivalence.changed.sources.of_file", refuse)
+    assert known.parts(["reading"])["file data/x.npy"] == "absent"
+
+
 def test_where_a_source_cannot_be_known_nothing_that_imports_it_is(project):
     write(project, {"late.py": "exec('x = 1')\n"})
     with pytest.raises(UnknownError, match=r"late\.py calls exec"):
