@@ -95,7 +95,8 @@ class Known:
             file: sorted({*self.reached.get(file, ()), *found.reached.get(file, ())})
             for file in {**self.reached, **found.reached}
         }
-        sources = Known(folders, reached).sources(root)
+        joined = Known(folders, reached)
+        sources = joined.sources(root)
         doubts: dict[str, str] = {}
 
         def fresh(name: str, each: Any) -> bool:
@@ -108,13 +109,12 @@ class Known:
         kept = {n: each for n, each in found.tests.items() if n not in red and fresh(n, each)}
         collected = {file: each for file, each in found.files.items() if fresh(file, each)}
         if not (kept or collected):
-            reached = self.reached
+            joined = Known(folders, self.reached)
+            sources = joined.sources(root)
         for file, each in collected.items():
             chosen = dict(valid.files[file].selected) if file in valid.files else {}
             chosen = [*(chosen | each.selected).items()][-KEPT:]
             collected[file] = replace(each, selected=dict(chosen))
-        joined = Known(folders, reached)
-        sources = joined.sources(root)
         joined.tests = _renewed(tests | kept, sources)
         joined.files = _renewed({**valid.files, **collected}, sources)
         return joined, {name: why for name, why in doubts.items() if name in found.tests}
