@@ -19,8 +19,9 @@ MEMORY = 2 << 30
 """Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
 what each compiled graph took."""
 
-PATIENCE = 600.0
-"""Seconds without a word from a process before it counts as hung."""
+PATIENCE = 1800.0
+"""Seconds without a word from a process before it counts as hung. A network of 100 million
+parameters whose branches flip takes up to 500 on a core that nobody else uses."""
 
 Unit = tuple
 Task = Callable[..., dict[str, Any]]
@@ -33,9 +34,33 @@ class Lost(NamedTuple):
     at: str
     cause: str
 
+    @property
+    def killed(self) -> bool:
+        """Whether somebody ended the process: the kernel, where memory ran out, or a person."""
+        return self.cause == DIED.format(-signal.SIGKILL)
+
+
+DIED = "the process died (exit code {})"
+
 
 def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, dict | Lost]]:
-    """Every unit with what `task` gave for it, in the order in which `jobs` processes finish."""
+    """Every unit with what `task` gave for it, in the order in which `jobs` processes finish.
+
+    Units whose process was killed are tried once more at the end, one at a time: two large
+    networks beside each other may need more memory than there is, where each alone does not.
+    """
+    again = []
+    for unit, answer in _side_by_side(task, units, jobs):
+        if jobs > 1 and isinstance(answer, Lost) and answer.killed:
+            again.append(unit)
+        else:
+            yield unit, answer
+    yield from _side_by_side(task, again, 1)
+
+
+def _side_by_side(
+    task: Task, units: Sequence[Unit], jobs: int
+) -> Iterator[tuple[Unit, dict | Lost]]:
     waiting, busy, idle = deque(units), [], []
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with files.temporary() as folder:
@@ -103,7 +128,7 @@ class Worker:
         except (EOFError, OSError):
             self.process.join()
             self.spent = True
-            return Lost(self.at, f"the process died (exit code {self.process.exitcode})")
+            return Lost(self.at, DIED.format(self.process.exitcode))
         if time.monotonic() - self.heard > PATIENCE:
             self.spent = True
             return Lost(self.at, f"the process hung for {PATIENCE:g} s")

@@ -1,6 +1,7 @@
 """Units of work in processes: one that dies, hangs or grows takes no other unit with it."""
 
 import os
+import signal
 import tempfile
 import time
 
@@ -13,6 +14,14 @@ def task(action, argument, at):
         os.abort()
     if action == "hang":
         time.sleep(3600)
+    if action == "need all" and os.path.exists(f"{argument}.used"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if action == "use":
+        open(f"{argument}.used", "w").close()
+        time.sleep(2)
+        os.remove(f"{argument}.used")
+    if action == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
     if action == "rest":
         time.sleep(0.5)
     if action == "grow":
@@ -29,6 +38,18 @@ def test_a_process_that_dies_loses_its_unit_alone():
     before, died, after = answers([("give", 1), ("die", 2), ("give", 3)])
     assert (before["argument"], after["argument"]) == (1, 3)
     assert died == workers.Lost("die 2", "the process died (exit code -6)")
+
+
+def test_a_unit_that_needs_all_memory_is_tried_again_alone(tmp_path):
+    memory = str(tmp_path / "memory")
+    units = [("use", memory), ("need all", memory), ("give", 3)]
+    (tmp_path / "memory.used").touch()  # before the second begins, whichever starts first
+    assert [each["argument"] for each in answers(units, jobs=2)] == [3, memory, memory]
+
+
+def test_a_unit_that_is_killed_alone_is_lost():
+    killed = workers.Lost("kill 1", "the process died (exit code -9)")
+    assert answers([("kill", 1)], jobs=2) == answers([("kill", 1)]) == [killed]
 
 
 def test_a_process_that_hangs_is_ended(monkeypatch):
