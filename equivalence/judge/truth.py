@@ -21,8 +21,8 @@ class Flip:
     index: the index of the activation, or of the window of a max pooling.
     value: the distance of the activation from the kink, in the activation's own unit.
     place: the position of the call among all calls of operators with kinks in a run, from 0.
-    taken: the branch of the truth: 1 above the kink, 0 below; for a max pooling, the flat index of
-        the largest entry in its plane.
+    taken: the branch of the truth: 1 above the kink, 0 below; for a hardtanh, 1 within its bounds,
+        0 outside; for a max pooling, the flat index of the largest entry in its plane.
     other: the branch of a flip, written like `taken`.
     also: further windows of the same max pooling that have the same two largest entries. Which of
         these is the larger is decided once, so that all of the windows flip together.

@@ -1,11 +1,14 @@
 """Kinks: the points where a network is not differentiable, and how near a sample is to them.
 
-A ReLU has a kink at zero, a max pooling where two entries of a window are equal. Rounding can push
+A ReLU has a kink at zero, a ReLU6 at zero and at six, a max pooling where two entries of a window
+are equal. Rounding can push
 an activation near a kink to the other branch on one side only; gradients then jump although both
 sides are right. `KinkWatch` measures every operator with a kink in a PyTorch run, module or
 function, below autograd. `Settler` moves a sample away from its kinks. Activations that stay near a
 kink are handled in `truth/flips.py`.
 """
+
+import functools
 
 import numpy as np
 import torch
@@ -80,16 +83,32 @@ def _input(args: tuple) -> torch.Tensor:
     return args[0]
 
 
+def bounds(args: tuple) -> tuple[float, float]:
+    """The two kinks of a hardtanh, such as 0 and 6 of a ReLU6."""
+    low, high = (*args[1:], *(-1.0, 1.0)[len(args) - 1 :])  # defaults are left out
+    return low, high
+
+
+def _within_bounds(args: tuple) -> torch.Tensor:
+    """How far inside its bounds the input of a hardtanh is; negative outside."""
+    low, high = bounds(args)
+    return torch.minimum(args[0] - low, high - args[0])
+
+
+HARDTANH = (aten.hardtanh.default, aten.hardtanh_.default)
+"""Operators with two kinks. A `ReLU6` is one of them."""
+
 KINKED = {
     aten.relu.default: _input,
     aten.relu_.default: _input,
     aten.leaky_relu.default: _input,
     aten.abs.default: _input,
     POOL: _pool_gap,
+    **dict.fromkeys(HARDTANH, _within_bounds),
 }
 """Operator -> a function of its arguments that is zero at the kink: the kink quantity."""
 
-SHIFTABLE = (aten.relu.default, aten.relu_.default, aten.leaky_relu.default, aten.abs.default)
+SHIFTABLE = tuple(operator for operator in KINKED if operator is not POOL)
 """Operators whose input can be moved away from the kink by a shift of a bias."""
 
 BIASED = {
@@ -269,26 +288,29 @@ class Settler(Uncompiled):
         if func in KINKED:
             margin = next(self.margins)
             if func in SHIFTABLE and margin is not None:
-                self._settle(args[0], margin)
+                points = bounds(args) if func in HARDTANH else (0.0,)
+                self._settle(args[0], margin, points)
         result = func(*args, **(kwargs or {}))
         if func in BIASED and (bias := args[BIASED[func]]) is not None:
             output = result[0] if isinstance(result, tuple) else result
             self._biases[tuple(output.shape)] = bias
         return result
 
-    def _settle(self, activation: torch.Tensor, margin: torch.Tensor) -> None:
-        """Move the channels of an activation that are near the kink, where some shift helps."""
+    def _settle(
+        self, activation: torch.Tensor, margin: torch.Tensor, kinks: tuple[float, ...]
+    ) -> None:
+        """Move the channels of an activation that are near a kink, where some shift helps."""
         bias = self._biases.get(tuple(activation.shape))
         name = None if bias is None else self.names.get(bias.data_ptr())
         if name is None:
             return
         channels = activation.transpose(0, 1).flatten(1)
         margins = margin.flatten().expand(len(channels))
-        near = (channels.abs() <= margins[:, None]).any(1).nonzero().flatten()
+        near = (_distance(channels, kinks) <= margins[:, None]).any(1).nonzero().flatten()
         for channel in near.tolist():
             distance = float(margins[channel])
             for shift in self._shifts(float(bias[channel]), distance):
-                if bool(((channels[channel] + shift).abs() > distance).all()):
+                if bool((_distance(channels[channel] + shift, kinks) > distance).all()):
                     activation[:, channel] += shift
                     self.shifts.setdefault(name, np.zeros(bias.shape))[channel] += shift
                     break
@@ -299,3 +321,8 @@ class Settler(Uncompiled):
             for sign in (1.0, -1.0):
                 shifted = np.array(bias + sign * 2.0 * step * margin)
                 yield float(dtypes.rounded(shifted, self.dtype)) - bias
+
+
+def _distance(values: torch.Tensor, kinks: tuple[float, ...]) -> torch.Tensor:
+    """How far each value is from the nearest kink."""
+    return functools.reduce(torch.minimum, [(values - kink).abs() for kink in kinks])

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from equivalence.judge.truth import Flip
-from equivalence.sides.kinks import KINKED, POOL, Uncompiled, pooling
+from equivalence.sides.kinks import HARDTANH, KINKED, POOL, Uncompiled, bounds, pooling
 from equivalence.truth.measurement import Measurement
 
 POOLING = "max_pool2d"
@@ -122,14 +122,54 @@ def _runner_up(args: tuple, index: tuple[int, ...], winner: int) -> int:
     return max(entries, key=entries.__getitem__)
 
 
+aten = torch.ops.aten
+
+
+def _across(func, args: tuple, value: torch.Tensor, above: bool) -> torch.Tensor:
+    """The nearest value on this side of the kink that `value` is next to."""
+    kink = 0.0
+    if func in HARDTANH:
+        low, high = bounds(args)
+        upper = abs(float(value) - low) > abs(float(value) - high)
+        kink, above = (high, not above) if upper else (low, above)
+    if not kink:
+        tiny = torch.finfo(value.dtype).tiny
+        return torch.full_like(value, tiny if above else -tiny)
+    end = torch.full_like(value, torch.inf if above else -torch.inf)
+    return torch.nextafter(torch.full_like(value, kink), end)
+
+
+class Copied:
+    """The copy that autograd makes of the input of a hardtanh that overwrites it.
+
+    Its backward pass reads the copy. Other operators with a kink keep their result, or the input.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[int, torch.Tensor] | None = None
+
+    def meet(self, func, args: tuple, result: object) -> None:
+        """Take note of an operator that has run."""
+        if func is aten.clone.default:
+            self._last = args[0].data_ptr(), result
+        elif func is aten.hardtanh_.default:
+            self._last = None
+
+    def of(self, x: torch.Tensor) -> torch.Tensor:
+        """The copy of `x`; `x` itself if the last copy is of another tensor."""
+        if self._last and self._last[0] == x.data_ptr() and self._last[1].shape == x.shape:
+            return self._last[1]
+        return x
+
+
 class Branches(Uncompiled):
     """The context of a run in which every near activation takes a chosen branch.
 
     near: the activations. flipped: a mask over `near`; True takes the other branch, False the
     truth's; None takes the truth's everywhere.
 
-    An activation on the wrong side is moved across its kink to the smallest normal number. A
-    pooling window gives the entry that the branch names.
+    An activation on the wrong side is moved across its kink to the nearest normal number. A pooling
+    window gives the entry that the branch names.
     """
 
     def __init__(self, near: Sequence[Flip], flipped: Sequence[bool] | None = None):
@@ -141,7 +181,7 @@ class Branches(Uncompiled):
             self._branches.setdefault(flip.place, []).extend(every)
 
     def __enter__(self):
-        self._place = 0
+        self._place, self._copied = 0, Copied()
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -152,10 +192,13 @@ class Branches(Uncompiled):
         if func is not POOL:
             # In place, since some operators keep their argument for the backward pass.
             for index, above in branches:
-                if (args[0][index] > 0) != bool(above):
-                    tiny = torch.finfo(args[0].dtype).tiny
-                    args[0][index] = tiny if above else -tiny
-            return func(*args, **(kwargs or {}))
+                here = args[0][index]
+                if (KINKED[func]((here, *args[1:])) > 0) != bool(above):
+                    moved = _across(func, args, here, bool(above))
+                    args[0][index] = self._copied.of(args[0])[index] = moved
+            result = func(*args, **(kwargs or {}))
+            self._copied.meet(func, args, result)
+            return result
         values, indices = func(*args, **(kwargs or {}))
         for index, winner in branches:
             values[index] = args[0][index[:-2]].reshape(-1)[winner]

@@ -20,8 +20,8 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.sample import Moved
 from equivalence.seeds import stream
-from equivalence.sides.kinks import KINKED, POOL, Uncompiled
-from equivalence.truth.flips import POOLING, Branches
+from equivalence.sides.kinks import HARDTANH, KINKED, POOL, Uncompiled
+from equivalence.truth.flips import POOLING, Branches, Copied
 from equivalence.truth.measurement import Measurement
 
 DRAWN = 8
@@ -63,6 +63,7 @@ class Reached(Uncompiled):
         }
         self._kept: dict[tuple, int] = {}
         self._signs: dict[int, int] = {}
+        self._copied = Copied()
         self._place = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -73,7 +74,8 @@ class Reached(Uncompiled):
             self.quantities[self._numbers[place]] = self._quantity(place, func, args[0])
         result = func(*args, **(kwargs or {}))
         if place in self._numbers:
-            self._kept[_kept_by(func, args, result)] = place
+            self._kept[_kept_by(func, args, result, self._copied.of(args[0]))] = place
+        self._copied.meet(func, args, result)
         self._meet(func, args, result)
         return result
 
@@ -89,7 +91,7 @@ class Reached(Uncompiled):
             self._keep(self._kept.get(_key(func, args[BACKWARD[func]])), args[0])
 
     def _quantity(self, place: int, func, x: torch.Tensor) -> np.ndarray:
-        """What is zero at the kink; of a window the two entries of its branches, less one another,
+        """What moves across the kink; of a window one entry of its branches less the other,
         whichever is larger.
         """
         if func is not POOL:
@@ -114,17 +116,23 @@ def _at(values: torch.Tensor, indices: tuple[np.ndarray, ...]) -> np.ndarray:
 BACKWARD = {
     aten.threshold_backward.default: 1,
     aten.leaky_relu_backward.default: 1,
+    aten.hardtanh_backward.default: 1,
     aten.max_pool2d_with_indices_backward.default: 7,
 }
 """Backward operator -> the position of the argument that the forward operator kept for it."""
 
 
-def _kept_by(func, args: tuple, result: object) -> tuple:
-    """What tells the tensor that an operator keeps for its backward pass."""
+def _kept_by(func, args: tuple, result: object, copy: torch.Tensor) -> tuple:
+    """What tells the tensor that an operator keeps for its backward pass.
+
+    copy: the input, or the copy that an operator which overwrites it keeps.
+    """
     if func is POOL:
         return _key(aten.max_pool2d_with_indices_backward.default, result[1])
     if func is aten.leaky_relu.default:
         return _key(aten.leaky_relu_backward.default, args[0])
+    if func in HARDTANH:
+        return _key(aten.hardtanh_backward.default, copy)
     if func is aten.abs.default:
         return _key(aten.sgn.default, args[0])
     return _key(aten.threshold_backward.default, result)

@@ -105,6 +105,14 @@ def test_a_relu_is_seen_in_every_form_with_what_goes_in(relu):
     assert [quantity.tolist() for quantity in watched(relu, x.clone())] == [[[-1.0, 0.25, 2.0]]]
 
 
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("bent", [nn.ReLU6, lambda inplace: nn.Hardtanh(0, 6, inplace=inplace)])
+def test_a_relu6_has_two_kinks(bent, in_place):
+    x = torch.tensor([[-1.0, 0.25, 2.0, 5.5, 6.0, 8.0]])
+    told = [[[-1.0, 0.25, 2.0, 0.5, 0.0, -2.0]]]
+    assert [q.tolist() for q in watched(bent(inplace=in_place), x.clone())] == told
+
+
 def test_quantities_come_in_the_order_of_the_forward_pass():
     network = nn.Sequential(nn.ReLU(), nn.MaxPool2d(2), nn.ReLU())
     shapes = [tuple(q.shape) for q in watched(network, torch.randn(1, 1, 4, 4))]

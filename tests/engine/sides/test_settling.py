@@ -59,7 +59,11 @@ def zero_layer(layer):
     ],
     ids=["linear", "convolution", "batch norm"],
 )
-@pytest.mark.parametrize("relu", [nn.ReLU(), nn.ReLU(inplace=True)], ids=["copied", "in place"])
+@pytest.mark.parametrize(
+    "relu",
+    [nn.ReLU(), nn.ReLU(inplace=True), nn.ReLU6(), nn.ReLU6(inplace=True)],
+    ids=["copied", "in place", "relu6", "relu6 in place"],
+)
 def test_activations_at_a_kink_are_moved_by_the_bias_of_their_layer(layer, shape, relu):
     network = Layered(zero_layer(layer()), relu)
     margin = 1e-3
@@ -77,6 +81,21 @@ def test_a_batch_norm_that_trains_is_settled_too():
     network = Layered(zero_layer(nn.BatchNorm2d(4)).train())
     shifts, _ = settle(network, torch.randn(2, 4, 5, 5, dtype=torch.float64), [1e-3])
     assert (np.abs(shifts["layer.bias"]) > 1e-3).all()
+
+
+@pytest.mark.parametrize("at", [0.0, 6.0])
+def test_a_relu6_is_moved_off_both_of_its_kinks(at):
+    layer = zero_layer(nn.Linear(3, 4))
+    with torch.no_grad():
+        layer.bias += torch.tensor([at, 3.0, -2.0, 8.0])
+    network = Layered(layer, nn.ReLU6())
+    x = torch.randn(2, 3, dtype=torch.float64)
+    shifts, _ = settle(network, x, [1e-3])
+    assert np.flatnonzero(shifts["layer.bias"]).tolist() == [0]
+    with torch.no_grad():
+        layer.bias += torch.from_numpy(shifts["layer.bias"])
+    (settled,) = watched(network, x)
+    assert 1e-3 < float(settled.abs().min()) < 1e-2
 
 
 def test_channels_off_the_kink_are_left_alone():

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from torch import nn
 
+from equivalence import file
 from equivalence.declare.draws import normal
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
@@ -74,6 +75,22 @@ def test_a_flip_changes_the_slope_of_its_element_alone(operator, below):
     for index in (indices[0], *indices[2:]):
         expected[index] = below if x[index] > 0 else 1.0
     np.testing.assert_array_almost_equal_nulp(flipped, expected)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_flip_of_a_relu6_changes_the_slope_at_either_of_its_kinks(tmp_path, in_place):
+    x = np.float32([[1e-7, -1e-7, 5.999999, 6.000001, 0.0, 6.0, 3.0, -5.0, 9.0]])
+    np.save(tmp_path / "x.npy", x)
+    network, drawn = bent(nn.ReLU6(inplace=in_place)), sample(file(tmp_path / "x.npy"))
+    near = [(0, (0, column)) for column in range(6)]
+    located = locate(Measurement(network, drawn, "train", U), near)
+    assert [flip.taken for flip in located] == [1, 0, 1, 0, 0, 0]
+    same, values = slopes(network, drawn, Branches(located))
+    np.testing.assert_array_equal(same, [[1, 0, 1, 0, 0, 0, 1, 0, 0]])
+    np.testing.assert_array_equal(values, np.clip(x.astype(np.float64), 0, 6))
+    flipped, values = slopes(network, drawn, Branches(located, [True] * 6))
+    np.testing.assert_array_equal(flipped, [[0, 1, 0, 1, 1, 1, 1, 0, 0]])
+    np.testing.assert_allclose(values, [[0, 0, 6, 6, 0, 6, 3, 0, 6]], rtol=1e-15, atol=1e-300)
 
 
 def test_an_activation_that_is_flipped_moves_to_its_kink():

@@ -21,23 +21,23 @@ from tests.engine.parts.small import sample
 HERE = f"{__name__}:"
 U = 2.0**-24
 
-SLOPES = {"relu": 1.0, "leaky_relu": 0.75, "abs": 2.0, "max_pool2d": 1.0}
+SLOPES = {"relu": 1.0, "leaky_relu": 0.75, "abs": 2.0, "hardtanh": 1.0, "max_pool2d": 1.0}
 """Operator -> the difference of its two slopes, which products do not contain."""
 
 
 class Kinked(nn.Module):
-    """2,16,8,8 -> each operator with a kink on 4 channels of a layer, mixed by further layers."""
+    """2,24,8,8 -> each operator with a kink on 4 channels of a layer, mixed by further layers."""
 
     def __init__(self):
         super().__init__()
-        self.first = nn.Conv2d(16, 16, 1)
-        self.mixed = nn.ModuleList(nn.Conv2d(4, 3, 3) for _ in range(4))
-        self.last = nn.Conv2d(12, 2, 1)
+        self.first = nn.Conv2d(24, 24, 1)
+        self.mixed = nn.ModuleList(nn.Conv2d(4, 3, 3) for _ in range(6))
+        self.last = nn.Conv2d(18, 2, 1)
 
     def forward(self, x):
-        a, b, c, d = (each * 1.0 for each in self.first(x).split(4, 1))
+        a, b, c, d, e, f = (each * 1.0 for each in self.first(x).split(4, 1))
         bent = [F.relu(a, inplace=True), F.leaky_relu(b, 0.25), torch.abs(c)]
-        bent.append(F.max_pool2d(d, 3, 1, 1))
+        bent += [F.max_pool2d(d, 3, 1, 1), F.hardtanh(e, 0, 1), F.hardtanh(f, 0, 1, inplace=True)]
         parts = [conv(each) for conv, each in zip(self.mixed, bent, strict=True)]
         return self.last(torch.cat(parts, 1))
 
@@ -45,11 +45,11 @@ class Kinked(nn.Module):
 @pytest.fixture
 def measurement(tmp_path):
     """The first layer makes -1, 0 and 1, but for 1e-6: near kinks, and ties in most windows."""
-    drawn = sample(normal(2, 16, 8, 8))
-    weight = drawn.weight("first.weight", (16, 16, 1, 1))[..., 0, 0].astype(np.float64)
+    drawn = sample(normal(2, 24, 8, 8))
+    weight = drawn.weight("first.weight", (24, 24, 1, 1))[..., 0, 0].astype(np.float64)
     rng = np.random.default_rng(0)
-    wanted = rng.choice([-1.0, 0.0, 1.0], (2, 16, 8, 8)) + 1e-6 * rng.standard_normal((2, 16, 8, 8))
-    wanted -= drawn.weight("first.bias", (16,)).reshape(16, 1, 1)
+    wanted = rng.choice([-1.0, 0.0, 1.0], (2, 24, 8, 8)) + 1e-6 * rng.standard_normal((2, 24, 8, 8))
+    wanted -= drawn.weight("first.bias", (24,)).reshape(24, 1, 1)
     x = np.einsum("ij,njhw->nihw", np.linalg.inv(weight), wanted)
     np.save(tmp_path / "x.npy", x.astype(np.float32))
     network = TorchNetwork(HERE + "Kinked", {})
