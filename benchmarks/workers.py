@@ -21,11 +21,14 @@ what each compiled graph took."""
 
 PATIENCE = 1800.0
 """Seconds without a word from a process before it counts as hung. A network of 100 million
-parameters whose branches flip takes up to 500 on a core that nobody else uses."""
+parameters whose branches flip takes up to 700 on a core of its own."""
 
 Unit = tuple
 Task = Callable[..., dict[str, Any]]
 """A function of a module: task(*unit, at), which tells `at` in words what it is about to do."""
+
+
+DIED = "the process died (exit code {})"
 
 
 class Lost(NamedTuple):
@@ -38,9 +41,6 @@ class Lost(NamedTuple):
     def killed(self) -> bool:
         """Whether somebody ended the process: the kernel, where memory ran out, or a person."""
         return self.cause == DIED.format(-signal.SIGKILL)
-
-
-DIED = "the process died (exit code {})"
 
 
 def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, dict | Lost]]:

@@ -1,14 +1,11 @@
 """Kinks: the points where a network is not differentiable, and how near a sample is to them.
 
 A ReLU has a kink at zero, a ReLU6 at zero and at six, a max pooling where two entries of a window
-are equal. Rounding can push
-an activation near a kink to the other branch on one side only; gradients then jump although both
-sides are right. `KinkWatch` measures every operator with a kink in a PyTorch run, module or
-function, below autograd. `Settler` moves a sample away from its kinks. Activations that stay near a
-kink are handled in `truth/flips.py`.
+are equal. Rounding can push an activation near a kink to the other branch on one side only;
+gradients then jump although both sides are right. `KinkWatch` measures every operator with a kink
+in a PyTorch run, module or function, below autograd. `Settler` moves a sample away from its kinks.
+Activations that stay near a kink are handled in `truth/flips.py`.
 """
-
-import functools
 
 import numpy as np
 import torch
@@ -288,29 +285,31 @@ class Settler(Uncompiled):
         if func in KINKED:
             margin = next(self.margins)
             if func in SHIFTABLE and margin is not None:
-                points = bounds(args) if func in HARDTANH else (0.0,)
-                self._settle(args[0], margin, points)
+                self._settle(func, args, margin)
         result = func(*args, **(kwargs or {}))
         if func in BIASED and (bias := args[BIASED[func]]) is not None:
             output = result[0] if isinstance(result, tuple) else result
             self._biases[tuple(output.shape)] = bias
         return result
 
-    def _settle(
-        self, activation: torch.Tensor, margin: torch.Tensor, kinks: tuple[float, ...]
-    ) -> None:
+    def _settle(self, func, args: tuple, margin: torch.Tensor) -> None:
         """Move the channels of an activation that are near a kink, where some shift helps."""
+
+        def distance(values: torch.Tensor) -> torch.Tensor:
+            return KINKED[func]((values, *args[1:])).abs()
+
+        activation = args[0]
         bias = self._biases.get(tuple(activation.shape))
         name = None if bias is None else self.names.get(bias.data_ptr())
         if name is None:
             return
         channels = activation.transpose(0, 1).flatten(1)
         margins = margin.flatten().expand(len(channels))
-        near = (_distance(channels, kinks) <= margins[:, None]).any(1).nonzero().flatten()
+        near = (distance(channels) <= margins[:, None]).any(1).nonzero().flatten()
         for channel in near.tolist():
-            distance = float(margins[channel])
-            for shift in self._shifts(float(bias[channel]), distance):
-                if bool((_distance(channels[channel] + shift, kinks) > distance).all()):
+            least = float(margins[channel])
+            for shift in self._shifts(float(bias[channel]), least):
+                if bool((distance(channels[channel] + shift) > least).all()):
                     activation[:, channel] += shift
                     self.shifts.setdefault(name, np.zeros(bias.shape))[channel] += shift
                     break
@@ -321,8 +320,3 @@ class Settler(Uncompiled):
             for sign in (1.0, -1.0):
                 shifted = np.array(bias + sign * 2.0 * step * margin)
                 yield float(dtypes.rounded(shifted, self.dtype)) - bias
-
-
-def _distance(values: torch.Tensor, kinks: tuple[float, ...]) -> torch.Tensor:
-    """How far each value is from the nearest kink."""
-    return functools.reduce(torch.minimum, [(values - kink).abs() for kink in kinks])

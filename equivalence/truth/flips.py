@@ -16,6 +16,8 @@ from equivalence.judge.truth import Flip
 from equivalence.sides.kinks import HARDTANH, KINKED, POOL, Uncompiled, bounds, pooling
 from equivalence.truth.measurement import Measurement
 
+aten = torch.ops.aten
+
 POOLING = "max_pool2d"
 """The name of a max pooling as the operator of a flip."""
 
@@ -120,9 +122,6 @@ def _runner_up(args: tuple, index: tuple[int, ...], winner: int) -> int:
     }
     del entries[winner]
     return max(entries, key=entries.__getitem__)
-
-
-aten = torch.ops.aten
 
 
 def _across(func, args: tuple, value: torch.Tensor, above: bool) -> torch.Tensor:
