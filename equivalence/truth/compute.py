@@ -273,12 +273,14 @@ def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:
 
 def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     """The truth of one training step; its sensitivities leave out undecided elements."""
-    elements = undecided.measure(measurement, WATCHED_PROBES, expected.near)
+    elements, ends = undecided.measure(measurement, WATCHED_PROBES, expected.near)
     if not elements:
         return expected
     truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
     truth.near, truth.undecided = expected.near, elements
     probe(measurement, truth, range(WATCHED_PROBES))
+    for run in ends:  # they move what later optimisers of the step make
+        _widen(truth, truth.replace_undecided(run))
     return truth
 
 

@@ -10,19 +10,32 @@ them, and then shifted down. The updates of an element in these runs are the ran
 have. An element is undecided if this range is wider than the usual update of its tensor, and out
 of proportion to the shift of its gradient. A candidate must then only be within the range. Nothing
 here depends on Adam.
+
+Perturbed runs tell how far rounding moves a gradient, and so does the reference's own run. Where
+terms cancel to zero, as in a bias whose channel a BatchNorm centres later, no perturbation moves an
+element, but the rounding of sums does.
+
+Where a step has several optimisers, as that of a GAN has, the gradients that a later one gets
+depend on what the earlier ones leave undecided. Runs in which undecided elements take other values
+of their range tell by how much.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
 from equivalence.judge import tensors
+from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Undecided
 from equivalence.sample import Perturbed, Sample
+from equivalence.seeds import stream
 from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
@@ -39,8 +52,14 @@ MAX_SHARE = 0.5
 """The share of an update's elements that may be undecided. With more, no element is excused: the
 reference's own run then exceeds the budget, and the case is ill-posed."""
 
-Gradients = dict[str, np.ndarray]
-"""Parameter name -> gradient, float64."""
+
+class Gradients(dict[str, np.ndarray]):
+    """Parameter name -> gradient, float64.
+
+    updates: how often optimisers have updated their parameters in the run of these gradients.
+    """
+
+    updates: int = 0
 
 
 class Spread:
@@ -57,10 +76,20 @@ class Spread:
         self.base = base
         self._moved = {name: np.zeros_like(values) for name, values in base.items()}
 
-    def widen(self, gradients: Gradients) -> None:
-        """Add the gradients of one more perturbed run."""
+    def widen(self, gradients: Gradients, coarser: float = 1.0) -> bool:
+        """Add the gradients of one more run; whether an element moves farther than in the others.
+
+        What is not finite tells nothing.
+
+        coarser: the factor by which the rounding that counts is coarser than that of the run.
+        """
+        farther = False
         for name, values in gradients.items():
-            np.maximum(self._moved[name], np.abs(values - self.base[name]), self._moved[name])
+            moved = coarser * np.abs(values - self.base[name])
+            moved = np.where(np.isfinite(moved), moved, 0.0)
+            farther |= bool((moved > self._moved[name]).any())
+            np.maximum(self._moved[name], moved, self._moved[name])
+        return farther
 
     def of(self, name: str) -> np.ndarray:
         """The spreads of a gradient, in its own unit and shape."""
@@ -80,13 +109,12 @@ def watch_gradients(network: TorchTraining, shift: Gradients | None = None) -> I
 
     The gradients are there after the run. shift: is added to them before the optimiser uses them.
     """
-    gradients: Gradients = {}
+    gradients = Gradients()
 
     def look(optimizer: torch.optim.Optimizer, *_) -> None:
-        names = {id(parameter): name for name, parameter in network.module.named_parameters()}
-        for parameter in (p for group in optimizer.param_groups for p in group["params"]):
-            name = names.get(id(parameter))
-            if name is None or parameter.grad is None:
+        gradients.updates += 1
+        for name, parameter in _trained(network, optimizer):
+            if parameter.grad is None:
                 continue
             gradients[name] = parameter.grad.detach().cpu().numpy().astype(np.float64)
             if shift is not None:
@@ -97,6 +125,55 @@ def watch_gradients(network: TorchTraining, shift: Gradients | None = None) -> I
         yield gradients
     finally:
         handle.remove()
+
+
+@contextlib.contextmanager
+def take_ends(
+    network: TorchTraining, elements: Mapping[str, Undecided], *seed: object
+) -> Iterator[None]:
+    """The context of a run of one step in which undecided elements take an end of their range.
+
+    elements: by the name of the update. seed: the words that decide which end each takes.
+    """
+    before: dict[str, np.ndarray] = {}
+
+    def keep(optimizer: torch.optim.Optimizer, *_) -> None:
+        for name, parameter in _trained(network, optimizer):
+            if (update := tensors.update(1, name)) in elements:
+                before[update] = _flat(parameter)[elements[update].at].numpy(force=True)
+
+    def take(optimizer: torch.optim.Optimizer, *_) -> None:
+        for name, parameter in _trained(network, optimizer):
+            update = tensors.update(1, name)
+            if update not in before:
+                continue
+            these, values = elements[update], _flat(parameter)
+            up = stream(*seed, update).random(these.at.size) < 0.5
+            ends = before.pop(update) + np.where(up, these.high, these.low)
+            values[these.at] = torch.from_numpy(ends).to(values)
+            with torch.no_grad():
+                parameter.copy_(values.reshape(parameter.shape))
+
+    handles = register_optimizer_step_pre_hook(keep), register_optimizer_step_post_hook(take)
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _trained(
+    network: TorchTraining, optimizer: torch.optim.Optimizer
+) -> Iterator[tuple[str, torch.nn.Parameter]]:
+    """The parameters of the network that an optimiser updates, with their names."""
+    names = {id(parameter): name for name, parameter in network.module.named_parameters()}
+    for parameter in (p for group in optimizer.param_groups for p in group["params"]):
+        if id(parameter) in names:
+            yield names[id(parameter)], parameter
+
+
+def _flat(parameter: torch.Tensor) -> torch.Tensor:
+    return parameter.detach().clone().reshape(-1)
 
 
 def find(truth: np.ndarray, shifted: Sequence[np.ndarray], shift: np.ndarray) -> Undecided | None:
@@ -120,31 +197,55 @@ def _root_mean_square(values: np.ndarray) -> float:
     return float(np.linalg.norm(values) / np.sqrt(max(values.size, 1)))
 
 
-def measure(measurement: Measurement, probes: int, near: Sequence[Flip]) -> dict[str, Undecided]:
+def measure(
+    measurement: Measurement, probes: int, near: Sequence[Flip]
+) -> tuple[dict[str, Undecided], list[Trace]]:
     """The undecided elements of the updates of a training of one step, by the tensor's name.
 
     probes: the number of perturbed runs that measure how far rounding moves the gradients. Takes
-        three runs besides.
+        four runs besides, of which one is the reference's own. For each further optimiser it takes
+        `probes` runs and two.
     near: the activations near a kink; all runs take the truth's branch there.
     """
+    network = measurement.network
 
     def run(
-        sample: Sample | Perturbed | None = None, shift: Gradients | None = None
+        sample: Sample | Perturbed | None = None,
+        shift: Gradients | None = None,
+        dtype: str = "float64",
     ) -> tuple[Trace, Gradients]:
-        with watch_gradients(measurement.network, shift) as gradients:
-            return measurement.run(sample, Branches(near)), gradients
+        with watch_gradients(network, shift) as gradients:
+            return measurement.run(sample, Branches(near), dtype), gradients
+
+    def run_to_ends(probe: int) -> tuple[Trace, Gradients]:
+        with take_ends(network, found, measurement.sample.name, "ends", probe):
+            return run()
+
+    def look() -> dict[str, Undecided]:
+        shift = {name: SHIFT_SPREADS * spread.of(name) for name in spread.base}
+        up, _ = run(shift=shift)
+        down, _ = run(shift={name: -values for name, values in shift.items()})
+        found = {}
+        for name, change in shift.items():
+            update, size = tensors.update(1, name), _root_mean_square(spread.base[name])
+            if size > 0.0:  # else there is no gradient, and nothing to shift
+                shifted = [up[update], down[update]]
+                found[update] = find(truth[update], shifted, change / size)
+        return {name: elements for name, elements in found.items() if elements is not None}
 
     truth, gradients = run()
     spread = Spread(gradients)
     for probe in range(probes):
         spread.widen(run(measurement.perturbed(probe))[1])
-    shift = {name: SHIFT_SPREADS * spread.of(name) for name in spread.base}
-    up, _ = run(shift=shift)
-    down, _ = run(shift={name: -values for name, values in shift.items()})
-    found = {}
-    for name, change in shift.items():
-        update, size = tensors.update(1, name), _root_mean_square(spread.base[name])
-        if size > 0.0:  # else there is no gradient, and nothing to shift
-            shifted = [up[update], down[update]]
-            found[update] = find(truth[update], shifted, change / size)
-    return {name: elements for name, elements in found.items() if elements is not None}
+    own = measurement.sample.dtype
+    coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[own], 1.0)
+    spread.widen(run(dtype=own)[1], coarser)
+    found, ends = look(), []
+    for _ in range(1, gradients.updates):
+        moved = [run_to_ends(probe) for probe in range(probes if found else 0)]
+        ends = [trace for trace, _ in moved]
+        farther = [spread.widen(gradients) for _, gradients in moved]
+        if not any(farther):
+            break
+        found = look()
+    return found, ends

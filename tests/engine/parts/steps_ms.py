@@ -153,3 +153,76 @@ def signs_but_for_one():
 
 def signs_too_long():
     return Changed(lambda g: ops.sign(g) * (2.0 - ms.Tensor(_NEAR)), Difference, 0.0)
+
+
+class Centred(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.bias = ms.Parameter(ops.zeros((4,), ms.float32), name="bias")
+
+    def construct(self, plus, minus):
+        first = (plus[0] - plus[0].mean()).sum() * self.bias[0]
+        return first + (minus[1:].sum(1) * self.bias[1:]).sum()
+
+
+def centred_but_for(*elements):
+    """Signs, of which those of these elements are the other way round."""
+    ways = np.ones(4, np.float32)
+    ways[list(elements)] = -1.0
+    return Changed(lambda g: ops.sign(g + 1e-30) * ms.Tensor(ways), Centred, 0.0)
+
+
+def centred():
+    return centred_but_for()
+
+
+def centred_but_for_rounding():
+    return centred_but_for(0)
+
+
+def centred_but_for_one():
+    return centred_but_for(1)
+
+
+class Players(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.kernel = ms.Parameter(ops.zeros((4, 16), ms.float32), name="kernel")
+        self.second = ms.Parameter(ops.zeros((4, 16), ms.float32), name="second")
+
+    def judged(self, plus, minus):
+        return (self.kernel * plus).sum() - (self.kernel * minus).sum()
+
+    def construct(self, plus, minus):  # noqa: ARG002
+        return (self.second * plus).sum() * (3.0 + 0.01 * self.kernel.sum())
+
+
+class PlayersStep(nn.Cell):
+    """An update of the first kernel by signs times `ways`, then one of the second."""
+
+    def __init__(self, ways=1.0, factor=1.0):
+        super().__init__(auto_prefix=False)
+        network = self.network = Players()
+        self.of_first = nn.SGD([network.kernel], 0.1)
+        self.of_second = nn.SGD([network.second], 0.1 * factor)
+        self.first = ms.value_and_grad(network.judged, None, self.of_first.parameters)
+        self.second = ms.value_and_grad(network, None, self.of_second.parameters)
+        self.ways = ms.Tensor(ways)
+
+    def construct(self, plus, minus):
+        loss, (gradient,) = self.first(plus, minus)
+        loss = ops.depend(loss, self.of_first((ops.sign(gradient) * self.ways,)))
+        _, gradients = self.second(ops.depend(plus, loss), minus)
+        return ops.depend(loss, self.of_second(gradients))
+
+
+def players():
+    return PlayersStep()
+
+
+def players_but_for_rounding():
+    return PlayersStep(_NEAR)
+
+
+def players_but_for_the_second():
+    return PlayersStep(_NEAR, 1.05)

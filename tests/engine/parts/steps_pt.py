@@ -103,5 +103,59 @@ def signs():
     return SignStep(Difference())
 
 
+class Centred(nn.Module):
+    """A network in which the gradient of one element of its bias cancels to nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.empty(4))
+
+    def forward(self, plus, minus):
+        first = (plus[0] - plus[0].mean()).sum() * self.bias[0]
+        return first + (minus[1:].sum(1) * self.bias[1:]).sum()
+
+
+def centred():
+    return SignStep(Centred())
+
+
+class Players(nn.Module):
+    """Two kernels with a loss each; the second one's gradients depend on the first kernel."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernel = nn.Parameter(torch.empty(4, 16))
+        self.second = nn.Parameter(torch.empty(4, 16))
+
+    def judged(self, plus, minus):
+        return (self.kernel * plus).sum() - (self.kernel * minus).sum()
+
+    def forward(self, plus, minus):  # noqa: ARG002
+        return (self.second * plus).sum() * (3.0 + 0.01 * self.kernel.sum())
+
+
+class PlayersStep(nn.Module):
+    """An update of the first kernel by `Signs`, then one of the second by its gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = Players()
+        self.of_first = Signs([self.network.kernel], {"lr": 0.1})
+        self.of_second = torch.optim.SGD([self.network.second], 0.1)
+
+    def forward(self, *batch):
+        loss = self.network.judged(*batch)
+        loss.backward()
+        self.of_first.step()
+        self.of_second.zero_grad()
+        self.network(*batch).backward()
+        self.of_second.step()
+        return loss.detach()
+
+
+def players():
+    return PlayersStep()
+
+
 def not_a_step():
     return Given()

@@ -14,7 +14,7 @@ from equivalence.pipelines.batches import BatchSample
 from equivalence.report import text as report
 from equivalence.runs import kept, sides
 from equivalence.sides.torch_training import TorchTraining
-from equivalence.truth.undecided import Spread, find, watch_gradients
+from equivalence.truth.undecided import Spread, find, take_ends, watch_gradients
 from equivalence.twins import check
 from tests.engine.twins.test_training import one_case
 
@@ -36,13 +36,16 @@ class Differing(BatchSample):
     differentiable, exact = (0, 1), ()
 
 
-def batch(*near: tuple[int, int]) -> BatchSample:
-    """Gradients of the size of one, but for some that are zero within rounding."""
+def batch(*near: tuple[int, int], apart: int = 1) -> BatchSample:
+    """Gradients of the size of one, but for some that are zero within rounding.
+
+    apart: how many numbers of float32 the two inputs are apart, of which these are differences.
+    """
     rng = np.random.default_rng(0)
     plus = rng.uniform(1.0, 2.0, SHAPE).astype(np.float32)
     minus = plus * rng.choice([0.5, 2.0], SHAPE).astype(np.float32)
     for index in near:
-        minus[index] = np.nextafter(plus[index], np.float32(9.0))
+        minus[index] = plus[index] + apart * np.spacing(plus[index])
     return Differing("signs", 0, [(plus, minus)], "float32")
 
 
@@ -50,9 +53,15 @@ def batch(*near: tuple[int, int]) -> BatchSample:
 def judged(monkeypatch):
     """The outcome of a candidate where the elements at `near` are within rounding of zero."""
 
-    def run(candidate: str, *near: tuple[int, int]) -> Outcome:
-        monkeypatch.setattr(sides, "draw", lambda *_: batch(*near))
-        case = one_case(SIGNS, candidate=f"tests.engine.parts.steps_ms:{candidate}")
+    def run(
+        candidate: str, *near: tuple[int, int], reference: str = "signs", apart: int = 1
+    ) -> Outcome:
+        monkeypatch.setattr(sides, "draw", lambda *_: batch(*near, apart=apart))
+        targets = {
+            "reference": f"tests.engine.parts.steps_pt:{reference}",
+            "candidate": f"tests.engine.parts.steps_ms:{candidate}",
+        }
+        case = one_case(SIGNS, **targets)
         kept.forget()
         try:
             return check.check(case, 0)
@@ -93,6 +102,29 @@ def test_a_tensor_of_which_rounding_decides_most_cannot_tell(judged):
     assert outcome.judgement.ill_posed
 
 
+def test_a_gradient_that_cancels_is_one_that_rounding_decides(judged):
+    """No perturbation moves the first element of the gradient; the reference's own run does."""
+    for candidate in ("centred", "centred_but_for_rounding"):
+        outcome = judged(candidate, reference="centred")
+        assert outcome.passed
+        assert outcome.undecided == 1
+    (verdict,) = judged("centred_but_for_one", reference="centred").judgement.differing
+    assert verdict.name == "update[1]:bias"
+    assert verdict.index == (1,)
+
+
+@pytest.mark.parametrize("apart", [1, 8])  # 8: no perturbed run happens to take the other sign
+def test_what_rounding_decides_moves_what_a_later_optimiser_makes(judged, apart):
+    def differing(candidate: str, *near: tuple[int, int]) -> list[str]:
+        outcome = judged(candidate, *near, reference="players", apart=apart)
+        return [verdict.name for verdict in outcome.judgement.differing]
+
+    assert not differing("players", NEAR)
+    assert not differing("players_but_for_rounding", NEAR)
+    assert differing("players_but_for_rounding") == [NAME, "update[1]:second"]
+    assert differing("players_but_for_the_second", NEAR) == ["update[1]:second"]
+
+
 def test_reports_tell_how_much_rounding_decides(judged):
     outcome = judged("signs_but_for_one", NEAR)
     assert "rounding decides 1 element of the updates" in report.failure(outcome, "repeat")
@@ -131,6 +163,27 @@ def test_gradients_are_seen_and_shifted_before_the_optimiser_uses_them():
         shifted = network.run(sample, "train", "float64")[NAME]
     assert np.argwhere(shifted != plain).tolist() == [list(NEAR)]
     assert shifted[NEAR] == pytest.approx(-plain[NEAR])
+
+
+def test_undecided_elements_take_either_end_and_others_stay():
+    network, sample = TorchTraining(SIGNS.reference, {}, 1), batch()
+    plain = network.run(sample, "train", "float64")[NAME]
+    at = np.arange(0, plain.size, 2)
+    low, high = np.full(at.size, -3.0), np.full(at.size, 5.0)
+    elements = {NAME: Undecided(at, low, high, plain.reshape(-1)[at], SHAPE)}
+    with take_ends(network, elements, "seed"):
+        taken = network.run(sample, "train", "float64")[NAME].reshape(-1)
+    np.testing.assert_allclose(taken[1::2], plain.reshape(-1)[1::2])
+    assert sorted({round(value, 9) for value in taken[at]}) == [-3.0, 5.0]
+
+
+def test_a_run_that_overflows_moves_nothing():
+    spread = Spread({"scalar": np.zeros(())})
+    assert not spread.widen({"scalar": np.array(np.inf)})
+    assert not spread.widen({"scalar": np.array(np.nan)})
+    assert spread.widen({"scalar": np.array(1.0)}, coarser=4.0)
+    assert not spread.widen({"scalar": np.array(4.0)})
+    assert spread.of("scalar") == 4.0
 
 
 def test_a_spread_is_that_of_the_row_and_nothing_for_what_no_run_moves():
