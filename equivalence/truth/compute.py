@@ -273,15 +273,15 @@ def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:
 
 def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     """The truth of one training step; its sensitivities leave out undecided elements."""
-    elements, ends = undecided.measure(measurement, WATCHED_PROBES, expected.near)
-    if not elements:
-        return expected
-    truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
-    truth.near, truth.undecided = expected.near, elements
-    probe(measurement, truth, range(WATCHED_PROBES))
-    for run in ends:  # they move what later optimisers of the step make
-        _widen(truth, truth.replace_undecided(run))
-    return truth
+    elements, moved = undecided.measure(measurement, WATCHED_PROBES, expected.near)
+    if elements:
+        truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
+        truth.near, truth.undecided = expected.near, elements
+        probe(measurement, truth, range(WATCHED_PROBES))
+        expected = truth
+    for trace in moved:
+        _widen(expected, expected.replace_undecided(trace))
+    return expected
 
 
 def _demand_finite(expected: Truth, sample: Sample) -> None:

@@ -7,9 +7,9 @@ runs may show other ones.
 
 The reference finds them. Its optimiser gets all gradients shifted up by more than rounding moves
 them, and then shifted down. The updates of an element in these runs are the range that it may
-have. An element is undecided if this range is wider than the usual update of its tensor, and out
-of proportion to the shift of its gradient. A candidate must then only be within the range. Nothing
-here depends on Adam.
+have. An element is steep if this range is out of proportion to the shift of its gradient. A steep
+element is undecided if the range is more than a share of the usual update of its tensor. A
+candidate must then only be within the range. Nothing here depends on Adam.
 
 Perturbed runs tell how far rounding moves a gradient, and so does the reference's own run. Where
 terms cancel to zero, as in a bias whose channel a BatchNorm centres later, no perturbation moves an
@@ -45,11 +45,16 @@ SHIFT_SPREADS = 32.0
 than the root mean square of their row."""
 
 PROPORTION_FACTOR = 2.0
-"""An element is undecided only if the range of its update exceeds this many times the range of its
-shifted gradients, each relative to the root mean square of its tensor."""
+"""An element is steep if the range of its update exceeds this many times the range of its shifted
+gradients, each relative to the root mean square of its tensor."""
+
+STEEP_SHARE = 2.0**-6
+"""A steep element is undecided if the range of its update exceeds this share of the root mean
+square of the update. A few elements just below it move by 2^-12 of that with a rounding."""
 
 MAX_SHARE = 0.5
-"""The share of an update's elements that may be undecided. With more, no element is excused: the
+"""The share of an update's elements that may be undecided. With more, only those are whose range
+exceeds the root mean square of the update. With more of these, no element is excused: the
 reference's own run then exceeds the budget, and the case is ill-posed."""
 
 
@@ -176,20 +181,30 @@ def _flat(parameter: torch.Tensor) -> torch.Tensor:
     return parameter.detach().clone().reshape(-1)
 
 
-def find(truth: np.ndarray, shifted: Sequence[np.ndarray], shift: np.ndarray) -> Undecided | None:
-    """The undecided elements of one update; None if it has none.
+def find(
+    truth: np.ndarray, shifted: Sequence[np.ndarray], shift: np.ndarray
+) -> tuple[Undecided | None, np.ndarray]:
+    """The undecided elements of one update; None if it has none. And the update moved by rounding.
 
     truth: the update. shifted: the updates by shifted gradients. shift: the shift of each
     gradient, relative to the root mean square of the gradients. All have the shape of the update.
+
+    The second is the update by gradients that are one spread larger, in steep elements that are
+    not undecided; all others are those of the truth.
     """
-    updates = [truth, *shifted]
+    updates, usual = [truth, *shifted], _root_mean_square(truth)
     low, high = np.minimum.reduce(updates), np.maximum.reduce(updates)
-    limit = _root_mean_square(truth) * np.maximum(1.0, PROPORTION_FACTOR * 2.0 * shift)
-    at = np.flatnonzero(high - low > limit)
-    if not 0 < at.size <= MAX_SHARE * truth.size:
-        return None
+    steep = high - low > usual * PROPORTION_FACTOR * 2.0 * shift
+    at = np.flatnonzero(steep & (high - low > STEEP_SHARE * usual))
+    if at.size > MAX_SHARE * truth.size:
+        steep = steep & (high - low > usual)
+        at = np.flatnonzero(steep)
+    if at.size > MAX_SHARE * truth.size:
+        return None, truth
+    moved = truth + np.where(steep, (high - low) / (2.0 * SHIFT_SPREADS), 0.0)
+    moved.reshape(-1)[at] = truth.reshape(-1)[at]
     elements = (values.reshape(-1)[at] for values in (low, high, truth))
-    return Undecided(at, *elements, truth.shape)
+    return Undecided(at, *elements, truth.shape) if at.size else None, moved
 
 
 def _root_mean_square(values: np.ndarray) -> float:
@@ -221,17 +236,19 @@ def measure(
         with take_ends(network, found, measurement.sample.name, "ends", probe):
             return run()
 
-    def look() -> dict[str, Undecided]:
+    def look() -> tuple[dict[str, Undecided], Trace]:
         shift = {name: SHIFT_SPREADS * spread.of(name) for name in spread.base}
         up, _ = run(shift=shift)
         down, _ = run(shift={name: -values for name, values in shift.items()})
-        found = {}
+        found, moved = {}, {}
         for name, change in shift.items():
             update, size = tensors.update(1, name), _root_mean_square(spread.base[name])
             if size > 0.0:  # else there is no gradient, and nothing to shift
                 shifted = [up[update], down[update]]
-                found[update] = find(truth[update], shifted, change / size)
-        return {name: elements for name, elements in found.items() if elements is not None}
+                elements, moved[update] = find(truth[update], shifted, change / size)
+                if elements is not None:
+                    found[update] = elements
+        return found, moved
 
     truth, gradients = run()
     spread = Spread(gradients)
@@ -240,12 +257,12 @@ def measure(
     own = measurement.sample.dtype
     coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[own], 1.0)
     spread.widen(run(dtype=own)[1], coarser)
-    found, ends = look(), []
+    (found, moved), ends = look(), []
     for _ in range(1, gradients.updates):
-        moved = [run_to_ends(probe) for probe in range(probes if found else 0)]
-        ends = [trace for trace, _ in moved]
-        farther = [spread.widen(gradients) for _, gradients in moved]
+        runs = [run_to_ends(probe) for probe in range(probes if found else 0)]
+        ends = [trace for trace, _ in runs]
+        farther = [spread.widen(gradients) for _, gradients in runs]
         if not any(farther):
             break
-        found = look()
-    return found, ends
+        found, moved = look()
+    return found, [moved, *ends]

@@ -197,14 +197,28 @@ def test_a_spread_is_that_of_the_row_and_nothing_for_what_no_run_moves():
 
 def test_only_elements_that_jump_are_undecided():
     truth = np.array([1.0, -1.0, 1.0, 1.0, 1.0])
-    little, slope, jump = np.full(5, 1e-3), np.full(5, 0.1), np.array([0.1, 2.0, 0.1, 0.1, 0.1])
-    assert find(truth, [truth - slope, truth + slope], little) is None
-    found = find(truth, [truth - slope, truth + jump], little)
+    little, slope, jump = np.full(5, 1e-3), np.full(5, 1e-3), np.array([0.0, 2.0, 0.0, 0.0, 0.0])
+    assert find(truth, [truth - slope, truth + slope], little)[0] is None
+    found, _ = find(truth, [truth - slope, truth + slope + jump], little)
     np.testing.assert_array_equal(found.at, [1])
-    assert (found.low[0], found.high[0]) == (-1.1, 1.0)
+    assert (found.low[0], found.high[0]) == (-1.001, 1.001)
     # In proportion to a gradient that rounding moves as much, and all of the tensor.
-    assert find(truth, [truth - 2.0 * jump, truth + 2.0 * jump], 2.0 * jump) is None
-    assert find(truth, [truth - 2.0, truth + 2.0], little) is None
+    assert find(truth, [truth - 2.0 * jump, truth + 2.0 * jump], 2.0 * jump)[0] is None
+    assert find(truth, [truth - 2.0, truth + 2.0], little)[0] is None
+
+
+def test_a_steep_element_is_undecided_or_moves_with_rounding():
+    truth, little = np.ones(4), np.full(4, 1e-6)
+    found, moved = find(truth, [truth, truth - [0.0, 0.0, 0.015, 0.016]], little)
+    np.testing.assert_array_equal(found.at, [3])
+    np.testing.assert_allclose(moved - truth, [0.0, 0.0, 0.015 / 64.0, 0.0])
+    # Where most elements are steep, only those that may jump are undecided, and no more moves.
+    found, moved = find(truth, [truth, truth - [2.0, 0.1, 0.1, 0.1]], little)
+    np.testing.assert_array_equal(found.at, [0])
+    np.testing.assert_array_equal(moved, truth)
+    found, moved = find(truth, [truth, truth - 2.0], little)
+    assert found is None
+    np.testing.assert_array_equal(moved, truth)
 
 
 def test_the_truth_takes_the_place_of_what_is_within_its_range():
