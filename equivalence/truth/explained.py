@@ -5,6 +5,7 @@ difference. A difference that is no sum of whole flips stays.
 """
 
 import itertools
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from equivalence.seeds import stream
 from equivalence.truth import likely
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
+from equivalence.truth.products import longest_sum
 
 TRIED = 16
 """Flips that are tried at a time: those that point best to where the gradients are off. Up to so
@@ -56,7 +58,8 @@ def explain(
     """The flips that explain the gradients of `trace`, and the truth with these flips.
 
     Returns None if no set of whole flips brings every gradient within the budget or, where further
-    flips do not help, within `CLOSE` budgets: rounding of sums may be what is left. Updates of
+    flips do not help, within `CLOSE` budgets or the square root of the number of terms in the
+    longest sum: rounding of sums may be what is left, see `accumulation.limit`. Updates of
     weights count like gradients, and so does all that follows the first update of a training. A
     flip that is not whole is left out, for instance one that changes next to nothing.
     Sensitivities, outputs and buffers stay as they are.
@@ -112,7 +115,9 @@ def explain(
             base = flip(chosen)
             residual = _fold(candidate, base, units)
         progress = np.linalg.norm(residual) <= PROGRESS * np.linalg.norm(before)
-        budget = BUDGET if progress else CLOSE * BUDGET
+        budget = BUDGET
+        if not progress and not within(base, budget):
+            budget = max(CLOSE * BUDGET, math.sqrt(longest_sum(measurement)))
         if within(base, budget):
             whole = set(itertools.compress(held, _are_whole(deltas, residual)))
             if not chosen <= whole:
