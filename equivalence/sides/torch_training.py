@@ -29,6 +29,11 @@ from equivalence.structure import torch_steps
 from equivalence.structure.weights import comparable
 from equivalence.targets import build
 
+FEW = 8
+"""Elements. A weight with fewer of them is not perturbed once more after an update: all of these
+perturbations might undo those that it began with, and an update would not show that it is rounded
+when it is stored."""
+
 
 class TorchTraining(TorchNetwork):
     """A PyTorch training step and its network. The step is built anew for every run.
@@ -181,7 +186,8 @@ def _storing(sample: Sample) -> Iterator[None]:
         with torch.no_grad():
             for index, parameter in enumerate(trained):
                 values = numbers(parameter)
-                stored = sample.updated(update, index, values)
+                few = values.size < FEW
+                stored = values if few else sample.updated(update, index, values)
                 if stored is not values:
                     parameter.copy_(torch.from_numpy(stored))
 

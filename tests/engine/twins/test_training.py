@@ -119,11 +119,24 @@ def test_weights_are_stored_once_more_after_every_update():
     plain = network.run(sample, "train", "float64")
     counted = Counted(sample)
     doubled = network.run(counted, "train", "float64")
-    assert counted.told == [(step, index) for step in range(1, STEPS + 1) for index in (0, 1)]
-    weight = sample.weight("bias", (3,))
-    assert np.allclose(doubled["update[1]:bias"], 2 * (weight + plain["update[1]:bias"]) - weight)
+    assert counted.told == [(step, 0) for step in range(1, STEPS + 1)]  # the kernel alone
+    name, weight = "update[1]:kernel", sample.weight("kernel", (3, 2, 3, 3))
+    assert np.allclose(doubled[name], 2 * (weight + plain[name]) - weight)
+    assert np.array_equal(doubled["update[1]:bias"], plain["update[1]:bias"])
     again = network.run(sample, "train", "float64")
-    assert np.array_equal(again["update[1]:bias"], plain["update[1]:bias"])
+    assert np.array_equal(again[name], plain[name])
+
+
+def test_every_perturbation_shows_how_storing_rounds_a_weight_of_few_elements():
+    """Two perturbations of a single element would undo each other in every second run."""
+    case, unit_roundoff = one_case(replace(GIVEN, configs=[{"learning_rate": 1e-9}])), 2.0**-24
+    sample, network = sides.draw(case, 0), sides.build_reference(case)
+    plain = network.run(sample, "train", "float64")
+    rounding = unit_roundoff * np.abs(sample.weight("bias", (3,)))
+    for probe in range(8):
+        run = network.run(Perturbed(sample, probe, unit_roundoff), "train", "float64")
+        for name in ("update[1]:bias", f"update[{STEPS}]:bias"):
+            np.testing.assert_allclose(np.abs(run[name] - plain[name]), rounding, rtol=1e-3)
 
 
 def test_a_perturbation_rounds_the_weights_of_each_update_otherwise():
