@@ -41,8 +41,9 @@ REPEATED = 0.5
 """The share of an error that may come again, on an average over the neighbours. Of a mistake nearly
 all does; of rounding nothing, but for chance: a seventh after 16 of them for a single number."""
 
-SURELY = 0.9
-"""The share from which on two neighbours are enough to call the error a mistake."""
+SURELY, SURE_AFTER = 0.9, 4
+"""The share from which on so many neighbours are enough to call the error a mistake. After two,
+rounding may look like one: a sum of equal terms is off by one of a few sizes."""
 
 HARDLY = 0.2
 """The share up to which `FEW` neighbours are enough to call the error rounding."""
@@ -192,4 +193,6 @@ def _repeated(shares: Sequence[tuple[float, float]]) -> float:
 def _clear(shares: Sequence[tuple[float, float]]) -> bool:
     """Whether these neighbours are enough to tell rounding from a mistake."""
     repeated = _repeated(shares)
-    return (len(shares) >= 2 and repeated > SURELY) or (len(shares) >= FEW and repeated <= HARDLY)
+    return (len(shares) >= SURE_AFTER and repeated > SURELY) or (
+        len(shares) >= FEW and repeated <= HARDLY
+    )

@@ -112,6 +112,15 @@ def test_the_share_of_an_error_that_comes_again():
     assert accumulation._share(first, np.array([math.nan, 0.0])) is None
 
 
+def test_neighbours_that_are_enough_to_tell():
+    """The worst element alone may come again by chance; the whole error of it then does not."""
+    again, other = (0.06, 0.95), (0.0, 0.1)
+    assert not accumulation._clear([again] * 3)
+    assert accumulation._clear([again] * 4)
+    assert not accumulation._clear([other] * 5)
+    assert accumulation._clear([other] * 6)
+
+
 def test_a_neighbour_out_of_the_domain_tells_nothing(monkeypatch):
     """With too few neighbours nothing is excused."""
     monkeypatch.setattr(accumulation, "_share", lambda *_: None)
