@@ -52,6 +52,10 @@ STEEP_SHARE = 2.0**-6
 """A steep element is undecided if the range of its update exceeds this share of the root mean
 square of the update. A few elements just below it move by 2^-12 of that with a rounding."""
 
+END_ROUNDINGS = 8.0
+"""For how many roundings a run counts in which all undecided elements take ends of their ranges.
+This is half a budget, since a candidate may take other ends."""
+
 MAX_SHARE = 0.5
 """The share of an update's elements that may be undecided. With more, only those are whose range
 exceeds the root mean square of the update. With more of these, no element is excused: the
@@ -86,7 +90,7 @@ class Spread:
 
         What is not finite tells nothing.
 
-        coarser: the factor by which the rounding that counts is coarser than that of the run.
+        coarser: how many times its difference counts.
         """
         farther = False
         for name, values in gradients.items():
@@ -260,9 +264,15 @@ def measure(
     (found, moved), ends = look(), []
     for _ in range(1, gradients.updates):
         runs = [run_to_ends(probe) for probe in range(probes if found else 0)]
-        ends = [trace for trace, _ in runs]
-        farther = [spread.widen(gradients) for _, gradients in runs]
+        ends = [_part(truth, trace) for trace, _ in runs]
+        farther = [spread.widen(gradients, 1.0 / END_ROUNDINGS) for _, gradients in runs]
         if not any(farther):
             break
         found, moved = look()
     return found, [moved, *ends]
+
+
+def _part(truth: Trace, ends: Trace) -> Trace:
+    """What one rounding is of a run that counts for `END_ROUNDINGS`."""
+    floating = {name: values for name, values in truth.items() if values.dtype.kind == "f"}
+    return {name: own + (ends[name] - own) / END_ROUNDINGS for name, own in floating.items()}
