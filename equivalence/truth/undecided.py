@@ -85,16 +85,16 @@ class Spread:
         self.base = base
         self._moved = {name: np.zeros_like(values) for name, values in base.items()}
 
-    def widen(self, gradients: Gradients, coarser: float = 1.0) -> bool:
+    def widen(self, gradients: Gradients, times: float = 1.0) -> bool:
         """Add the gradients of one more run; whether an element moves farther than in the others.
 
         What is not finite tells nothing.
 
-        coarser: how many times its difference counts.
+        times: how many times what moves counts.
         """
         farther = False
         for name, values in gradients.items():
-            moved = coarser * np.abs(values - self.base[name])
+            moved = times * np.abs(values - self.base[name])
             moved = np.where(np.isfinite(moved), moved, 0.0)
             farther |= bool((moved > self._moved[name]).any())
             np.maximum(self._moved[name], moved, self._moved[name])

@@ -181,7 +181,7 @@ def test_a_run_that_overflows_moves_nothing():
     spread = Spread({"scalar": np.zeros(())})
     assert not spread.widen({"scalar": np.array(np.inf)})
     assert not spread.widen({"scalar": np.array(np.nan)})
-    assert spread.widen({"scalar": np.array(1.0)}, coarser=4.0)
+    assert spread.widen({"scalar": np.array(1.0)}, times=4.0)
     assert not spread.widen({"scalar": np.array(4.0)})
     assert spread.of("scalar") == 4.0
 
