@@ -312,14 +312,17 @@ DOORS = {
     },
     "widens a sensitivity": {
         "truth/compute.py": 8,
-        "truth/undecided.py": 1,  # of gradients, to find what is undecided
+        # of gradients, to find what is undecided: by perturbed runs, by the reference's own, and
+        # by runs in which what is undecided for an earlier optimiser takes other values
+        "truth/undecided.py": 3,
         "pipelines/compare.py": 3,
         "diagnosis/in_situ.py": 1,
         "statements/same.py": 2,  # of values within a run, for a diagnosis
         "statements/watched.py": 1,
     },
     "takes the truth for what rounding decides": {
-        "truth/compute.py": 4,
+        # the last of them in runs that widen: updates moved by one rounding of their gradient
+        "truth/compute.py": 5,
         "truth/explained.py": 1,
         "twins/compare.py": 1,
         "twins/kernels.py": 2,  # of the candidate's runs in PyNative mode
