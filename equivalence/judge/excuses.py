@@ -77,7 +77,7 @@ BRANCH_FLIPS = Excuse(
 ACCUMULATION = Excuse(
     "accumulation",
     "the rounding of long sums, which is another one at every neighbouring sample",
-    "at most 4 budgets, √n for n terms, or 4 times the reference's own error",
+    "at most 4 budgets, 2 √n for n terms, or 4 times the reference's own error",
 )
 DECLARED_DIFFERENCE = Excuse(
     "declared_difference",

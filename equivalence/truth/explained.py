@@ -5,7 +5,6 @@ difference. A difference that is no sum of whole flips stays.
 """
 
 import itertools
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.precision import BUDGET, rounding_of_sum
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
 from equivalence.seeds import stream
@@ -58,11 +57,10 @@ def explain(
     """The flips that explain the gradients of `trace`, and the truth with these flips.
 
     Returns None if no set of whole flips brings every gradient within the budget or, where further
-    flips do not help, within `CLOSE` budgets or the square root of the number of terms in the
-    longest sum: rounding of sums may be what is left, see `accumulation.limit`. Updates of
-    weights count like gradients, and so does all that follows the first update of a training. A
-    flip that is not whole is left out, for instance one that changes next to nothing.
-    Sensitivities, outputs and buffers stay as they are.
+    flips do not help, within `rounding_of_sum` of the longest sum: that may be what is left, see
+    `accumulation`. Updates of weights count like gradients, and so does all that follows the first
+    update of a training. A flip that is not whole is left out, for instance one that changes next
+    to nothing. Sensitivities, outputs and buffers stay as they are.
 
     Of more than `TRIED` activations those are tried that `likely` points to; all of them in a
     training, of which it knows nothing. Each turn takes two runs for that, one for each flip that
@@ -117,7 +115,7 @@ def explain(
         progress = np.linalg.norm(residual) <= PROGRESS * np.linalg.norm(before)
         budget = BUDGET
         if not progress and not within(base, budget):
-            budget = max(CLOSE * BUDGET, math.sqrt(longest_sum(measurement)))
+            budget = rounding_of_sum(longest_sum(measurement))
         if within(base, budget):
             whole = set(itertools.compress(held, _are_whole(deltas, residual)))
             if not chosen <= whole:

@@ -21,7 +21,8 @@ from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.ill_posed import HALF
-from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.norms import distance
+from equivalence.judge.precision import BUDGET, CLOSE, rounding_of_sum
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.record import candidates
 from equivalence.runs.comparison import Comparison
@@ -66,12 +67,23 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     runs = environment.installed("torch") and not candidates.active(case)
     if case.alone or judgement.ill_posed or not runs:
         return None
-    if not any(verdict.needed <= limit(verdict, math.inf) for verdict in judgement.differing):
+
+    halves = {v: _half(made, v, drawn.unit_roundoff) for v in judgement.differing}
+
+    def explained(terms: float) -> dict[str, float]:
+        limits = {verdict: limit(verdict, half, terms) for verdict, half in halves.items()}
+        return {each.name: most for each, most in limits.items() if each.needed <= most}
+
+    if not explained(math.inf):
         return None
     with blaming("reference", case.name):
         measurement = drawn.measurement(made.reference.sample)
-        terms = _terms(measurement, judgement)
-    within = {v.name: limit(v, terms) for v in judgement.differing if v.needed <= limit(v, terms)}
+        # The length of the sums takes a run, and cannot matter for errors that need none.
+        within = explained(0.0)
+        if len(within) < len(halves):
+            from equivalence.truth.products import longest_sum  # torch is there
+
+            within = explained(longest_sum(measurement))
     if not within:
         return None
     expected = {
@@ -92,33 +104,30 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     repeated = {
         name for (name, _), each in shares.items() if len(each) < FEW or _repeated(each) > REPEATED
     }
-    explained = {name: within[name] for name in within if name not in repeated}
-    return replace(made, judgement=_allow(judgement, explained)) if explained else None
+    allowed = {name: within[name] for name in within if name not in repeated}
+    return replace(made, judgement=_allow(judgement, allowed)) if allowed else None
 
 
-def limit(verdict: TensorVerdict, terms: float) -> float:
+def limit(verdict: TensorVerdict, half: float, terms: float) -> float:
     """The largest error of a tensor that rounding of sums may explain, in roundings.
 
-    It is 4 budgets; or the square root of `terms`, the number of terms in the longest sum, since a
-    sum that runs through n terms is off by about sqrt(n) roundings (Higham and Mary, "A new
-    approach to probabilistic rounding error analysis", 2019); or 4 times the error of the
+    It is that of a sum of `terms` terms, the longest of the reference; or 4 times the error of the
     reference's own run, but not more than `terms`: n terms are off by less than n roundings. It is
-    less than half of the truth, and 0 for a tensor with a problem.
+    less than `half`, half of what the verdict is about, and 0 for a tensor with a problem.
     """
-    if verdict.problem or not verdict.reach:
+    if verdict.problem:
         return 0.0
-    own = min(CLOSE * verdict.own_error, terms)
-    largest = max(CLOSE * BUDGET, math.sqrt(terms), own)
-    return min(largest, HALF * verdict.budget / verdict.reach)
+    return min(max(rounding_of_sum(terms), min(CLOSE * verdict.own_error, terms)), half)
 
 
-def _terms(measurement: "Measurement", judgement: Judgement) -> float:
-    """The terms of the reference's longest sum; 0 where they cannot matter."""
-    if all(verdict.needed <= limit(verdict, 0.0) for verdict in judgement.differing):
+def _half(made: Comparison, verdict: TensorVerdict, unit_roundoff: float) -> float:
+    """Half of the part of the truth that differs most, in roundings; 0 for zeros and no numbers."""
+    tensor = made.reference.expected.get(verdict.name)
+    if tensor is None or tensor.truth.dtype.kind != "f":
         return 0.0
-    from equivalence.truth.products import longest_sum  # torch is there
-
-    return longest_sum(measurement)
+    part = verdict.part(tensor)
+    share = part.share(distance(part.truth, part.truth), unit_roundoff)
+    return HALF / share if share else 0.0
 
 
 def _allow(judgement: Judgement, limits: dict[str, float]) -> Judgement:

@@ -1,6 +1,7 @@
 """Rounding of long sums is told from a mistake by neighbouring samples."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
+from equivalence.judge.expected import Expected
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
 from equivalence.sample import Neighbour
@@ -82,25 +84,43 @@ def test_half_precision_is_no_accumulation(rows):
 
 
 def verdict(**figures) -> TensorVerdict:
-    figures = {"error": 20.0, "worst": 20.0, "own_error": 1.0, "reach": 2e-6} | figures
+    figures = {"error": 20.0, "worst": 20.0, "own_error": 1.0} | figures
     return TensorVerdict("gradient:bias", 16.0, **figures)
 
 
 @pytest.mark.parametrize(
-    ("figures", "terms", "limit"),
+    ("figures", "half", "terms", "limit"),
     [
-        ({}, 100.0, 64.0),
-        ({}, 90000.0, 300.0),  # a sum that runs through n terms is off by sqrt(n) roundings
-        ({"own_error": 100.0}, 1000.0, 400.0),
-        ({"own_error": 100.0}, 300.0, 300.0),
-        ({"own_error": 100.0}, 10.0, 64.0),
-        ({"reach": 0.25}, math.inf, 32.0),  # half of the tensor
-        ({"problem": "shape"}, math.inf, 0.0),
-        ({"reach": 0.0}, math.inf, 0.0),
+        ({}, math.inf, 100.0, 64.0),
+        ({}, math.inf, 90000.0, 600.0),  # a sum that runs through n terms
+        ({"own_error": 100.0}, math.inf, 1000.0, 400.0),
+        ({"own_error": 100.0}, math.inf, 300.0, 300.0),
+        ({"own_error": 100.0}, math.inf, 10.0, 64.0),
+        ({}, 32.0, math.inf, 32.0),
+        ({"problem": "shape"}, math.inf, math.inf, 0.0),
     ],
 )
-def test_the_largest_error_that_sums_explain(figures, terms, limit):
-    assert accumulation.limit(verdict(**figures), terms) == limit
+def test_the_largest_error_that_sums_explain(figures, half, terms, limit):
+    assert accumulation.limit(verdict(**figures), half, terms) == limit
+
+
+@pytest.mark.parametrize(
+    ("name", "faint", "half"),
+    [
+        ("output", False, 2.0**22),  # of a rounding of 2^-24 of 4, and as much sensitivity
+        ("output", True, 2.0**21),  # of a rounding of 2^-31 of the faint element, 2^-9
+        ("labels", False, 0.0),
+        ("zeros", False, 0.0),
+        ("missing", False, 0.0),
+    ],
+)
+def test_half_of_what_differs(name, faint, half):
+    output = Expected.whole(np.array([4.0, 2.0**-9]))
+    output.widen(np.array([4.0 + 2.0**-22, 2.0**-9 + 3 * 2.0**-33]))
+    others = {"labels": Expected.whole(np.arange(3)), "zeros": Expected.whole(np.zeros(3))}
+    made = SimpleNamespace(reference=SimpleNamespace(expected={"output": output, **others}))
+    differs = TensorVerdict(name, 16.0, faint=faint)
+    assert accumulation._half(made, differs, 2.0**-24) == pytest.approx(half, rel=1e-6)
 
 
 def test_the_share_of_an_error_that_comes_again():
