@@ -47,6 +47,9 @@ FOLD_SIZE = 1 << 16
 """Elements. Gradients with more elements in all are folded to so many random signed sums, so that
 the changes by `MOST` flips fit in 32 MiB. Gradients with fewer are kept as they are."""
 
+BLOCK = 64 * FOLD_SIZE
+"""Elements that are folded at a time, so that no copy of a large gradient is made."""
+
 
 def explain(
     measurement: Measurement,
@@ -170,14 +173,14 @@ def _fold(one: Trace, two: Trace, units: Mapping[str, float]) -> np.ndarray:
     """
     folded, coins, start = np.zeros(FOLD_SIZE), stream("fold"), 0
     for name, unit in units.items():
-        change = (one[name].astype(np.float64) - two[name]).reshape(-1)
-        change[~np.isfinite(change)] = 0.0  # the judge compares these
-        bits = np.frombuffer(coins.bytes(-(-change.size // 8)), np.uint8)
-        change *= 1.0 - 2.0 * np.unpackbits(bits, count=change.size)
-        rows = -(-change.size // FOLD_SIZE)
-        summed = np.zeros(rows * FOLD_SIZE)
-        summed[: change.size] = change
-        if unit:
-            folded += np.roll(summed.reshape(rows, FOLD_SIZE).sum(0) / unit, start)
-        start += change.size
+        left, right = one[name].reshape(-1), two[name].reshape(-1)
+        for at in range(0, left.size, BLOCK):
+            change = left[at : at + BLOCK].astype(np.float64) - right[at : at + BLOCK]
+            change[~np.isfinite(change)] = 0.0  # the judge compares these
+            bits = np.frombuffer(coins.bytes(-(-change.size // 8)), np.uint8)
+            change *= 1.0 - 2.0 * np.unpackbits(bits, count=change.size)
+            rows = np.pad(change, (0, -change.size % FOLD_SIZE)).reshape(-1, FOLD_SIZE)
+            if unit:
+                folded += np.roll(rows.sum(0) / unit, start)
+        start += left.size
     return folded

@@ -195,17 +195,22 @@ class Pointers:
     ) -> np.ndarray:
         """The product of each flip's change with `along`, both in units of each gradient, (near,).
 
-        It is NaN where the cotangent of the activation is not known.
+        It is NaN where the cotangent of the activation is not known. Overwrites `along`, which may
+        be as large as all weights.
         """
         sample = self.measurement.sample
         inputs, weights = self._split(along)
         values = dict(zip(sample.arguments.names, sample.inputs(), strict=True))
-        held = [values[name] for name in inputs]
-        held += [sample.weight(name, change.shape) for name, change in weights.items()]
-        step = STEP * _norm(held) / (_norm([*inputs.values(), *weights.values()]) or 1.0)
-        by = ({name: step * change for name, change in each.items()} for each in (inputs, weights))
+        held = itertools.chain(
+            (values[name] for name in inputs),
+            (sample.weight(name, change.shape) for name, change in weights.items()),
+        )
+        changes = [*inputs.values(), *weights.values()]
+        step = STEP * _norm(held) / (_norm(changes) or 1.0)
+        for change in changes:
+            change *= step
         moved = Reached(self.near)
-        shifted = Moved(sample, *by)
+        shifted = Moved(sample, inputs, weights)
         self.measurement.forward(shifted, _within(self.near, flipped, moved))
         # The flip of a window takes its gap away, whichever of the two entries comes first.
         rises = [f.operator != POOLING and f.other > f.taken for f in self.near]
@@ -213,13 +218,17 @@ class Pointers:
         return np.where(rises, 1.0, -1.0) * slopes * here.cotangents
 
     def _split(self, along: Mapping[str, np.ndarray]) -> tuple[Trace, Trace]:
-        """How inputs, and how weights are moved along the gradients, each by its own name."""
+        """How inputs, and how weights are moved along the gradients, each by its own name.
+
+        Overwrites `along`.
+        """
         inputs = {tensors.input_gradient(n): n for n in self.measurement.sample.arguments.names}
         prefix, moves = tensors.parameter_gradient(""), ({}, {})
         for name, values in along.items():
             of_weight = name not in inputs
             own = name.removeprefix(prefix) if of_weight else inputs[name]
-            moves[of_weight][own] = values / self.units[name]
+            moves[of_weight][own] = values = np.asarray(values)
+            values /= self.units[name]
         return moves
 
 

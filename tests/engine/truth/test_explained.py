@@ -216,6 +216,16 @@ def test_folding_keeps_products_of_large_gradients_nearly():
     assert np.allclose(difference, folded[1] - folded[0], atol=1e-9)
 
 
+def test_folding_block_by_block_changes_no_sum(monkeypatch):
+    rng = np.random.default_rng(0)
+    sizes = {"a": 5 * explaining.FOLD_SIZE + 3, "b": explaining.FOLD_SIZE + 1}
+    one = {name: rng.standard_normal(size) for name, size in sizes.items()}
+    units, zeros = dict.fromkeys(sizes, 1.0), {name: np.zeros(size) for name, size in sizes.items()}
+    whole = explaining._fold(one, zeros, units)
+    monkeypatch.setattr(explaining, "BLOCK", 2 * explaining.FOLD_SIZE)
+    assert np.allclose(explaining._fold(one, zeros, units), whole, atol=1e-12)
+
+
 def off_by(known, roundings, seed=0):
     """What a run may be off by in every gradient, in random directions."""
     rng, off = np.random.default_rng(seed), {}

@@ -106,7 +106,8 @@ def test_products_are_those_of_the_changes_by_each_flip(measurement, near, flips
     along = {name: rng.standard_normal(base[name].shape) for name in units}
     here, mask = Reached(near), [number in chosen for number in range(len(near))]
     measurement.run(watch=likely._within(near, mask, here))
-    told = Pointers(measurement, near, units)._products(along, here, mask)
+    overwritten = {name: values.copy() for name, values in along.items()}
+    told = Pointers(measurement, near, units)._products(overwritten, here, mask)
     tried = set(some(near, 6)) - set(chosen)
     for number in tried:
         change = apart(flipped(measurement, near, {*chosen, number}), base, units)
