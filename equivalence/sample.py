@@ -43,7 +43,7 @@ class Sample:
     row_redraws: how often rows of a weight have been replaced since then.
     rows_redrawn: for each of those times, the weight's name, the rows, and the time's number.
     shifts: parameter name -> constants added to it, which move activations away from the kinks of
-    the network (see `sides/kinks.py`).
+    the network (see `kinks/watch.py`).
     """
 
     def __init__(

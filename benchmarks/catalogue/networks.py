@@ -1,4 +1,4 @@
-"""Transformers, a U-Net, a detection head and a GAN."""
+"""Transformers, a U-Net, a detection head, a GAN, and activations with kinks that are no ReLU."""
 
 from equivalence.declare.draws import Draw, integers, normal
 from equivalence.declare.twin import Twin
@@ -7,7 +7,12 @@ PT, MS = "benchmarks.catalogue.pt.networks:", "benchmarks.catalogue.ms.networks:
 
 
 def network(
-    name: str, attribute: str, inputs: list[Draw], phases: tuple[str, ...], **arguments
+    name: str,
+    attribute: str,
+    inputs: list[Draw],
+    phases: tuple[str, ...],
+    rename: dict[str, str] | None = None,
+    **arguments,
 ) -> Twin:
     """A network that both sides write by hand."""
     return Twin(
@@ -18,7 +23,14 @@ def network(
         configs=(arguments,),
         phases=phases,
         executions=("pynative",),
+        rename=rename or {},
     )
+
+
+def plain(kind: str) -> Twin:
+    """Ten layers of convolution, BatchNorm and an activation with kinks that is no ReLU."""
+    x, slopes = normal(8, 3, 96, 96), {"w": "weight"} if kind == "prelu" else {}
+    return network(f"plain_{kind}", "Plain", [x], ("train",), slopes, kind=kind, channels=48)
 
 
 def gan(steps: int) -> Twin:
@@ -62,4 +74,5 @@ TWINS = (
     ),
     gan(1),
     gan(3),
+    *map(plain, ("clamp", "hardswish", "leaky_relu", "prelu")),
 )

@@ -7,7 +7,6 @@ torch_constants: the buffers that keep what a constructor made.
 torch_modes: the precision and the rounding of a PyTorch run.
 mindspore_pullback: differentiates a MindSpore network, and what its cells give in a run.
 torch_training, mindspore_training: the same of training steps.
-kinks: finds where a PyTorch run is not differentiable.
 accurate: runs MindSpore with kernels that give what float64 gives.
 rehearsal: runs MindSpore on the CPU with the rounding of another device.
 """

@@ -14,12 +14,12 @@ from equivalence import nesting, torchvision_schemas
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.kinks.settler import Settler
+from equivalence.kinks.watch import KinkWatch, Margins, few, margins_of
 from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
-from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.kinks import KinkWatch, Margins, Settler, few, margins_of
 from equivalence.sides.torch_constants import Constants, numbers
 from equivalence.sides.torch_modes import (
     RoundConstants,
@@ -82,7 +82,7 @@ class TorchNetwork:
         self, target: str, arguments: Mapping[str, Any], place: Place = CPU, empty: bool = False
     ):
         self.place, self.device = place, beside(place)
-        self.draws = TorchDraws()
+        self.draws = torch_draws.TorchDraws()
         make = functools.partial(build, target, arguments)
         make = functools.partial(without_values, make) if empty else make
         with on(self.device), SkipInitialisation():

@@ -9,7 +9,7 @@ from torch.autograd.graph import Node
 from torch.backends import cuda
 
 from equivalence import nesting
-from equivalence.sides.kinks import Uncompiled
+from equivalence.kinks.watch import Uncompiled
 from equivalence.statements.calls import Code, Place, Recording, Spot
 
 

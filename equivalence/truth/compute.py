@@ -13,9 +13,9 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, CLOSE, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth, nothing_to_compare
+from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
 from equivalence.seeds import seed_of
-from equivalence.sides.kinks import KinkWatch
 from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import Watch
 from equivalence.truth import flips, undecided

@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 from equivalence.judge.truth import Flip
-from equivalence.sides.kinks import HARDTANH, KINKED, POOL, Uncompiled, bounds, pooling
+from equivalence.kinks.operators import KINKS, POOL, has_kink, kink_of, pooling, quantity_of
+from equivalence.kinks.watch import Uncompiled
 from equivalence.truth.measurement import Measurement
 
 aten = torch.ops.aten
@@ -81,13 +82,14 @@ class _Locator(Uncompiled):
         self._inside.pop()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func not in KINKED:
+        if not has_kink(func, args):
             return func(*args, **(kwargs or {}))
         indices = [index for place, index in self.near if place == self._place]
-        quantity = KINKED[func](args).clone() if indices else None  # before an in-place operator
+        # Before an operator overwrites its input.
+        quantity = quantity_of(func, args).clone() if indices else None
         result = func(*args, **(kwargs or {}))
         layer = self._inside[-1] if self._inside else ""
-        name = func.overloadpacket.__name__.rstrip("_")
+        name = func.overloadpacket.__name__.strip("_").removesuffix("_kernel")
         operator = POOLING if func is POOL else name
         self.calls[layer, operator] += 1
         for index in indices:
@@ -126,11 +128,9 @@ def _runner_up(args: tuple, index: tuple[int, ...], winner: int) -> int:
 
 def _across(func, args: tuple, value: torch.Tensor, above: bool) -> torch.Tensor:
     """The nearest value on this side of the kink that `value` is next to."""
-    kink = 0.0
-    if func in HARDTANH:
-        low, high = bounds(args)
-        upper = abs(float(value) - low) > abs(float(value) - high)
-        kink, above = (high, not above) if upper else (low, above)
+    kink, *upper = KINKS[func].points(args)
+    if upper and abs(float(value) - kink) > abs(float(value) - upper[0]):
+        kink, above = upper[0], not above
     if not kink:
         tiny = torch.finfo(value.dtype).tiny
         return torch.full_like(value, tiny if above else -tiny)
@@ -139,9 +139,9 @@ def _across(func, args: tuple, value: torch.Tensor, above: bool) -> torch.Tensor
 
 
 class Copied:
-    """The copy that autograd makes of the input of a hardtanh that overwrites it.
+    """The copy that autograd makes of an input that an operator with a kink overwrites.
 
-    Its backward pass reads the copy. Other operators with a kink keep their result, or the input.
+    The backward pass reads the copy.
     """
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class Copied:
         """Take note of an operator that has run."""
         if func is aten.clone.default:
             self._last = args[0].data_ptr(), result
-        elif func is aten.hardtanh_.default:
+        elif (kink := kink_of(func, args)) and kink.keeps == "copy":
             self._last = None
 
     def of(self, x: torch.Tensor) -> torch.Tensor:
@@ -185,14 +185,14 @@ class Branches(Uncompiled):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         branches = ()
-        if func in KINKED:
+        if has_kink(func, args):
             branches = self._branches.get(self._place, ())
             self._place += 1
         if func is not POOL:
             # In place, since some operators keep their argument for the backward pass.
             for index, above in branches:
                 here = args[0][index]
-                if (KINKED[func]((here, *args[1:])) > 0) != bool(above):
+                if (quantity_of(func, (here, *args[1:])) > 0) != bool(above):
                     moved = _across(func, args, here, bool(above))
                     args[0][index] = self._copied.of(args[0])[index] = moved
             result = func(*args, **(kwargs or {}))

@@ -18,9 +18,10 @@ import torch
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
+from equivalence.kinks.operators import KINKS, POOL, Kink, has_kink, kink_of
+from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import Moved
 from equivalence.seeds import stream
-from equivalence.sides.kinks import HARDTANH, KINKED, POOL, Uncompiled
 from equivalence.truth.flips import POOLING, Branches, Copied
 from equivalence.truth.measurement import Measurement
 
@@ -34,16 +35,18 @@ aten = torch.ops.aten
 
 
 class Reached(Uncompiled):
-    """Keeps the kink quantity of chosen activations, and the cotangent that reaches each.
+    """Keeps what goes into operators at chosen activations, and the cotangent that reaches each.
 
-    near: the activations. quantities, cotangents: their values, (near,); a cotangent stays NaN
-    where the operator's backward pass is not recognised.
+    near: the activations. quantities: what goes in; of a window one entry less the other. gains: by
+    how much the slope is larger where the kink quantity is positive. cotangents: NaN where the
+    backward pass of the operator was not seen. All are (near,).
     """
 
     def __init__(self, near: Sequence[Flip]):
         super().__init__()
         self.near = near
         self.quantities = np.full(len(near), np.nan)
+        self.gains = np.ones(len(near))
         self.cotangents = np.full(len(near), np.nan)
         self._numbers: dict[int, list[int]] = {}
         for number, flip in enumerate(near):
@@ -62,31 +65,36 @@ class Reached(Uncompiled):
             for place, numbers in self._numbers.items()
         }
         self._kept: dict[tuple, int] = {}
-        self._signs: dict[int, int] = {}
+        self._factors: dict[int, int] = {}
         self._copied = Copied()
         self._place = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         place = None
-        if func in KINKED:
+        if has_kink(func, args):
             place, self._place = self._place, self._place + 1
-        if place in self._numbers:
-            self.quantities[self._numbers[place]] = self._quantity(place, func, args[0])
-        result = func(*args, **(kwargs or {}))
-        if place in self._numbers:
-            self._kept[_kept_by(func, args, result, self._copied.of(args[0]))] = place
+        if place not in self._numbers:
+            result = func(*args, **(kwargs or {}))
+        else:
+            numbers, kink = self._numbers[place], kink_of(func, args)
+            self.quantities[numbers] = self._quantity(place, func, args[0])
+            if kink:
+                self.gains[numbers] = kink.gain(_elements(args, self._indices[place]))
+            result = func(*args, **(kwargs or {}))
+            self._kept[_kept_by(kink, args, result, self._copied.of(args[0]))] = place
         self._copied.meet(func, args, result)
         self._meet(func, args, result)
         return result
 
     def _meet(self, func, args: tuple, result: object) -> None:
         """Keep the cotangents if this is the backward pass of an operator with a kink."""
-        if func is aten.sgn.default:
+        if func in FACTORS:
             if (place := self._kept.get(_key(func, args[0]))) is not None:
-                self._signs[result.data_ptr()] = place
+                self._factors[result.data_ptr()] = place
         elif func is aten.mul.Tensor and isinstance(args[1], torch.Tensor):
-            place = self._signs.pop(args[1].data_ptr(), None)
-            self._keep(place, args[0])
+            self._keep(self._factors.pop(args[1].data_ptr(), None), args[0])
+        elif func is aten.where.self:
+            self._keep(self._factors.pop(args[0].data_ptr(), None), args[1])
         elif func in BACKWARD:
             self._keep(self._kept.get(_key(func, args[BACKWARD[func]])), args[0])
 
@@ -113,29 +121,35 @@ def _at(values: torch.Tensor, indices: tuple[np.ndarray, ...]) -> np.ndarray:
     return values[indices].double().cpu().numpy()
 
 
+def _elements(args: tuple, indices: tuple[np.ndarray, ...]) -> tuple:
+    """The arguments of an operator by element, with these elements of every tensor."""
+    x = args[0]
+    return tuple(
+        torch.broadcast_to(arg, x.shape)[indices].double().cpu() if torch.is_tensor(arg) else arg
+        for arg in args
+    )
+
+
+POOL_BACKWARD = aten.max_pool2d_with_indices_backward.default
+
+FACTORS = (aten.sgn.default, aten.ge.Scalar, aten.le.Scalar)
+"""Backward passes of several operators begin with them: a factor or a mask of the cotangent."""
+
 BACKWARD = {
-    aten.threshold_backward.default: 1,
-    aten.leaky_relu_backward.default: 1,
-    aten.hardtanh_backward.default: 1,
-    aten.max_pool2d_with_indices_backward.default: 7,
-}
+    kink.backward: kink.position for kink in KINKS.values() if kink.backward not in FACTORS
+} | {POOL_BACKWARD: 7}
 """Backward operator -> the position of the argument that the forward operator kept for it."""
 
 
-def _kept_by(func, args: tuple, result: object, copy: torch.Tensor) -> tuple:
+def _kept_by(kink: Kink | None, args: tuple, result: object, copy: torch.Tensor) -> tuple:
     """What tells the tensor that an operator keeps for its backward pass.
 
-    copy: the input, or the copy that an operator which overwrites it keeps.
+    kink: None for a max pooling. copy: of an input that is overwritten.
     """
-    if func is POOL:
-        return _key(aten.max_pool2d_with_indices_backward.default, result[1])
-    if func is aten.leaky_relu.default:
-        return _key(aten.leaky_relu_backward.default, args[0])
-    if func in HARDTANH:
-        return _key(aten.hardtanh_backward.default, copy)
-    if func is aten.abs.default:
-        return _key(aten.sgn.default, args[0])
-    return _key(aten.threshold_backward.default, result)
+    if kink is None:
+        return _key(POOL_BACKWARD, result[1])
+    kept = {"input": args[0], "result": result, "copy": copy}[kink.keeps]
+    return _key(kink.backward, kept)
 
 
 def _key(func, tensor: torch.Tensor) -> tuple:
@@ -215,7 +229,7 @@ class Pointers:
         # The flip of a window takes its gap away, whichever of the two entries comes first.
         rises = [f.operator != POOLING and f.other > f.taken for f in self.near]
         slopes = (moved.quantities - here.quantities) / step
-        return np.where(rises, 1.0, -1.0) * slopes * here.cotangents
+        return np.where(rises, 1.0, -1.0) * here.gains * slopes * here.cotangents
 
     def _split(self, along: Mapping[str, np.ndarray]) -> tuple[Trace, Trace]:
         """How inputs, and how weights are moved along the gradients, each by its own name.

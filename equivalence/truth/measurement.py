@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from equivalence.judge.tensors import Trace
+from equivalence.kinks.watch import Margins
 from equivalence.sample import Perturbed, Sample
-from equivalence.sides.kinks import Margins
 from equivalence.sides.torch_network import TorchNetwork, Watch
 
 WATCHED_PROBES = 2

@@ -6,8 +6,8 @@ import math
 import torch
 from torch.overrides import TorchFunctionMode
 
+from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import Sample
-from equivalence.sides.kinks import Uncompiled
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth.measurement import Measurement
 

@@ -27,7 +27,7 @@ BESIDE = (
 """Modules of the engine that are in no room, and import no framework either."""
 
 TORCH = (
-    *("sides/torch_*.py", "sides/kinks.py", "truth/*.py", "distributed/rank_torch.py"),
+    *("sides/torch_*.py", "kinks/*.py", "truth/*.py", "distributed/rank_torch.py"),
     "bylayer/torch_parts.py",
 )
 MINDSPORE = (

@@ -24,6 +24,7 @@ LEVELS = (
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),
     ("structure", "stand_ins"),
+    ("kinks",),
     ("sides",),
     ("truth",),
     ("record", "pipelines", "initials", "distributed", "convert"),

@@ -249,3 +249,37 @@ class GanStep(nn.Cell):
         loss = ops.depend(loss, self.of_discriminator(gradients))
         _, gradients = self.fool(real, ops.depend(noise, loss))
         return ops.depend(loss, self.of_generator(gradients))
+
+
+class Clamp(nn.Cell):
+    """A ReLU by hand."""
+
+    def construct(self, x):
+        return ops.clamp(x, min=0.0)
+
+
+def activation(kind: str, channels: int) -> nn.Cell:
+    """An activation with kinks that is no ReLU."""
+    if kind == "prelu":
+        return nn.PReLU(channels)
+    if kind == "clamp":
+        return Clamp()
+    return nn.LeakyReLU(0.2) if kind == "leaky_relu" else nn.HSwish()
+
+
+class Plain(nn.Cell):
+    """N,3,H,W -> N,10: ten layers of a convolution, a BatchNorm and an activation."""
+
+    def __init__(self, kind: str, channels: int):
+        super().__init__()
+        layers = []
+        for number in range(10):
+            stride = 2 if number in (2, 4) else 1
+            wide = channels if number else 3
+            layers.append(conv2d(wide, channels, 3, stride, padding=1))
+            layers += [nn.BatchNorm2d(channels), activation(kind, channels)]
+        self.features = nn.SequentialCell(*layers)
+        self.classifier = nn.Dense(channels * 36, 10)
+
+    def construct(self, x):
+        return self.classifier(ops.avg_pool2d(self.features(x), 4, 4).flatten(start_dim=1))

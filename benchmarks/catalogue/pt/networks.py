@@ -236,3 +236,37 @@ class GanStep(nn.Module):
         self.network(real, noise).backward()
         self.of_generator.step()
         return loss.detach()
+
+
+class Clamp(nn.Module):
+    """A ReLU by hand."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(min=0.0)
+
+
+def activation(kind: str, channels: int) -> nn.Module:
+    """An activation with kinks that is no ReLU."""
+    if kind == "prelu":
+        return nn.PReLU(channels)
+    if kind == "clamp":
+        return Clamp()
+    return nn.LeakyReLU(0.2, inplace=True) if kind == "leaky_relu" else nn.Hardswish(inplace=True)
+
+
+class Plain(nn.Module):
+    """N,3,H,W -> N,10: ten layers of a convolution, a BatchNorm and an activation."""
+
+    def __init__(self, kind: str, channels: int):
+        super().__init__()
+        layers: list[nn.Module] = []
+        for number in range(10):
+            stride = 2 if number in (2, 4) else 1
+            wide = channels if number else 3
+            layers.append(nn.Conv2d(wide, channels, 3, stride, padding=1, bias=False))
+            layers += [nn.BatchNorm2d(channels), activation(kind, channels)]
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(channels * 36, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.classifier(functional.avg_pool2d(self.features(x), 4).flatten(1))

@@ -4,8 +4,8 @@ import torch
 
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Twin, TwinCase
+from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.sides.kinks import KinkWatch
 
 PT = "tests.engine.parts.networks_pt:"
 MS = "tests.engine.parts.networks_ms:"

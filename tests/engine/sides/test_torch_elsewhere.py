@@ -13,9 +13,9 @@ from benchmarks import step_times
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.devices import place
+from equivalence.kinks.watch import KinkWatch
 from equivalence.runs.sides import build_reference
 from equivalence.sides import torch_network, torch_training
-from equivalence.sides.kinks import KinkWatch
 from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork, beside
 from equivalence.sides.torch_training import TorchTraining

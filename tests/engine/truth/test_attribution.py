@@ -11,10 +11,10 @@ from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.judge.excuses import BRANCH_FLIPS
 from equivalence.judge.precision import BUDGET
+from equivalence.kinks import watch as watching
+from equivalence.kinks.watch import MANY, KinkWatch
 from equivalence.runs import kept
 from equivalence.runs.kept import reference
-from equivalence.sides import kinks
-from equivalence.sides.kinks import MANY, KinkWatch
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained
@@ -125,8 +125,8 @@ def unsettled(monkeypatch):
     """The first draw is kept as it is, and near reaches so far that some activations are."""
     monkeypatch.setattr(TorchNetwork, "settle", lambda *_: None)
     monkeypatch.setattr(truth, "MAX_DRAWS", 1)
-    monkeypatch.setattr(kinks, "SAFE", 50.0)
-    monkeypatch.setattr(kinks, "FAR", 50.0)
+    monkeypatch.setattr(watching, "SAFE", 50.0)
+    monkeypatch.setattr(watching, "FAR", 50.0)
 
 
 def flipping(monkeypatch, candidate, compared, seed, count=1):

@@ -17,8 +17,8 @@ from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import flips
 from equivalence.truth.flips import Branches, Flip, locate
 from equivalence.truth.measurement import Measurement
+from tests.engine.kinks.test_operators import poolings
 from tests.engine.parts.small import sample
-from tests.engine.sides.test_kinks import poolings
 
 HERE = f"{__name__}:"
 UNBIASED = "tests.engine.truth.test_attribution:Unbiased"
@@ -59,9 +59,26 @@ def slopes(network, drawn, watch=None):
         (F.relu, 0.0),
         (lambda x: F.relu(x, inplace=True), 0.0),
         (nn.LeakyReLU(0.25), 0.25),
+        (nn.LeakyReLU(0.25, inplace=True), 0.25),
+        (lambda x: F.prelu(x, x.new_tensor([0.25])), 0.25),
         (torch.abs, -1.0),
+        (torch.Tensor.abs_, -1.0),
+        (lambda x: x.clamp(min=0), 0.0),
+        (lambda x: torch.clamp_min_(x, 0), 0.0),
+        (lambda x: x - x.clamp(max=0), 0.0),
     ],
-    ids=["relu", "in place", "leaky", "abs"],
+    ids=[
+        "relu",
+        "in place",
+        "leaky",
+        "leaky in place",
+        "prelu",
+        "abs",
+        "abs in place",
+        "clamp",
+        "clamp_min in place",
+        "clamp_max",
+    ],
 )
 def test_a_flip_changes_the_slope_of_its_element_alone(operator, below):
     network, drawn = bent(operator), sample(normal(4, 5))
@@ -91,6 +108,36 @@ def test_a_flip_of_a_relu6_changes_the_slope_at_either_of_its_kinks(tmp_path, in
     flipped, values = slopes(network, drawn, Branches(located, [True] * 6))
     np.testing.assert_array_equal(flipped, [[0, 1, 0, 1, 1, 1, 1, 0, 0]])
     np.testing.assert_allclose(values, [[0, 0, 6, 6, 0, 6, 3, 0, 6]], rtol=1e-15, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("operator", "kinks", "inside", "outside"),
+    [
+        (lambda x: x.clamp(-1, 1), (-1, 1), (1, 1), (0, 0)),
+        (lambda x: x.clamp_(-1, 1), (-1, 1), (1, 1), (0, 0)),
+        (nn.Hardtanh(), (-1, 1), (1, 1), (0, 0)),
+        (nn.Hardswish(), (-3, 3), (-0.5, 1.5), (0, 1)),
+        (nn.Hardswish(inplace=True), (-3, 3), (-0.5, 1.5), (0, 1)),
+        (nn.Hardsigmoid(), (-3, 3), (1 / 6, 1 / 6), (0, 0)),
+        (nn.Hardsigmoid(inplace=True), (-3, 3), (1 / 6, 1 / 6), (0, 0)),
+        (nn.Softshrink(), (-0.5, 0.5), (0, 0), (1, 1)),
+        (nn.ELU(0.5), (0,), (1,), (0.5,)),
+        (nn.ELU(0.5, inplace=True), (0,), (1,), (0.5,)),
+        (nn.SELU(), (0,), (1.0507009873554805,), (1.7580993408473766,)),
+    ],
+)
+def test_a_flip_takes_the_slope_beyond_the_kink(tmp_path, operator, kinks, inside, outside):
+    x = np.float32(np.array(kinks)[:, None] + [-1e-6, 1e-6])  # a row for each kink
+    np.save(tmp_path / "x.npy", x)
+    network, drawn = bent(operator), sample(file(tmp_path / "x.npy"))
+    near = [(0, index) for index in np.ndindex(x.shape)]
+    located = locate(Measurement(network, drawn, "train", U), near)
+    sides = np.array([flip.taken for flip in located]).reshape(x.shape)
+    assert set(sides.reshape(-1)) == {0, 1}
+    for flipped, at in ((False, sides), (True, 1 - sides)):
+        found, _ = slopes(network, drawn, Branches(located, [flipped] * x.size))
+        expected = np.where(at == 1, np.c_[list(inside)], np.c_[list(outside)])
+        np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
 def test_an_activation_that_is_flipped_moves_to_its_kink():

@@ -1,18 +1,15 @@
-"""Kinks: the points where a network is not differentiable, and how near a sample is to them.
+"""How near a sample is to the kinks of a network, and how far rounding moves it.
 
 A ReLU has a kink at zero, a ReLU6 at zero and at six, a max pooling where two entries of a window
 are equal. Rounding can push an activation near a kink to the other branch on one side only;
 gradients then jump although both sides are right. `KinkWatch` measures every operator with a kink
-in a PyTorch run, module or function, below autograd. `Settler` moves a sample away from its kinks.
-Activations that stay near a kink are handled in `truth/flips.py`.
+in a PyTorch run, module or function, below autograd.
 """
 
-import numpy as np
 import torch
-import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from equivalence import dtypes
+from equivalence.kinks.operators import POOL, has_kink, quantity_of
 
 SAFE = 12.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
@@ -31,92 +28,6 @@ MANY = 64
 jumps are then part of the sensitivity, and nothing is settled. Typical of float16."""
 
 aten = torch.ops.aten
-POOL = aten.max_pool2d_with_indices.default
-
-_POOL_DEFAULTS = (None, None, (), 0, 1, False)
-
-
-def _pool_gap(args: tuple) -> torch.Tensor:
-    """The largest minus the second largest entry of each window; infinite where the largest is 0.
-
-    After a ReLU all entries of a window can be zero. Whichever entry then gets the gradient, the
-    ReLU stops it.
-    """
-    x, kernel, stride, padding, dilation, ceil_mode = pooling(args)
-    bottom, right = padding
-    if ceil_mode:
-        bottom, right = bottom + stride[0] - 1, right + stride[1] - 1
-    padded = F.pad(x, (padding[1], right, padding[0], bottom), value=-torch.inf)
-    windows = padded.unfold(-2, dilation[0] * (kernel[0] - 1) + 1, stride[0])
-    windows = windows.unfold(-2, dilation[1] * (kernel[1] - 1) + 1, stride[1])
-    windows = windows[..., :: dilation[0], :: dilation[1]]
-    entries = [entry for row in windows.unbind(-2) for entry in row.unbind(-1)]
-    first, second = entries[0], torch.full_like(entries[0], -torch.inf)
-    for entry in entries[1:]:
-        second = torch.maximum(second, torch.minimum(first, entry))
-        first = torch.maximum(first, entry)
-    return torch.where(first == 0, torch.inf, first - second)
-
-
-def pooling(args: tuple) -> tuple:
-    """The arguments of a max pooling, with defaults filled in.
-
-    Returns (input, kernel, stride, padding, dilation, ceil_mode); kernel to dilation are pairs.
-    """
-    x, kernel, stride, padding, dilation, ceil_mode = (*args, *_POOL_DEFAULTS[len(args) :])
-    kernel = _pair(kernel)
-    stride = _pair(stride) if stride else kernel
-    return x, kernel, stride, _pair(padding), _pair(dilation), ceil_mode
-
-
-def _pair(value) -> tuple[int, int]:
-    """A value for both spatial axes."""
-    value = tuple(value) if isinstance(value, list | tuple) else (value,)
-    return (value[0], value[-1])
-
-
-def _input(args: tuple) -> torch.Tensor:
-    """The input of an operator: its kink is at zero."""
-    return args[0]
-
-
-def bounds(args: tuple) -> tuple[float, float]:
-    """The two kinks of a hardtanh, such as 0 and 6 of a ReLU6."""
-    low, high = (*args[1:], *(-1.0, 1.0)[len(args) - 1 :])  # defaults are left out
-    return low, high
-
-
-def _within_bounds(args: tuple) -> torch.Tensor:
-    """How far inside its bounds the input of a hardtanh is; negative outside."""
-    low, high = bounds(args)
-    return torch.minimum(args[0] - low, high - args[0])
-
-
-HARDTANH = (aten.hardtanh.default, aten.hardtanh_.default)
-"""Operators with two kinks. A `ReLU6` is one of them."""
-
-KINKED = {
-    aten.relu.default: _input,
-    aten.relu_.default: _input,
-    aten.leaky_relu.default: _input,
-    aten.abs.default: _input,
-    POOL: _pool_gap,
-    **dict.fromkeys(HARDTANH, _within_bounds),
-}
-"""Operator -> a function of its arguments that is zero at the kink: the kink quantity."""
-
-SHIFTABLE = tuple(operator for operator in KINKED if operator is not POOL)
-"""Operators whose input can be moved away from the kink by a shift of a bias."""
-
-BIASED = {
-    aten.convolution.default: 2,
-    aten.addmm.default: 0,
-    aten.native_batch_norm.default: 2,
-    aten._native_batch_norm_legit.default: 2,
-    aten._native_batch_norm_legit_no_training.default: 2,
-    aten.cudnn_batch_norm.default: 2,
-}
-"""Operator -> the position of its bias among the arguments."""
 
 
 class Uncompiled(TorchDispatchMode):
@@ -151,11 +62,8 @@ class KinkWatch(Uncompiled):
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        measure = KINKED.get(func)
-        if measure is not None:
-            quantity = measure(args)
-            if not quantity.is_floating_point():  # such as the distance of two positions
-                quantity = quantity.double()
+        if has_kink(func, args):
+            quantity = quantity_of(func, args)
             if self.against is None:
                 shape = tuple(args[0].shape)
                 if func is POOL and shape in self._kernels:
@@ -261,62 +169,3 @@ def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
         return total.sqrt()
     others = [axis for axis in range(one.ndim) if axis != 1]
     return torch.maximum(squares.mean(others, keepdim=True), total).sqrt()
-
-
-class Settler(Uncompiled):
-    """A forward pass that moves channels away from their kink, by a shift of their bias.
-
-    The bias is that of the latest convolution, linear layer or BatchNorm whose output has the shape
-    of the activation. Activations are moved in place, so that later layers get the moved values.
-
-    margins: of each operator with a kink.
-    names: address of a parameter -> its name.
-    dtype: the dtype of the parameters.
-    shifts: parameter name -> the constants that were added, shape (C,).
-    """
-
-    def __init__(self, margins: Margins, names: dict[int, str], dtype: str):
-        super().__init__()
-        self.margins, self.names, self.dtype = iter(margins), names, dtype
-        self.shifts: dict[str, np.ndarray] = {}
-        self._biases: dict[tuple[int, ...], torch.Tensor] = {}
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func in KINKED:
-            margin = next(self.margins)
-            if func in SHIFTABLE and margin is not None:
-                self._settle(func, args, margin)
-        result = func(*args, **(kwargs or {}))
-        if func in BIASED and (bias := args[BIASED[func]]) is not None:
-            output = result[0] if isinstance(result, tuple) else result
-            self._biases[tuple(output.shape)] = bias
-        return result
-
-    def _settle(self, func, args: tuple, margin: torch.Tensor) -> None:
-        """Move the channels of an activation that are near a kink, where some shift helps."""
-
-        def distance(values: torch.Tensor) -> torch.Tensor:
-            return KINKED[func]((values, *args[1:])).abs()
-
-        activation = args[0]
-        bias = self._biases.get(tuple(activation.shape))
-        name = None if bias is None else self.names.get(bias.data_ptr())
-        if name is None:
-            return
-        channels = activation.transpose(0, 1).flatten(1)
-        margins = margin.flatten().expand(len(channels))
-        near = (distance(channels) <= margins[:, None]).any(1).nonzero().flatten()
-        for channel in near.tolist():
-            least = float(margins[channel])
-            for shift in self._shifts(float(bias[channel]), least):
-                if bool((distance(channels[channel] + shift) > least).all()):
-                    activation[:, channel] += shift
-                    self.shifts.setdefault(name, np.zeros(bias.shape))[channel] += shift
-                    break
-
-    def _shifts(self, bias: float, margin: float):
-        """Shifts of `bias`, the smallest first; the dtype holds each shifted bias exactly."""
-        for step in range(1, 65):
-            for sign in (1.0, -1.0):
-                shifted = np.array(bias + sign * 2.0 * step * margin)
-                yield float(dtypes.rounded(shifted, self.dtype)) - bias

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from torch import nn
 
 from equivalence.declare.draws import normal
+from equivalence.kinks import watch as watching
+from equivalence.kinks.settler import Settler
+from equivalence.kinks.watch import MANY, KinkWatch, few
 from equivalence.sample import Neighbour, Perturbed
-from equivalence.sides import kinks
-from equivalence.sides.kinks import MANY, KinkWatch, Settler, few
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
@@ -218,8 +219,8 @@ def nearest(network, drawn):
 def reach(monkeypatch, network, drawn):
     """Lets near reach so far that a few elements are."""
     distance = nearest(network, drawn)
-    monkeypatch.setattr(kinks, "SAFE", 1.5 * distance)
-    monkeypatch.setattr(kinks, "MARGIN", 2.0 * distance)
+    monkeypatch.setattr(watching, "SAFE", 1.5 * distance)
+    monkeypatch.setattr(watching, "MARGIN", 2.0 * distance)
     assert few(*near_kinks(network, drawn))
 
 
@@ -329,7 +330,7 @@ def tied(monkeypatch):
     network, drawn = TorchNetwork(PT + "Pooled", {}), sample(normal(2, 2, 6, 6))
     watch, (spread,) = watched_run(network, drawn)
     gaps = watch.quantities[0] / spread
-    monkeypatch.setattr(kinks, "SAFE", 1.0001 * float(gaps.min()))
+    monkeypatch.setattr(watching, "SAFE", 1.0001 * float(gaps.min()))
     assert near_kinks(network, drawn) == [1]
     return network, drawn, (gaps == gaps.min()).nonzero()[0, 1].item()
 
@@ -347,10 +348,10 @@ def test_a_channel_with_several_ties_is_told_once_and_many_are_not_told(monkeypa
     watch, spreads = watched_run(network, drawn)
     names = {network.module.conv.weight.data_ptr(): "conv.weight"}
     windows = watch.quantities[0].numel()
-    monkeypatch.setattr(kinks, "SAFE", 1e12)
-    monkeypatch.setattr(kinks, "MANY", windows + 1)
+    monkeypatch.setattr(watching, "SAFE", 1e12)
+    monkeypatch.setattr(watching, "MANY", windows + 1)
     assert watch.ties(spreads, names) == [("conv.weight", [0, 1, 2])]
-    monkeypatch.setattr(kinks, "MANY", windows)
+    monkeypatch.setattr(watching, "MANY", windows)
     assert watch.ties(spreads, names) == []
 
 
@@ -377,7 +378,7 @@ def test_a_sample_that_no_shift_helps_is_drawn_again(monkeypatch):
         return first, nearest(pooling(), drawn)
 
     seed = next(s for s in itertools.count() if both_draws(s)[0] < both_draws(s)[1])
-    monkeypatch.setattr(kinks, "SAFE", sum(both_draws(seed)) / 2)
+    monkeypatch.setattr(watching, "SAFE", sum(both_draws(seed)) / 2)
     drawn = sample(normal(1, 1, 8, 8), seed=seed)
     truth.compute(Measurement(pooling(), drawn, "train", U))
     assert drawn.redraw == 1
@@ -385,7 +386,7 @@ def test_a_sample_that_no_shift_helps_is_drawn_again(monkeypatch):
 
 def test_what_no_draw_helps_is_kept_as_near_the_last_sample(monkeypatch):
     drawn = sample(normal(1, 1, 8, 8))
-    monkeypatch.setattr(kinks, "SAFE", 100 * nearest(pooling(), drawn))
+    monkeypatch.setattr(watching, "SAFE", 100 * nearest(pooling(), drawn))
     known = truth.compute(Measurement(pooling(), drawn, "train", U))
     assert drawn.redraw == truth.MAX_DRAWS - 1 == 3
     settled = pooling().run(drawn, "train", "float64")
@@ -405,7 +406,7 @@ def test_a_relu_behind_another_is_well_posed():
 
 
 def test_many_near_a_kink_are_left_to_the_sensitivity(monkeypatch):
-    monkeypatch.setattr(kinks, "SAFE", 1e9)
+    monkeypatch.setattr(watching, "SAFE", 1e9)
     network, drawn = TorchNetwork("torch.nn:ReLU", {}), sample(normal(4, MANY))
     assert near_kinks(network, drawn) == [4 * MANY]
     assert truth.compute(Measurement(network, drawn, "train", U)).near == ()
