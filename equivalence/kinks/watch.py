@@ -109,10 +109,9 @@ class KinkWatch(Uncompiled):
         pairs = zip(self.near(spreads), self.quantities, wider or spreads, strict=True)
         for operator, (count, quantity, spread) in enumerate(pairs):
             if count < MANY:
-                indices = (quantity.abs() <= reach * spread).nonzero()
-                at = tuple(indices.T)
-                distances = quantity[at].abs() / spread.expand_as(quantity)[at]
-                rows = zip(distances.tolist(), indices.tolist(), strict=True)
+                within = quantity.abs() <= reach * spread
+                distances = quantity[within].abs() / spread.expand_as(quantity)[within]
+                rows = zip(distances.tolist(), within.nonzero().tolist(), strict=True)
                 near += [(distance, operator, tuple(index)) for distance, index in rows]
         return sorted((operator, index) for _, operator, index in sorted(near)[:most])
 

@@ -6,17 +6,22 @@ overwritten by that of a function in float64 on the same arguments. Later kernel
 where it reads the result, get the accurate values. On a CPU a tensor and its NumPy array share
 memory; elsewhere they do not, and nothing can be overwritten.
 
+The kernel of the gradient of a BatchNorm is not sent to it. So each BatchNorm in training becomes a
+cell that has the same result, and whose gradient is that kernel's, overwritten like others.
+
 Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be reached.
 """
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import ops
+from mindspore import nn, ops
+from mindspore.ops.operations._grad_ops import BatchNormGrad
 from scipy import special
 
 from equivalence.judge.expected import roundings
@@ -78,15 +83,59 @@ EXACT: dict[str, Callable] = {
 attributes of the primitive."""
 
 
+BATCH_NORM_GRADIENT = "BatchNormGrad"
+
+KERNELS = (*EXACT, BATCH_NORM_GRADIENT)
+"""The primitives that can be replaced."""
+
+CHANNELS_FIRST = 0
+"""The layout of a BatchNorm's argument, as MindSpore counts them."""
+
+
+def batch_norm_gradient(dy, x, scale, epsilon) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The gradients of the input, the scale and the bias of a BatchNorm in training.
+
+    dy, x: (N, C, ...). scale: (C,). See Ioffe and Szegedy, "Batch Normalization", 2015.
+    """
+    axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
+    inverse = 1.0 / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+    centred = (x - x.mean(axes, keepdims=True)) * inverse
+    of_scale, of_bias = (dy * centred).sum(axes), dy.sum(axes)
+    means = (of_bias.reshape(wide) + centred * of_scale.reshape(wide)) / (x.size / x.shape[1])
+    return scale.reshape(wide) * inverse * (dy - means), of_scale, of_bias
+
+
+class _BatchNorm(nn.Cell):
+    """What a BatchNorm in training has made, with a gradient that may be replaced.
+
+    made: its five results. overwrite: gets the results of the kernel and the accurate ones.
+    """
+
+    def __init__(self, made: tuple, epsilon: float, overwrite: Callable[[tuple, tuple], None]):
+        super().__init__()
+        self.made, self.epsilon, self.overwrite = made, epsilon, overwrite
+        self.gradient = BatchNormGrad(True, epsilon)
+
+    def construct(self, x, scale, bias):  # noqa: ARG002
+        return ops.stop_gradient(self.made[0])
+
+    def bprop(self, x, scale, bias, out, dout):  # noqa: ARG002
+        _, _, reserve, mean, variance = self.made
+        own = self.gradient(dout, x, scale, mean, variance, reserve)
+        exact = batch_norm_gradient(*map(_in_float64, (dout, x, scale)), self.epsilon)
+        self.overwrite(own, exact)
+        return own
+
+
 class AccurateKernels:
     """Replaces kernels by accurate ones, and measures the error of each.
 
-    replaced: the primitives whose results are overwritten, of those in EXACT.
+    replaced: the primitives whose results are overwritten, of those in KERNELS.
     errors: primitive -> the largest error of its own results so far, in roundings of the result by
-    the Euclidean or the maximum norm. It has all primitives of EXACT that have run.
+    the Euclidean or the maximum norm. It has all primitives of KERNELS that have run.
     """
 
-    def __init__(self, replaced: Collection[str] = EXACT):
+    def __init__(self, replaced: Collection[str] = KERNELS):
         self.replaced = frozenset(replaced)
         self.errors: dict[str, float] = {}
 
@@ -98,17 +147,23 @@ class AccurateKernels:
 
     def _dispatch(self, func: Callable, arguments: tuple) -> Any:
         result = func(*arguments)
+        if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
+            arguments = arguments[2]
         if func.name in EXACT:
-            if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
-                arguments = arguments[2]
-            self._overwrite(func.name, arguments, result)
+            with np.errstate(all="ignore"):
+                exact = EXACT[func.name](*map(_in_float64, arguments))
+            one = not isinstance(result, tuple)
+            self._overwrite(func.name, *(((result,), (exact,)) if one else (result, exact)))
+        elif func.name == "BatchNorm":
+            x, scale, bias, _, _, trains, epsilon, _, layout = arguments
+            if trains and layout == CHANNELS_FIRST:
+                overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT)
+                return _BatchNorm(result, epsilon, overwrite)(x, scale, bias), *result[1:]
         return result
 
-    def _overwrite(self, name: str, arguments: tuple, result: Any) -> None:
-        with np.errstate(all="ignore"):
-            exact = EXACT[name](*map(_in_float64, arguments))
-        results = result if isinstance(result, tuple) else (result,)
-        for tensor, values in zip(results, exact if len(results) > 1 else (exact,), strict=True):
+    def _overwrite(self, name: str, results: tuple, exact: tuple) -> None:
+        """Measure the results of a kernel, and overwrite them where it is replaced."""
+        for tensor, values in zip(results, exact, strict=True):
             memory = tensor.asnumpy()
             if memory.dtype.kind != "f":
                 continue

@@ -118,7 +118,7 @@ class Reached(Uncompiled):
 
 
 def _at(values: torch.Tensor, indices: tuple[np.ndarray, ...]) -> np.ndarray:
-    return values[indices].double().cpu().numpy()
+    return values[indices].double().cpu().numpy().reshape(-1)
 
 
 def _elements(args: tuple, indices: tuple[np.ndarray, ...]) -> tuple:

@@ -163,3 +163,13 @@ def test_a_window_that_no_rounding_moves_is_not_near():
     with watch:
         F.max_pool2d(torch.zeros(1, 1, 2, 2), 2)
     assert watch.nearest([torch.tensor(0.0)]) == []
+
+
+def test_a_single_number_can_be_near_a_kink():
+    """Such as the coefficient by which gradients are clipped."""
+    watch = KinkWatch()
+    with watch:
+        torch.tensor(1.0).clamp(max=1.0)
+        torch.tensor(3.0).clamp(max=1.0)
+    assert watch.nearest([torch.tensor(0.5)] * 2) == [(0, ()), (1, ())]
+    assert watch.nearest([torch.tensor(0.01)] * 2) == [(0, ())]

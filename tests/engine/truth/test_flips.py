@@ -140,6 +140,17 @@ def test_a_flip_takes_the_slope_beyond_the_kink(tmp_path, operator, kinks, insid
         np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
+def test_a_single_number_takes_the_slope_beyond_its_kink():
+    network, drawn = bent(lambda x: x.sum().clamp(max=0.0) * torch.ones(4, 5)), sample(normal(4, 5))
+    measurement = Measurement(network, drawn, "train", U)
+    (flip,) = locate(measurement, [(0, ())])
+    assert str(flip) == "clamp at ()"
+    gradients = [
+        measurement.run(watch=Branches([flip], [other]))["gradient:input[0]"] for other in (0, 1)
+    ]
+    assert sorted(bool(gradient.any()) for gradient in gradients) == [False, True]
+
+
 def test_an_activation_that_is_flipped_moves_to_its_kink():
     network, drawn = bent(F.relu), sample(normal(4, 5))
     (x,) = drawn.inputs()
