@@ -1,8 +1,11 @@
 """Accurate kernels: what float64 gives, rounded once, forward and backward; and nothing else."""
 
+import contextlib
+
 import mindspore as ms
 import numpy as np
 import pytest
+import torch
 from mindspore import nn, ops
 from scipy import special
 
@@ -90,6 +93,44 @@ def test_the_kernel_of_a_gradient_is_replaced_too(name):
     run(CALLS[name], x, kernels)
     assert set(before.errors) >= {name, gradient}
     assert before.errors[gradient] < 100
+
+
+def gradients(x, cotangent, kernels=None):
+    """Those of the input, the scale and the bias of a BatchNorm in training."""
+    cell = nn.BatchNorm2d(3).set_train()
+    cell.gamma.set_data(ms.Tensor([1.5, -0.5, 2.0]))
+    gradient = ms.grad(lambda x: (cell(x) * ms.Tensor(cotangent)).sum(), 0, [cell.gamma, cell.beta])
+    with kernels() if kernels else contextlib.nullcontext():
+        of_input, (of_scale, of_bias) = gradient(ms.Tensor(x))
+    statistics = cell.moving_mean.asnumpy(), cell.moving_variance.asnumpy()
+    return [each.asnumpy() for each in (of_input, of_scale, of_bias)], statistics
+
+
+def test_the_gradient_of_a_batch_norm_is_replaced_and_else_as_it_was():
+    x = values(4, 3, 32, 32)
+    cotangent = np.where(x > 0, values(4, 3, 1, 1, seed=1), 0).astype(np.float32)
+    plain, statistics = gradients(x, cotangent)
+    before, after = AccurateKernels(()), AccurateKernels()
+    measured, kept = gradients(x, cotangent, before)
+    exact, _ = gradients(x, cotangent, after)
+    assert all(map(np.array_equal, plain, measured))
+    assert all(map(np.array_equal, statistics, kept))
+    assert 16.0 < before.errors["BatchNormGrad"] == after.errors["BatchNormGrad"] < 2000.0
+    layer = torch.nn.BatchNorm2d(3, dtype=torch.float64)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor([1.5, -0.5, 2.0]))
+    given = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    (layer(given) * torch.tensor(cotangent)).sum().backward()
+    for got, right in zip(exact, (given, layer.weight, layer.bias), strict=True):
+        truth = right.grad.numpy()
+        assert np.abs(got - truth).max() <= 2.0 * U * np.abs(truth).max()
+
+
+def test_a_batch_norm_in_evaluation_is_left_alone():
+    cell, kernels = nn.BatchNorm2d(3).set_train(False), AccurateKernels()
+    with kernels():
+        ms.grad(lambda x: cell(x).sum())(ms.Tensor(values(4, 3, 5, 5)))
+    assert kernels.errors == {}
 
 
 def test_every_formula_is_one_of_these_or_is_tested_below():

@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from equivalence import kinds
@@ -13,7 +15,9 @@ from equivalence.findings import scripts
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
+from equivalence.judge.expected import Expected
 from equivalence.judge.kernels import Kernel
+from equivalence.judge.truth import Truth
 from equivalence.record import candidates
 from equivalence.report import text as report
 from equivalence.runs import kept
@@ -69,6 +73,54 @@ def test_a_gru_needs_the_fewest_kernels_only():
     outcome = check(rnn("mindspore.nn:GRU", "GRU"), 0)
     assert outcome.passed
     assert [kernel.name for kernel in outcome.kernels] == ["Tanh"]
+
+
+POOLED = "tests.engine.parts.pooled_"
+
+
+def pooled(candidate="Pooled", execution="pynative"):
+    inputs = normal(4, 3, 64, 64)
+    return case(POOLED + "pt:Pooled", f"{POOLED}ms:{candidate}", inputs, execution=execution)
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_network_is_equal_but_for_the_gradient_of_its_batch_norm(execution, monkeypatch):
+    outcome = check(pooled(execution=execution), 0)
+    assert outcome.passed
+    (gradient,) = outcome.kernels
+    assert (gradient.name, gradient.finding) == ("BatchNormGrad", "batch_norm_gradient_accuracy")
+    assert 100 < gradient.error <= gradient.known
+
+    acts = tuple(act for act in excuses.ACTS if act[0] is not table.INACCURATE_KERNEL)
+    monkeypatch.setattr(excuses, "ACTS", acts)
+    assert not check(pooled(execution=execution), 0).passed
+
+
+def test_a_wrong_network_with_a_batch_norm_stays_red():
+    outcome = check(pooled("Scaled"), 0)
+    assert not outcome.passed
+    assert "inaccurate_kernel" not in outcome.excuses
+
+
+@pytest.mark.parametrize(
+    ("apart", "execution", "same"),
+    [
+        (15.0, "graph", True),
+        (20.0, "graph", False),
+        (20.0, "pynative", True),
+        (110.0, "pynative", False),
+    ],
+)
+def test_two_runs_in_pynative_mode_may_differ_by_a_part_of_the_error(apart, execution, same):
+    """One rounding of 1 is 2^-24. The judged run is 400 roundings off."""
+    runs = object.__new__(kernels._Runs)
+    expected = Truth({"output.0": Expected.whole(np.float64([1.0]))})
+    runs.made = SimpleNamespace(
+        reference=SimpleNamespace(expected=expected), judgement=SimpleNamespace(needed=400.0)
+    )
+    runs.drawn = SimpleNamespace(case=SimpleNamespace(execution=execution), unit_roundoff=2.0**-24)
+    runs.plain = {"output.0": np.float64([1.0])}
+    assert runs.same({"output.0": np.float64([1.0 + apart * 2.0**-24])}) is same
 
 
 def test_kernels_that_do_not_matter_are_not_named():
