@@ -92,7 +92,7 @@ CHANNELS_FIRST = 0
 """The layout of a BatchNorm's argument, as MindSpore counts them."""
 
 
-def batch_norm_gradient(dy, x, scale, epsilon) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _batch_norm_gradient(dy, x, scale, epsilon) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The gradients of the input, the scale and the bias of a BatchNorm in training.
 
     dy, x: (N, C, ...). scale: (C,). See Ioffe and Szegedy, "Batch Normalization", 2015.
@@ -108,7 +108,7 @@ def batch_norm_gradient(dy, x, scale, epsilon) -> tuple[np.ndarray, np.ndarray, 
 class _BatchNorm(nn.Cell):
     """What a BatchNorm in training has made, with a gradient that may be replaced.
 
-    made: its five results. overwrite: gets the results of the kernel and the accurate ones.
+    made: its five results. overwrite: gets the arguments and the results of the kernel.
     """
 
     def __init__(self, made: tuple, epsilon: float, overwrite: Callable[[tuple, tuple], None]):
@@ -122,8 +122,7 @@ class _BatchNorm(nn.Cell):
     def bprop(self, x, scale, bias, out, dout):  # noqa: ARG002
         _, _, reserve, mean, variance = self.made
         own = self.gradient(dout, x, scale, mean, variance, reserve)
-        exact = batch_norm_gradient(*map(_in_float64, (dout, x, scale)), self.epsilon)
-        self.overwrite(own, exact)
+        self.overwrite((dout, x, scale, self.epsilon), own)
         return own
 
 
@@ -147,23 +146,26 @@ class AccurateKernels:
 
     def _dispatch(self, func: Callable, arguments: tuple) -> Any:
         result = func(*arguments)
+        if func.name not in EXACT and func.name != "BatchNorm":
+            return result
         if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
             arguments = arguments[2]
         if func.name in EXACT:
-            with np.errstate(all="ignore"):
-                exact = EXACT[func.name](*map(_in_float64, arguments))
-            one = not isinstance(result, tuple)
-            self._overwrite(func.name, *(((result,), (exact,)) if one else (result, exact)))
-        elif func.name == "BatchNorm":
-            x, scale, bias, _, _, trains, epsilon, _, layout = arguments
-            if trains and layout == CHANNELS_FIRST:
-                overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT)
-                return _BatchNorm(result, epsilon, overwrite)(x, scale, bias), *result[1:]
-        return result
+            self._overwrite(func.name, EXACT[func.name], arguments, result)
+            return result
+        x, scale, bias, _, _, trains, epsilon, _, layout = arguments
+        if not trains or layout != CHANNELS_FIRST:
+            return result
+        exact = BATCH_NORM_GRADIENT, _batch_norm_gradient
+        overwrite = functools.partial(self._overwrite, *exact)
+        return _BatchNorm(result, epsilon, overwrite)(x, scale, bias), *result[1:]
 
-    def _overwrite(self, name: str, results: tuple, exact: tuple) -> None:
-        """Measure the results of a kernel, and overwrite them where it is replaced."""
-        for tensor, values in zip(results, exact, strict=True):
+    def _overwrite(self, name: str, formula: Callable, arguments: tuple, result: Any) -> None:
+        """Measure what a kernel gives, and overwrite it where the kernel is replaced."""
+        with np.errstate(all="ignore"):
+            exact = formula(*map(_in_float64, arguments))
+        results = result if isinstance(result, tuple) else (result,)
+        for tensor, values in zip(results, exact if len(results) > 1 else (exact,), strict=True):
             memory = tensor.asnumpy()
             if memory.dtype.kind != "f":
                 continue
