@@ -87,9 +87,14 @@ class Expected:
         return distance(self.view(values), self.truth)
 
     @property
+    def norms(self) -> Distance:
+        """A distance of zero, which has the truth's norms."""
+        return distance(self.truth, self.truth)
+
+    @property
     def scale(self) -> float:
         """The Euclidean norm of the truth; elements that are not finite count as zero."""
-        return distance(self.truth, self.truth).scale
+        return self.norms.scale
 
     def rounding(self, unit_roundoff: float) -> float:
         """The size of one rounding of this part by the Euclidean norm, in its own unit."""
@@ -116,7 +121,7 @@ class Expected:
         """The error of the reference's own run relative to the truth; infinite for integers."""
         if math.isinf(self.own_needed):
             return math.inf
-        return self.own_needed * self.share(distance(self.truth, self.truth), unit_roundoff)
+        return self.own_needed * self.share(self.norms, unit_roundoff)
 
     def widen(self, values: np.ndarray) -> None:
         """Raise the sensitivity to the distance of a perturbed run's values, if that is larger."""

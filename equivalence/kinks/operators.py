@@ -159,7 +159,7 @@ def quantity_of(func: Callable, args: tuple) -> Tensor:
 _POOL_DEFAULTS = (None, None, (), 0, 1, False)
 
 
-def _pool_gap(args: tuple) -> torch.Tensor:
+def _pool_gap(args: tuple) -> Tensor:
     """The largest minus the second largest entry of each window; infinite where the largest is 0.
 
     After a ReLU all entries of a window can be zero. Whichever entry then gets the gradient, the

@@ -18,7 +18,7 @@ import torch
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
-from equivalence.kinks.operators import KINKS, POOL, Kink, has_kink, kink_of
+from equivalence.kinks.operators import KINKS, POOL, Kink, kink_of
 from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import Moved
 from equivalence.seeds import stream
@@ -70,17 +70,16 @@ class Reached(Uncompiled):
         self._place = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        place = None
-        if has_kink(func, args):
+        place, kink = None, kink_of(func, args)
+        if kink or func is POOL:
             place, self._place = self._place, self._place + 1
-        if place not in self._numbers:
-            result = func(*args, **(kwargs or {}))
-        else:
-            numbers, kink = self._numbers[place], kink_of(func, args)
+        numbers = self._numbers.get(place)
+        if numbers:
             self.quantities[numbers] = self._quantity(place, func, args[0])
-            if kink:
-                self.gains[numbers] = kink.gain(_elements(args, self._indices[place]))
-            result = func(*args, **(kwargs or {}))
+        if numbers and kink:
+            self.gains[numbers] = kink.gain(_elements(args, self._indices[place]))
+        result = func(*args, **(kwargs or {}))
+        if numbers:
             self._kept[_kept_by(kink, args, result, self._copied.of(args[0]))] = place
         self._copied.meet(func, args, result)
         self._meet(func, args, result)

@@ -21,7 +21,6 @@ from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.ill_posed import HALF
-from equivalence.judge.norms import distance
 from equivalence.judge.precision import BUDGET, CLOSE, rounding_of_sum
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.record import candidates
@@ -126,7 +125,7 @@ def _half(made: Comparison, verdict: TensorVerdict, unit_roundoff: float) -> flo
     if tensor is None or tensor.truth.dtype.kind != "f":
         return 0.0
     part = verdict.part(tensor)
-    share = part.share(distance(part.truth, part.truth), unit_roundoff)
+    share = part.share(part.norms, unit_roundoff)
     return HALF / share if share else 0.0
 
 

@@ -258,13 +258,13 @@ class Clamp(nn.Cell):
         return ops.clamp(x, min=0.0)
 
 
-def activation(kind: str, channels: int) -> nn.Cell:
-    """An activation with kinks that is no ReLU."""
-    if kind == "prelu":
-        return nn.PReLU(channels)
-    if kind == "clamp":
-        return Clamp()
-    return nn.LeakyReLU(0.2) if kind == "leaky_relu" else nn.HSwish()
+ACTIVATIONS = {
+    "clamp": lambda _: Clamp(),
+    "hardswish": lambda _: nn.HSwish(),
+    "leaky_relu": lambda _: nn.LeakyReLU(0.2),
+    "prelu": nn.PReLU,
+}
+"""Kind -> an activation with kinks that is no ReLU, by the number of channels."""
 
 
 class Plain(nn.Cell):
@@ -277,7 +277,7 @@ class Plain(nn.Cell):
             stride = 2 if number in (2, 4) else 1
             wide = channels if number else 3
             layers.append(conv2d(wide, channels, 3, stride, padding=1))
-            layers += [nn.BatchNorm2d(channels), activation(kind, channels)]
+            layers += [nn.BatchNorm2d(channels), ACTIVATIONS[kind](channels)]
         self.features = nn.SequentialCell(*layers)
         self.classifier = nn.Dense(channels * 36, 10)
 

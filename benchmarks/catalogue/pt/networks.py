@@ -245,13 +245,13 @@ class Clamp(nn.Module):
         return x.clamp(min=0.0)
 
 
-def activation(kind: str, channels: int) -> nn.Module:
-    """An activation with kinks that is no ReLU."""
-    if kind == "prelu":
-        return nn.PReLU(channels)
-    if kind == "clamp":
-        return Clamp()
-    return nn.LeakyReLU(0.2, inplace=True) if kind == "leaky_relu" else nn.Hardswish(inplace=True)
+ACTIVATIONS = {
+    "clamp": lambda _: Clamp(),
+    "hardswish": lambda _: nn.Hardswish(inplace=True),
+    "leaky_relu": lambda _: nn.LeakyReLU(0.2, inplace=True),
+    "prelu": nn.PReLU,
+}
+"""Kind -> an activation with kinks that is no ReLU, by the number of channels."""
 
 
 class Plain(nn.Module):
@@ -264,7 +264,7 @@ class Plain(nn.Module):
             stride = 2 if number in (2, 4) else 1
             wide = channels if number else 3
             layers.append(nn.Conv2d(wide, channels, 3, stride, padding=1, bias=False))
-            layers += [nn.BatchNorm2d(channels), activation(kind, channels)]
+            layers += [nn.BatchNorm2d(channels), ACTIVATIONS[kind](channels)]
         self.features = nn.Sequential(*layers)
         self.classifier = nn.Linear(channels * 36, 10)
 

@@ -8,12 +8,12 @@ from ms_models.conv import conv2d
 class Pooled(nn.Cell):
     """N,3,H,W -> N,4."""
 
-    def __init__(self, epsilon: float = 1e-5):
+    def __init__(self):
         super().__init__()
         layers = []
         for channels in (3, 16, 16):
             layers.append(conv2d(channels, 16, 3, padding=1))
-            layers += [nn.BatchNorm2d(16, eps=epsilon), nn.ReLU()]
+            layers += [nn.BatchNorm2d(16), nn.ReLU()]
         self.features = nn.SequentialCell(*layers)
         self.classifier = nn.Dense(16, 4)
 

@@ -6,12 +6,12 @@ from torch import nn
 class Pooled(nn.Module):
     """N,3,H,W -> N,4."""
 
-    def __init__(self, epsilon: float = 1e-5):
+    def __init__(self):
         super().__init__()
         layers: list[nn.Module] = []
         for channels in (3, 16, 16):
             layers.append(nn.Conv2d(channels, 16, 3, padding=1, bias=False))
-            layers += [nn.BatchNorm2d(16, eps=epsilon), nn.ReLU()]
+            layers += [nn.BatchNorm2d(16), nn.ReLU()]
         self.features = nn.Sequential(*layers)
         self.classifier = nn.Linear(16, 4)
 

@@ -223,6 +223,7 @@ def test_folding_block_by_block_changes_no_sum(monkeypatch):
     units, zeros = dict.fromkeys(sizes, 1.0), {name: np.zeros(size) for name, size in sizes.items()}
     whole = explaining._fold(one, zeros, units)
     monkeypatch.setattr(explaining, "BLOCK", 2 * explaining.FOLD_SIZE)
+    # The blocks are summed in another order.
     assert np.allclose(explaining._fold(one, zeros, units), whole, atol=1e-12)
 
 

@@ -137,6 +137,7 @@ def test_a_flip_takes_the_slope_beyond_the_kink(tmp_path, operator, kinks, insid
     for flipped, at in ((False, sides), (True, 1 - sides)):
         found, _ = slopes(network, drawn, Branches(located, [flipped] * x.size))
         expected = np.where(at == 1, np.c_[list(inside)], np.c_[list(outside)])
+        # So near its kink, the slope of a hardswish or an ELU is not quite that at the kink.
         np.testing.assert_allclose(found, expected, atol=2e-6)
 
 
