@@ -3,15 +3,15 @@
 ELU has no kink for an alpha of 1, and a clamp without bounds has none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
+from equivalence.kinks.choices import CHOICES, argument, choice_of, gap_of
+
 aten = torch.ops.aten
-POOL = aten.max_pool2d_with_indices.default
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Kink:
     """The kinks of an operator by element.
 
     points: its arguments -> where its kinks are: one point, or two, the lower one first; () if
-        there is none.
+        there is none. A point is a number, or a tensor of one for each element.
     gain: its arguments -> the slope above the point, or between the two, less that on the other
         side. Of every tensor it gets the elements in question alone.
     backward: the operator of its backward pass. For abs and clamp it is the one that makes the
@@ -27,27 +27,29 @@ class Kink:
     position: that of the argument of `backward` that the forward pass has kept.
     keeps: what the forward pass keeps: its "input", its "result", or a "copy" of the input that it
         overwrites.
+    cotangent: the position of the cotangent among the arguments of `backward`, or of the operator
+        that uses the factor or the mask.
     """
 
-    points: Callable[[tuple], tuple[float, ...]]
+    points: Callable[[tuple], tuple[float | Tensor, ...]]
     gain: Callable[[tuple], float | Tensor]
     backward: Callable
     position: int
     keeps: str = "input"
+    cotangent: int = 0
+
+    def lies_between_tensors(self, args: tuple) -> bool:
+        """Whether its point is where two tensors are equal."""
+        return any(map(torch.is_tensor, self.points(args)))
 
 
 def _zero(_: tuple) -> tuple[float, ...]:
     return (0.0,)
 
 
-def _argument(args: tuple, position: int, default: float | None) -> float | None:
-    """An argument that is left out where it has its default."""
-    return args[position] if len(args) > position else default
-
-
 def _bounds(args: tuple) -> tuple[float, ...]:
     """The bounds of a hardtanh, such as 0 and 6 of a ReLU6."""
-    return _argument(args, 1, -1.0), _argument(args, 2, 1.0)
+    return argument(args, 1, -1.0), argument(args, 2, 1.0)
 
 
 def _clamped(args: tuple) -> tuple[float, ...]:
@@ -56,18 +58,24 @@ def _clamped(args: tuple) -> tuple[float, ...]:
 
 
 def _elu_jump(args: tuple) -> float:
-    alpha, scale, input_scale = (_argument(args, position, 1.0) for position in (1, 2, 3))
+    alpha, scale, input_scale = (argument(args, position, 1.0) for position in (1, 2, 3))
     return scale * (1.0 - alpha * input_scale)
 
 
 def _shrunk(args: tuple) -> tuple[float, ...]:
-    bound = _argument(args, 1, 0.5)
+    bound = argument(args, 1, 0.5)
     return -bound, bound
+
+
+def _other(args: tuple) -> tuple[Tensor, ...]:
+    """The second of two tensors; none where the first one is broadcast."""
+    x, other = args
+    return (other,) if torch.broadcast_shapes(x.shape, other.shape) == x.shape else ()
 
 
 RELU = Kink(_zero, lambda _: 1.0, aten.threshold_backward.default, 1, "result")
 LEAKY_RELU = Kink(
-    _zero, lambda args: 1.0 - _argument(args, 1, 0.01), aten.leaky_relu_backward.default, 1
+    _zero, lambda args: 1.0 - argument(args, 1, 0.01), aten.leaky_relu_backward.default, 1
 )
 PRELU = Kink(_zero, lambda args: 1.0 - args[1], aten._prelu_kernel_backward.default, 1)
 ELU = Kink(
@@ -80,8 +88,12 @@ HARDSWISH = Kink(
     lambda _: (-3.0, 3.0), lambda args: 0.5 * args[0].sign(), aten.hardswish_backward.default, 1
 )
 SOFTSHRINK = Kink(_shrunk, lambda _: -1.0, aten.softshrink_backward.default, 1)
-CLAMP = Kink(_clamped, lambda args: -1.0 if args[1] == -torch.inf else 1.0, aten.ge.Scalar, 0)
-CLAMP_MAX = Kink(_clamped, lambda _: -1.0, aten.le.Scalar, 0)
+CLAMP = Kink(
+    _clamped, lambda args: -1.0 if args[1] == -torch.inf else 1.0, aten.ge.Scalar, 0, cotangent=1
+)
+CLAMP_MAX = Kink(_clamped, lambda _: -1.0, aten.le.Scalar, 0, cotangent=1)
+MAXIMUM = Kink(_other, lambda _: 1.0, aten.eq.Tensor, 0, cotangent=2)
+MINIMUM = Kink(_other, lambda _: -1.0, aten.eq.Tensor, 0, cotangent=2)
 
 
 def _copying(kink: Kink) -> Kink:
@@ -117,6 +129,8 @@ KINKS = {
     aten.clamp_min_.default: _copying(CLAMP),
     aten.clamp_max.default: CLAMP_MAX,
     aten.clamp_max_.default: _copying(CLAMP_MAX),
+    aten.maximum.default: MAXIMUM,
+    aten.minimum.default: MINIMUM,
 }
 """Operator by element -> its kinks."""
 
@@ -138,61 +152,38 @@ def kink_of(func: Callable, args: tuple) -> Kink | None:
 
 def has_kink(func: Callable, args: tuple) -> bool:
     """Whether a call of an operator has kinks."""
-    return func is POOL or kink_of(func, args) is not None
+    return choice_of(func, args) is not None or kink_of(func, args) is not None
 
 
 def quantity_of(func: Callable, args: tuple) -> Tensor:
     """What is zero at a kink: the kink quantity, of the shape of the result, in its unit.
 
     It is how far an element is above the point, or between the two points; negative on the other
-    side. Of a max pooling it is the gap. The operator has kinks.
+    side. Of an operator that chooses it is the gap. The operator has kinks.
     """
-    if func is POOL:
-        return _pool_gap(args)
+    if choice := choice_of(func, args):
+        return gap_of(choice, args)
     x, points = args[0], KINKS[func].points(args)
     if len(points) == 2:
         low, high = points
         return torch.minimum(x - low, high - x)
-    return x - points[0] if points[0] else x
+    (point,) = points
+    return x - point if torch.is_tensor(point) or point else x
 
 
-_POOL_DEFAULTS = (None, None, (), 0, 1, False)
+def elements(args: tuple, indices: Sequence) -> tuple:
+    """The arguments of an operator by element, with these elements of every tensor."""
+    shape = args[0].shape
+    return tuple(
+        torch.broadcast_to(arg, shape)[indices] if torch.is_tensor(arg) else arg for arg in args
+    )
 
 
-def _pool_gap(args: tuple) -> Tensor:
-    """The largest minus the second largest entry of each window; infinite where the largest is 0.
-
-    After a ReLU all entries of a window can be zero. Whichever entry then gets the gradient, the
-    ReLU stops it.
-    """
-    x, kernel, stride, padding, dilation, ceil_mode = pooling(args)
-    bottom, right = padding
-    if ceil_mode:
-        bottom, right = bottom + stride[0] - 1, right + stride[1] - 1
-    padded = F.pad(x, (padding[1], right, padding[0], bottom), value=-torch.inf)
-    windows = padded.unfold(-2, dilation[0] * (kernel[0] - 1) + 1, stride[0])
-    windows = windows.unfold(-2, dilation[1] * (kernel[1] - 1) + 1, stride[1])
-    windows = windows[..., :: dilation[0], :: dilation[1]]
-    entries = [entry for row in windows.unbind(-2) for entry in row.unbind(-1)]
-    first, second = entries[0], torch.full_like(entries[0], -torch.inf)
-    for entry in entries[1:]:
-        second = torch.maximum(second, torch.minimum(first, entry))
-        first = torch.maximum(first, entry)
-    return torch.where(first == 0, torch.inf, first - second)
+def name_of(func: Callable) -> str:
+    """The name of an operator with kinks, as people know it."""
+    name = func.overloadpacket.__name__.strip("_")
+    return name.removesuffix("_kernel").removesuffix("_with_indices")
 
 
-def pooling(args: tuple) -> tuple:
-    """The arguments of a max pooling, with defaults filled in.
-
-    Returns (input, kernel, stride, padding, dilation, ceil_mode); kernel to dilation are pairs.
-    """
-    x, kernel, stride, padding, dilation, ceil_mode = (*args, *_POOL_DEFAULTS[len(args) :])
-    kernel = _pair(kernel)
-    stride = _pair(stride) if stride else kernel
-    return x, kernel, stride, _pair(padding), _pair(dilation), ceil_mode
-
-
-def _pair(value) -> tuple[int, int]:
-    """A value for both spatial axes."""
-    value = tuple(value) if isinstance(value, list | tuple) else (value,)
-    return (value[0], value[-1])
+CHOOSING = frozenset(map(name_of, CHOICES))
+"""The names of operators that choose an entry of each window."""

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from equivalence import dtypes
-from equivalence.kinks.operators import POOL, has_kink, quantity_of
+from equivalence.kinks.operators import has_kink, kink_of, quantity_of
 from equivalence.kinks.watch import Margins, Uncompiled
 
 aten = torch.ops.aten
@@ -45,7 +45,8 @@ class Settler(Uncompiled):
         if has_kink(func, args):
             margin = next(self.margins)
             # A shift moves all entries of a window of a max pooling alike.
-            if func is not POOL and margin is not None:
+            kink = kink_of(func, args)
+            if margin is not None and kink and not kink.lies_between_tensors(args):
                 self._settle(func, args, margin)
         result = func(*args, **(kwargs or {}))
         if func in BIASED and (bias := args[BIASED[func]]) is not None:

@@ -1,15 +1,16 @@
 """How near a sample is to the kinks of a network, and how far rounding moves it.
 
-A ReLU has a kink at zero, a ReLU6 at zero and at six, a max pooling where two entries of a window
-are equal. Rounding can push an activation near a kink to the other branch on one side only;
-gradients then jump although both sides are right. `KinkWatch` measures every operator with a kink
-in a PyTorch run, module or function, below autograd.
+A ReLU has a kink at zero, a ReLU6 at zero and at six, a max pooling and a maximum along an axis
+where the two largest entries are equal. Rounding can push an activation near a kink to the other
+branch on one side only; gradients then jump although both sides are right. `KinkWatch` measures
+every operator with a kink in a PyTorch run, module or function, below autograd.
 """
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from equivalence.kinks.operators import POOL, has_kink, quantity_of
+from equivalence.kinks.choices import POOL
+from equivalence.kinks.operators import has_kink, quantity_of
 
 SAFE = 12.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by

@@ -7,7 +7,9 @@ where it reads the result, get the accurate values. On a CPU a tensor and its Nu
 memory; elsewhere they do not, and nothing can be overwritten.
 
 The kernel of the gradient of a BatchNorm is not sent to it. So each BatchNorm in training becomes a
-cell that has the same result, and whose gradient is that kernel's, overwritten like others.
+cell that has the same result, and whose gradient is that kernel's, overwritten like others. Of its
+kernel the statistics are overwritten, too: those of the batch, which that gradient takes, and the
+running ones.
 
 Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be reached.
 """
@@ -83,13 +85,30 @@ EXACT: dict[str, Callable] = {
 attributes of the primitive."""
 
 
-BATCH_NORM_GRADIENT = "BatchNormGrad"
+BATCH_NORM, BATCH_NORM_GRADIENT = "BatchNorm", "BatchNormGrad"
 
-KERNELS = (*EXACT, BATCH_NORM_GRADIENT)
+KERNELS = (*EXACT, BATCH_NORM, BATCH_NORM_GRADIENT)
 """The primitives that can be replaced."""
 
 CHANNELS_FIRST = 0
 """The layout of a BatchNorm's argument, as MindSpore counts them."""
+
+
+def _batch_norm(x, scale, bias, mean, variance, epsilon, momentum) -> tuple[np.ndarray, ...]:
+    """What a BatchNorm in training gives, the statistics of the batch, and its new running ones.
+
+    x: (N, C, ...). scale, bias, mean, variance: (C,).
+    """
+    axes, wide = (0, *range(2, x.ndim)), (1, -1, *(1 for _ in x.shape[2:]))
+    of_batch, spread = x.mean(axes), x.var(axes)
+    factors = scale / np.sqrt(spread + epsilon)
+    y = (x - of_batch.reshape(wide)) * factors.reshape(wide) + bias.reshape(wide)
+    terms = x.size / x.shape[1]
+    unbiased = spread * (terms / max(terms - 1.0, 1.0))
+    running = (
+        old + momentum * (new - old) for old, new in ((mean, of_batch), (variance, unbiased))
+    )
+    return y, of_batch, spread, *running
 
 
 def _batch_norm_gradient(dy, x, scale, epsilon) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,32 +164,41 @@ class AccurateKernels:
             yield
 
     def _dispatch(self, func: Callable, arguments: tuple) -> Any:
-        result = func(*arguments)
-        if func.name not in EXACT and func.name != "BatchNorm":
-            return result
-        if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
-            arguments = arguments[2]
+        if func.name not in (*EXACT, BATCH_NORM):
+            return func(*arguments)
+        # Some come as a primitive, its name, its arguments.
+        own = arguments[2] if isinstance(arguments[0], ops.Primitive) else arguments
         if func.name in EXACT:
-            self._overwrite(func.name, EXACT[func.name], arguments, result)
+            result = func(*arguments)
+            self._overwrite(func.name, EXACT[func.name], own, result)
             return result
-        x, scale, bias, _, _, trains, epsilon, _, layout = arguments
+        *_, trains, epsilon, momentum, layout = own
         if not trains or layout != CHANNELS_FIRST:
-            return result
-        exact = BATCH_NORM_GRADIENT, _batch_norm_gradient
-        overwrite = functools.partial(self._overwrite, *exact)
-        return _BatchNorm(result, epsilon, overwrite)(x, scale, bias), *result[1:]
+            return func(*arguments)
+        *given, mean, variance = own[:5]
+        before = ms.Tensor(mean.asnumpy().copy()), ms.Tensor(variance.asnumpy().copy())
+        result = func(*arguments)
+        results = (result[0], *result[3:], mean, variance)
+        self._overwrite(BATCH_NORM, _batch_norm, (*given, *before, epsilon, momentum), results)
+        overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT, _batch_norm_gradient)
+        return _BatchNorm(result, epsilon, overwrite)(*given), *result[1:]
 
     def _overwrite(self, name: str, formula: Callable, arguments: tuple, result: Any) -> None:
-        """Measure what a kernel gives, and overwrite it where the kernel is replaced."""
+        """Measure what a kernel gives, and overwrite it where the kernel is replaced.
+
+        Of a BatchNorm the first result counts: the mean of a channel may be zero in truth.
+        """
         with np.errstate(all="ignore"):
             exact = formula(*map(_in_float64, arguments))
         results = result if isinstance(result, tuple) else (result,)
-        for tensor, values in zip(results, exact if len(results) > 1 else (exact,), strict=True):
+        pairs = zip(results, exact if len(results) > 1 else (exact,), strict=True)
+        for number, (tensor, values) in enumerate(pairs):
             memory = tensor.asnumpy()
             if memory.dtype.kind != "f":
                 continue
-            error = _own_error(memory, values)
-            self.errors[name] = max(error, self.errors.get(name, 0.0))
+            if name != BATCH_NORM or number == 0:
+                error = _own_error(memory, values)
+                self.errors[name] = max(error, self.errors.get(name, 0.0))
             if name in self.replaced:
                 with np.errstate(all="ignore"):
                     memory[...] = values

@@ -31,9 +31,10 @@ MOVES = {
     *("clone", "copy_", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
     *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
     *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
-    *("masked_fill", "masked_fill_"),
+    *("masked_fill", "masked_fill_", "amax", "amin", "max", "min", "maximum", "minimum"),
 }
-"""Operators that round nothing, since they compute nothing. Empty memory may hold any bits."""
+"""Operators that round nothing, since they compute nothing. Empty memory may hold any bits. The
+backward pass of a maximum looks for the very entry that it gave."""
 
 SHAPED = {
     *("zeros_like", "ones_like", "full_like", "empty_like"),

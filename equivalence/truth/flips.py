@@ -9,18 +9,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import nn
 
 from equivalence.judge.truth import Flip
-from equivalence.kinks.operators import KINKS, POOL, has_kink, kink_of, pooling, quantity_of
+from equivalence.kinks.choices import choice_of, two_largest
+from equivalence.kinks.operators import (
+    CHOOSING,
+    KINKS,
+    elements,
+    has_kink,
+    kink_of,
+    name_of,
+    quantity_of,
+)
 from equivalence.kinks.watch import Uncompiled
 from equivalence.truth.measurement import Measurement
 
 aten = torch.ops.aten
-
-POOLING = "max_pool2d"
-"""The name of a max pooling as the operator of a flip."""
 
 
 def locate(
@@ -28,7 +35,8 @@ def locate(
 ) -> tuple[Flip, ...]:
     """The flips at these operators and indices. Takes one run.
 
-    Windows of one max pooling that have the same two largest entries are one flip.
+    Windows of one max pooling that have the same two largest entries are one flip, and so are those
+    of other operators that choose.
 
     near: (position of the operator's call, index of the element), as `KinkWatch.nearest` returns
         them.
@@ -45,8 +53,7 @@ def _joined(flips: Sequence[Flip]) -> list[Flip]:
     """The flips, with windows that have the same two entries in one."""
     found: dict[tuple, list[Flip]] = {}
     for flip in flips:
-        window = flip.operator == POOLING
-        which = (flip.index[:-2], flip.taken, flip.other) if window else flip.index
+        which = (flip.taken, flip.other) if flip.operator in CHOOSING else flip.index
         found.setdefault((flip.place, which), []).append(flip)
     return [
         replace(first, also=tuple(flip.index for flip in others))
@@ -88,15 +95,13 @@ class _Locator(Uncompiled):
         # Before an operator overwrites its input.
         quantity = quantity_of(func, args).clone() if indices else None
         result = func(*args, **(kwargs or {}))
-        layer = self._inside[-1] if self._inside else ""
-        name = func.overloadpacket.__name__.strip("_").removesuffix("_kernel")
-        operator = POOLING if func is POOL else name
+        layer, operator = self._inside[-1] if self._inside else "", name_of(func)
         self.calls[layer, operator] += 1
+        choice = choice_of(func, args)
         for index in indices:
             value = float(quantity[index])
-            if func is POOL:
-                taken = int(result[1][index])
-                branches = taken, _runner_up(args, index, taken)
+            if choice:
+                branches = two_largest(choice, args, index)
             else:
                 branches = int(value > 0), int(value <= 0)
             call = self.calls[layer, operator]
@@ -105,37 +110,23 @@ class _Locator(Uncompiled):
         return result
 
 
-def _runner_up(args: tuple, index: tuple[int, ...], winner: int) -> int:
-    """The flat index, in its plane, of the second largest entry of a pooling window.
+def _across(func, args: tuple, above: bool) -> torch.Tensor:
+    """The nearest value on this side of the kink that an element is next to.
 
-    index: the index of the window. winner: the flat index of the largest entry.
+    args: those of the operator, of the element alone.
     """
-    x, kernel, stride, padding, dilation, _ = pooling(args)
-    plane = x[index[:-2]]
-    rows, columns = (
-        [at for j in range(k) if 0 <= (at := i * s - p + d * j) < size]
-        for i, k, s, p, d, size in zip(
-            index[-2:], kernel, stride, padding, dilation, plane.shape, strict=True
-        )
-    )
-    width = plane.shape[1]
-    entries = {
-        row * width + column: float(plane[row, column]) for row in rows for column in columns
-    }
-    del entries[winner]
-    return max(entries, key=entries.__getitem__)
-
-
-def _across(func, args: tuple, value: torch.Tensor, above: bool) -> torch.Tensor:
-    """The nearest value on this side of the kink that `value` is next to."""
-    kink, *upper = KINKS[func].points(args)
+    value, (kink, *upper) = args[0], KINKS[func].points(args)
     if upper and abs(float(value) - kink) > abs(float(value) - upper[0]):
         kink, above = upper[0], not above
     if not kink:
         tiny = torch.finfo(value.dtype).tiny
         return torch.full_like(value, tiny if above else -tiny)
-    end = torch.full_like(value, torch.inf if above else -torch.inf)
-    return torch.nextafter(torch.full_like(value, kink), end)
+    return _next(torch.full_like(value, kink), above)
+
+
+def _next(value: torch.Tensor, above: bool) -> torch.Tensor:
+    """The next number above, or below."""
+    return torch.nextafter(value, torch.full_like(value, torch.inf if above else -torch.inf))
 
 
 class Copied:
@@ -167,17 +158,17 @@ class Branches(Uncompiled):
     near: the activations. flipped: a mask over `near`; True takes the other branch, False the
     truth's; None takes the truth's everywhere.
 
-    An activation on the wrong side is moved across its kink to the nearest normal number. A pooling
-    window gives the entry that the branch names.
+    An activation on the wrong side is moved across its kink to the nearest normal number. A window
+    gives the entry that the branch names; where an operator does not tell which entry it chose, the
+    entry is moved beyond the other one.
     """
 
     def __init__(self, near: Sequence[Flip], flipped: Sequence[bool] | None = None):
         super().__init__()
-        self._branches: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+        self._branches: dict[int, list[tuple[Flip, int, int]]] = {}
         for flip, other in zip(near, flipped or [False] * len(near), strict=True):
-            branch = flip.other if other else flip.taken
-            every = [(index, branch) for index in flip.indices]
-            self._branches.setdefault(flip.place, []).extend(every)
+            branches = (flip.other, flip.taken) if other else (flip.taken, flip.other)
+            self._branches.setdefault(flip.place, []).append((flip, *branches))
 
     def __enter__(self):
         self._place, self._copied = 0, Copied()
@@ -188,18 +179,31 @@ class Branches(Uncompiled):
         if has_kink(func, args):
             branches = self._branches.get(self._place, ())
             self._place += 1
-        if func is not POOL:
-            # In place, since some operators keep their argument for the backward pass.
-            for index, above in branches:
-                here = args[0][index]
-                if (quantity_of(func, (here, *args[1:])) > 0) != bool(above):
-                    moved = _across(func, args, here, bool(above))
-                    args[0][index] = self._copied.of(args[0])[index] = moved
-            result = func(*args, **(kwargs or {}))
-            self._copied.meet(func, args, result)
-            return result
-        values, indices = func(*args, **(kwargs or {}))
-        for index, winner in branches:
-            values[index] = args[0][index[:-2]].reshape(-1)[winner]
-            indices[index] = winner
-        return values, indices
+        choice = choice_of(func, args) if branches else None
+        if choice and choice.tells_indices:
+            values, indices = func(*args, **(kwargs or {}))
+            for flip, branch, _ in branches:
+                value, place = choice.entry(args, branch)
+                for index in flip.indices:
+                    values[index], indices[index] = value, place
+            return values, indices
+        if branches:
+            with torch._C._DisableTorchDispatch():  # which is not a part of the run
+                self._move(func, args, branches)
+        result = func(*args, **(kwargs or {}))
+        self._copied.meet(func, args, result)
+        return result
+
+    def _move(self, func, args: tuple, branches: Sequence[tuple[Flip, int, int]]) -> None:
+        """Move activations in place, since some operators keep them for the backward pass."""
+        x, choice = args[0], choice_of(func, args)
+        for flip, branch, other in branches:
+            if choice:
+                here, there = (np.unravel_index(flat, x.shape) for flat in (branch, other))
+                if not (x[here] < x[there] if choice.smallest else x[here] > x[there]):
+                    x[here] = _next(x[there], not choice.smallest)
+                continue
+            for index in flip.indices:
+                here = elements(args, index)
+                if (quantity_of(func, here) > 0) != bool(branch):
+                    x[index] = self._copied.of(x)[index] = _across(func, here, bool(branch))

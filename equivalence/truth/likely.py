@@ -18,11 +18,12 @@ import torch
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
-from equivalence.kinks.operators import KINKS, POOL, Kink, kink_of
+from equivalence.kinks.choices import CHOICES, Choice, choice_of
+from equivalence.kinks.operators import CHOOSING, KINKS, Kink, elements, kink_of
 from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import Moved
 from equivalence.seeds import stream
-from equivalence.truth.flips import POOLING, Branches, Copied
+from equivalence.truth.flips import Branches, Copied
 from equivalence.truth.measurement import Measurement
 
 DRAWN = 8
@@ -64,95 +65,99 @@ class Reached(Uncompiled):
             place: np.cumsum([0, *(len(near[n].indices) for n in numbers[:-1])])
             for place, numbers in self._numbers.items()
         }
-        self._kept: dict[tuple, int] = {}
-        self._factors: dict[int, int] = {}
+        # What is kept, or the address of a factor -> the place, and where its cotangent is told.
+        self._kept: dict[tuple, tuple[int, int]] = {}
+        self._factors: dict[int, tuple[int, int]] = {}
+        self._shapes: dict[int, torch.Size] = {}
         self._copied = Copied()
         self._place = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        place, kink = None, kink_of(func, args)
-        if kink or func is POOL:
+        place, bent = None, kink_of(func, args) or choice_of(func, args)
+        if bent:
             place, self._place = self._place, self._place + 1
         numbers = self._numbers.get(place)
-        if numbers:
-            self.quantities[numbers] = self._quantity(place, func, args[0])
-        if numbers and kink:
-            self.gains[numbers] = kink.gain(_elements(args, self._indices[place]))
+        if numbers and isinstance(bent, Kink):
+            within = elements(args, self._indices[place])
+            self.quantities[numbers] = _in_float64(within[0] - _point(bent, within))
+            self.gains[numbers] = bent.gain(within)
+        elif numbers:
+            self.quantities[numbers] = self._gaps(place, args[0])
         result = func(*args, **(kwargs or {}))
         if numbers:
-            self._kept[_kept_by(kink, args, result, self._copied.of(args[0]))] = place
+            results = result if isinstance(result, tuple) else (result,)
+            kept = _kept_by(bent, args, results, self._copied.of(args[0]))
+            self._kept[kept] = place, bent.cotangent
+            self._shapes[place] = results[0].shape
         self._copied.meet(func, args, result)
         self._meet(func, args, result)
         return result
 
     def _meet(self, func, args: tuple, result: object) -> None:
         """Keep the cotangents if this is the backward pass of an operator with a kink."""
+        told = None
         if func in FACTORS:
-            if (place := self._kept.get(_key(func, args[0]))) is not None:
-                self._factors[result.data_ptr()] = place
-        elif func is aten.mul.Tensor and isinstance(args[1], torch.Tensor):
-            self._keep(self._factors.pop(args[1].data_ptr(), None), args[0])
-        elif func is aten.where.self:
-            self._keep(self._factors.pop(args[0].data_ptr(), None), args[1])
+            if here := self._kept.get(_key(func, args[0])):
+                self._factors[result.data_ptr()] = here
+        elif func in FACTOR_OF and torch.is_tensor(factor := args[FACTOR_OF[func]]):
+            told = self._factors.pop(factor.data_ptr(), None)
         elif func in BACKWARD:
-            self._keep(self._kept.get(_key(func, args[BACKWARD[func]])), args[0])
+            told = self._kept.get(_key(func, args[BACKWARD[func]]))
+        if told:
+            place, cotangent = told
+            self._keep(place, args[cotangent])
 
-    def _quantity(self, place: int, func, x: torch.Tensor) -> np.ndarray:
-        """What moves across the kink; of a window one entry of its branches less the other,
-        whichever is larger.
-        """
-        if func is not POOL:
-            return _at(x, self._indices[place])
-        flips, planes = [self.near[n] for n in self._numbers[place]], self._indices[place][:-2]
-        one, two = (
-            x.flatten(-2)[(*planes, [getattr(flip, name) for flip in flips])]
-            for name in ("taken", "other")
-        )
-        return (one - two).double().cpu().numpy()
+    def _gaps(self, place: int, x: torch.Tensor) -> np.ndarray:
+        """One entry of each window's branches less the other, whichever is larger."""
+        flips = [self.near[number] for number in self._numbers[place]]
+        entries = [[flip.taken for flip in flips], [flip.other for flip in flips]]
+        one, two = (x[np.unravel_index(flat, x.shape)] for flat in entries)
+        return _in_float64(one - two)
 
-    def _keep(self, place: int | None, cotangent: torch.Tensor) -> None:
-        if place is not None:
-            every = _at(cotangent, self._every[place])
-            self.cotangents[self._numbers[place]] = np.add.reduceat(every, self._starts[place])
+    def _keep(self, place: int, cotangent: torch.Tensor) -> None:
+        # A reduction's has axes of one entry that the result lacks.
+        every = cotangent.reshape(self._shapes[place])[self._every[place]]
+        sums = np.add.reduceat(_in_float64(every).reshape(-1), self._starts[place])
+        self.cotangents[self._numbers[place]] = sums
 
 
-def _at(values: torch.Tensor, indices: tuple[np.ndarray, ...]) -> np.ndarray:
-    return values[indices].double().cpu().numpy().reshape(-1)
+def _point(kink: Kink, args: tuple) -> float | torch.Tensor:
+    """A tensor to which the first one is compared; 0 where it is compared to numbers."""
+    return args[1] if kink.lies_between_tensors(args) else 0.0
 
 
-def _elements(args: tuple, indices: tuple[np.ndarray, ...]) -> tuple:
-    """The arguments of an operator by element, with these elements of every tensor."""
-    x = args[0]
-    return tuple(
-        torch.broadcast_to(arg, x.shape)[indices].double().cpu() if torch.is_tensor(arg) else arg
-        for arg in args
-    )
+def _in_float64(values: torch.Tensor) -> np.ndarray:
+    return values.double().cpu().numpy()
 
 
-POOL_BACKWARD = aten.max_pool2d_with_indices_backward.default
-
-FACTORS = (aten.sgn.default, aten.ge.Scalar, aten.le.Scalar)
+FACTORS = (aten.sgn.default, aten.ge.Scalar, aten.le.Scalar, aten.eq.Tensor)
 """Backward passes of several operators begin with them: a factor or a mask of the cotangent."""
 
+FACTOR_OF = {aten.mul.Tensor: 1, aten.where.self: 0}
+"""Operator that uses a factor or a mask -> the position of it."""
+
 BACKWARD = {
-    kink.backward: kink.position for kink in KINKS.values() if kink.backward not in FACTORS
-} | {POOL_BACKWARD: 7}
+    each.backward: each.position
+    for each in (*KINKS.values(), *CHOICES.values())
+    if each.backward not in FACTORS
+}
 """Backward operator -> the position of the argument that the forward operator kept for it."""
 
 
-def _kept_by(kink: Kink | None, args: tuple, result: object, copy: torch.Tensor) -> tuple:
+def _kept_by(bent: Kink | Choice, args: tuple, results: tuple, copy: torch.Tensor) -> tuple:
     """What tells the tensor that an operator keeps for its backward pass.
 
-    kink: None for a max pooling. copy: of an input that is overwritten.
+    copy: of an input that is overwritten.
     """
-    if kink is None:
-        return _key(POOL_BACKWARD, result[1])
-    kept = {"input": args[0], "result": result, "copy": copy}[kink.keeps]
-    return _key(kink.backward, kept)
+    if isinstance(bent, Choice):
+        return _key(bent.backward, results[bent.made])
+    kept = {"input": args[0], "result": results[0], "copy": copy}[bent.keeps]
+    return _key(bent.backward, kept)
 
 
 def _key(func, tensor: torch.Tensor) -> tuple:
-    return func, tensor.data_ptr(), tuple(tensor.shape)
+    """A view of all elements, such as one with an axis more, has the same one."""
+    return func, tensor.data_ptr(), tensor.numel()
 
 
 class Pointers:
@@ -226,7 +231,7 @@ class Pointers:
         shifted = Moved(sample, inputs, weights)
         self.measurement.forward(shifted, _within(self.near, flipped, moved))
         # The flip of a window takes its gap away, whichever of the two entries comes first.
-        rises = [f.operator != POOLING and f.other > f.taken for f in self.near]
+        rises = [f.operator not in CHOOSING and f.other > f.taken for f in self.near]
         slopes = (moved.quantities - here.quantities) / step
         return np.where(rises, 1.0, -1.0) * here.gains * slopes * here.cotangents
 

@@ -54,6 +54,11 @@ class Explained:
     comparison: Comparison
     before: float
 
+    @property
+    def helps(self) -> bool:
+        """Whether accurate kernels by themselves leave a `MUCH`-th of the error at most."""
+        return self.comparison.judgement.needed * MUCH <= self.before
+
     def __str__(self) -> str:
         names, judgement = ", ".join(map(str, self.kernels)), self.comparison.judgement
         if judgement.equal:
@@ -65,19 +70,23 @@ class Explained:
 
 
 def explain(made: Comparison, drawn: Drawn) -> Explained | None:
-    """The candidate with accurate kernels, if that explains much of its error; else None.
+    """The candidate with accurate kernels, if that may explain its error; else None.
+
+    It may if it leaves little of the error; and where branch flips may explain the rest, since a
+    flip hides how much it leaves.
 
     A single operator is judged as it is: its kernel is what the case is about. A recorded
     candidate cannot run here, and only on a CPU can kernels be replaced. Wherever the candidate
     ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
     """
     case, judgement = drawn.case, made.judgement
+    branches = judgement.perhaps_branches(case.twin.steps or 1)
     place = devices.place(case.device)
     if (
         case.alone
         or place.runs_on != "cpu"
         or judgement.ill_posed is not None
-        or judgement.needed > FAR
+        or (judgement.needed > FAR and not branches)
         or isinstance(candidates.active(case), candidates.Reader)
     ):
         return None
@@ -90,10 +99,8 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     needed, best = runs.inaccurate, runs.compared(runs.inaccurate)
     if best.judgement.equal:
         needed, best = runs.smallest()
-    elif best.judgement.needed * MUCH > judgement.needed:
-        return None
-    found = described(needed, runs.errors, place.runs_on)
-    return Explained(found, best, judgement.needed)
+    found = Explained(described(needed, runs.errors, place.runs_on), best, judgement.needed)
+    return found if best.judgement.equal or found.helps or branches else None
 
 
 def inaccurate(errors: Mapping[str, float]) -> list[str]:

@@ -1,88 +1,14 @@
 """Operators with kinks: each is seen in every form, with how far it is from its kinks."""
 
-import itertools
 import math
 
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 
 from equivalence.kinks.operators import KINKS, kink_of, quantity_of
 from tests.engine.parts.small import watched
-
-
-def gap(window):
-    """Largest minus second largest; infinite without a second and where the largest is zero."""
-    first, second, *_ = [*sorted(window, reverse=True), -math.inf, -math.inf]
-    return first - second if first not in (0, -math.inf) else math.inf
-
-
-def gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode):
-    """The gap of every window that starts in the input or the padding before it."""
-    starts = []
-    for size, k, s, p, d in zip(x.shape, kernel, stride, padding, dilation, strict=True):
-        room = size + 2 * p - d * (k - 1) - 1
-        count = (-(-room // s) if ceil_mode else room // s) + 1
-        starts.append([-p + i * s for i in range(count) if -p + i * s < size])
-    rows, columns = (
-        [[i + d * j for j in range(k) if 0 <= i + d * j < size] for i in first]
-        for first, size, k, d in zip(starts, x.shape, kernel, dilation, strict=True)
-    )
-    return [
-        [gap([x[i, j].item() for i, j in itertools.product(row, column)]) for column in columns]
-        for row in rows
-    ]
-
-
-@st.composite
-def poolings(draw):
-    """An input of whole numbers, which tie often, and the arguments of a max pooling."""
-    pairs = st.tuples(st.integers(1, 3), st.integers(1, 3))
-    kernel, dilation = draw(pairs), draw(st.tuples(st.integers(1, 2), st.integers(1, 2)))
-    padding = tuple(draw(st.integers(0, k // 2)) for k in kernel)
-    sizes = [
-        draw(st.integers(max(1, d * (k - 1) + 1 - 2 * p), 8))
-        for k, d, p in zip(kernel, dilation, padding, strict=True)
-    ]
-    values = draw(
-        st.lists(st.integers(-3, 3), min_size=math.prod(sizes), max_size=math.prod(sizes))
-    )
-    x = torch.tensor(values, dtype=torch.float64).reshape(sizes)
-    return x, kernel, draw(pairs), padding, dilation, draw(st.booleans())
-
-
-@given(poolings())
-def test_the_gap_of_a_max_pooling_is_that_of_each_window(pooling):
-    x, kernel, stride, padding, dilation, ceil_mode = pooling
-    pool = nn.MaxPool2d(kernel, stride, padding, dilation, ceil_mode=ceil_mode)
-    expected = torch.tensor(gaps_by_loop(x, kernel, stride, padding, dilation, ceil_mode))
-    (found,) = watched(pool, x[None, None])
-    rows, columns = pool(x[None, None]).shape[-2:]
-    assert expected.shape == (rows, columns)
-    # Nothing in a window of padding alone, whose gap is no number, is near a kink either.
-    found = torch.where(found.isnan(), math.inf, found)
-    assert torch.equal(found[0, 0, :rows, :columns], expected.double())
-    # Windows beyond the last one of PyTorch's hold nothing that could tie.
-    beyond = found.clone()
-    beyond[..., :rows, :columns] = math.inf
-    assert not torch.isfinite(beyond).any()
-
-
-@pytest.mark.parametrize(
-    "pool",
-    [
-        nn.MaxPool2d(2),
-        lambda x: F.max_pool2d(x, 2),
-        lambda x: F.max_pool2d(x, (2, 2), stride=(2, 2)),
-        lambda x: F.max_pool2d(x, 2, return_indices=True),
-    ],
-)
-def test_a_max_pooling_is_seen_in_every_form(pool):
-    x = torch.tensor([[1.0, 2.0], [5.0, 9.0]])[None, None]
-    assert [quantity.tolist() for quantity in watched(pool, x)] == [[[[[4.0]]]]]
 
 
 @pytest.mark.parametrize(
@@ -164,6 +90,8 @@ ARGUMENTS = {
     "clamp": (-0.5, 2.0),
     "clamp_min": (0.5,),
     "clamp_max": (0.5,),
+    "maximum": (torch.tensor([0.5], dtype=torch.float64),),
+    "minimum": (torch.tensor([0.0], dtype=torch.float64),),
 }
 """What an operator takes besides its input, where it takes anything."""
 
@@ -176,9 +104,9 @@ def test_the_slope_jumps_at_the_points_of_an_operator_by_its_gain(func):
         ends = [func(torch.tensor([at + d], dtype=torch.float64), *others) for d in (-1e-7, 1e-7)]
         return float(ends[1] - ends[0]) / 2e-7
 
-    points = kink_of(func, (torch.zeros(1), *others)).points((None, *others))
+    points = kink_of(func, (torch.zeros(1), *others)).points((torch.zeros(1), *others))
     for point in points:
-        near = torch.tensor([point - 1e-4, point + 1e-4], dtype=torch.float64)
+        near = torch.tensor([-1e-4, 1e-4], dtype=torch.float64) + point
         side = quantity_of(func, (near, *others)) > 0.0
         assert side.sum() == 1
         gain = float(slope(float(near[side])) - slope(float(near[~side])))

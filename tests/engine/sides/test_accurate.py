@@ -126,6 +126,27 @@ def test_the_gradient_of_a_batch_norm_is_replaced_and_else_as_it_was():
         assert np.abs(got - truth).max() <= 2.0 * U * np.abs(truth).max()
 
 
+@pytest.mark.parametrize("shape", [(900, 3), (4, 3, 30, 31)])
+def test_a_batch_norm_is_replaced_with_its_statistics(shape):
+    x = values(*shape) + np.float32(20.0)
+    kind = "BatchNorm1d" if len(shape) == 2 else "BatchNorm2d"
+    layer = getattr(torch.nn, kind)(3, dtype=torch.float64)
+    truth = layer(torch.tensor(x, dtype=torch.float64)).detach().numpy()
+    before, after, both = AccurateKernels(()), AccurateKernels(["BatchNorm"]), []
+    for kernels in (before, after):
+        cell = getattr(nn, kind)(3).set_train()
+        with kernels():
+            result = cell(ms.Tensor(x)).asnumpy()
+        both.append([result, cell.moving_mean.asnumpy(), cell.moving_variance.asnumpy()])
+    assert 4.0 < before.errors["BatchNorm"] == after.errors["BatchNorm"] < 500.0
+    plain, exact = both
+    assert not np.array_equal(plain[0], exact[0])
+    right = (truth, layer.running_mean.numpy(), layer.running_var.numpy())
+    for one, two, three in zip(plain, exact, right, strict=True):
+        assert np.abs(one - three).max() <= 1e-4 * np.abs(three).max()
+        assert np.abs(two - three).max() <= U * np.abs(three).max()
+
+
 def test_a_batch_norm_in_evaluation_is_left_alone():
     cell, kernels = nn.BatchNorm2d(3).set_train(False), AccurateKernels()
     with kernels():

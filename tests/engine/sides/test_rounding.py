@@ -57,6 +57,14 @@ def test_what_only_moves_and_what_is_exact_is_not_rounded():
     assert torch.equal(rounded(lambda: torch.arange(900.0) * 3.0), torch.arange(900.0) * 3.0)
 
 
+@pytest.mark.parametrize("reduce", [torch.amax, torch.amin, torch.max, torch.min])
+def test_what_a_maximum_gives_is_the_entry_that_its_gradient_looks_for(reduce):
+    x = torch.randn(4, 60, dtype=torch.float64, requires_grad=True)
+    assert torch.equal(rounded(lambda: reduce(x)), reduce(x))
+    (gradient,) = rounded(lambda: torch.autograd.grad(reduce(x), x))
+    assert (gradient != 0.0).sum() == 1
+
+
 def test_a_mask_of_whole_numbers_stays_the_same_mask():
     """As that of shifted windows: regions are counted, copied and told apart by differences."""
 

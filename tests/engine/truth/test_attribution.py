@@ -151,7 +151,7 @@ def flipping(monkeypatch, candidate, compared, seed, count=1):
             )
         else:
             winner = flip.other if flip in chosen else flip.taken
-            nudge[flip.index[:2]].reshape(-1)[winner] = 2.0 * flip.value if flip in chosen else 1e-6
+            nudge.reshape(-1)[winner] = 2.0 * flip.value if flip in chosen else 1e-6
     monkeypatch.setattr(getattr(networks_ms, candidate), "nudges", nudges)
     return chosen
 

@@ -11,13 +11,14 @@ from torch import nn
 
 from equivalence import file
 from equivalence.declare.draws import normal
+from equivalence.kinks.watch import KinkWatch
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
+from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.truth import flips
 from equivalence.truth.flips import Branches, Flip, locate
 from equivalence.truth.measurement import Measurement
-from tests.engine.kinks.test_operators import poolings
+from tests.engine.kinks.test_choices import poolings
 from tests.engine.parts.small import sample
 
 HERE = f"{__name__}:"
@@ -170,12 +171,13 @@ def test_a_flip_of_a_max_pooling_lets_the_second_largest_win(arguments):
     values, indices = F.max_pool2d(*call, return_indices=True)
     for row, column in itertools.product(*map(range, values.shape[-2:])):
         index, winner = (0, 0, row, column), int(indices[0, 0, row, column])
+        if values[index] == -torch.inf:
+            continue  # a window of padding alone
         without = x.clone().reshape(-1)
         without[winner] = -torch.inf
         second, place = F.max_pool2d(without.reshape(call[0].shape), *call[1:], return_indices=True)
         if second[index] == -torch.inf:
             continue  # a window of one entry, never near a kink
-        assert flips._runner_up(call, index, winner) == int(place[index])
         flip = Flip("", 0, "max_pool2d", index, 0.0, 0, winner, int(place[index]))
         with torch.no_grad(), Branches([flip], [True]):
             flipped, chosen = F.max_pool2d(*call, return_indices=True)
@@ -200,6 +202,68 @@ def test_windows_with_the_same_two_largest_entries_flip_together():
     output = measurement.run(watch=Branches([one, two], [True, False]))["output.0"][0, 0]
     assert all(output[index[2:]] == 1.0 for index in windows)
     assert (output == 2.0).sum() == 3  # windows with the larger entry alone
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        lambda x: x.max(1)[0],
+        lambda x: x.min(1, keepdim=True)[0],
+        lambda x: x.amax(1),
+        lambda x: x.amin((1,), keepdim=True),
+        lambda x: F.adaptive_max_pool2d(x[None], (4, 1)),
+        lambda x: F.max_pool3d(x[None, None], (1, 1, 5)),
+    ],
+)
+def test_a_flip_of_what_is_chosen_lets_the_second_have_the_gradient(operator):
+    network, drawn = bent(operator), sample(normal(4, 5))
+    (x,) = drawn.inputs()
+    least = not np.isin(x.max(), network.run(drawn, "train", "float64")["output.0"])
+    order = np.argsort(x if least else -x, axis=1)
+    measurement = Measurement(network, drawn, "train", U)
+    watch = KinkWatch()
+    measurement.forward(watch=watch)
+    rows = [tuple(index) for index in np.ndindex(*watch.quantities[0].shape)]
+    near = locate(measurement, [(0, index) for index in rows])
+    for mask in ([False] * 4, [True, False, False, True]):
+        run = measurement.run(watch=Branches(near, mask))
+        chosen = order[range(4), np.array(mask, int)]
+        assert np.array_equal(run["gradient:input[0]"] != 0.0, np.eye(5)[chosen] == 1.0)
+        np.testing.assert_allclose(
+            run["output.0"].reshape(-1)[~np.array(mask)], x[range(4), chosen][~np.array(mask)]
+        )
+
+
+@pytest.mark.parametrize(
+    ("operator", "below"),
+    [
+        (lambda x: torch.maximum(x, x.new_full((5,), 0.25)), 0.0),
+        (lambda x: x - torch.min(x, x.new_full((4, 1), 0.25)), 0.0),
+        (lambda x: torch.max(x, -x), -1.0),
+    ],
+)
+def test_a_flip_of_the_larger_of_two_tensors_takes_the_other(operator, below):
+    network, drawn = bent(operator), sample(normal(4, 5))
+    near = [(0, (0, 1)), (0, (3, 4))]
+    located = locate(Measurement(network, drawn, "train", U), near)
+    true, _ = slopes(network, drawn, Branches(located))
+    flipped, _ = slopes(network, drawn, Branches(located, [True, True]))
+    expected = true.copy()
+    for _, index in near:
+        expected[index] = below if true[index] == 1.0 else 1.0
+    np.testing.assert_array_almost_equal_nulp(flipped, expected)
+
+
+def test_a_flip_is_made_exactly_where_every_result_is_rounded():
+    """What holds a branch is no part of the run: rounding it may take it back across its kink."""
+    network, drawn = bent(lambda x: F.hardtanh(x, 0.25, 6.0)), sample(normal(4, 5))
+    measurement = Measurement(network, drawn, "train", U)
+    near = locate(measurement, [(0, index) for index in np.ndindex(4, 5)])
+    rounded = RoundEachResult(2.0**-8, 0)
+    with rounded:
+        found, _ = slopes(network, drawn, Branches(near, [True] * 20))
+    taken = np.array([flip.taken for flip in near]).reshape(4, 5)
+    assert np.array_equal(found != 0.0, taken == 0)
 
 
 def test_a_run_that_flips_nothing_is_the_truth():

@@ -56,6 +56,14 @@ BENT = [
         lambda x: torch.clamp_max(x, 1.0),
         lambda x: x.clamp_max_(1.0),
     ],
+    [
+        lambda x: torch.maximum(x, x.flip(0)),
+        lambda x: torch.min(x, x.flip(0)),
+        lambda x: x * x.max(1, keepdim=True)[0],
+        lambda x: x + x.amin(2, keepdim=True),
+        lambda x: x * F.adaptive_max_pool2d(x, 1),
+        lambda x: x + F.max_pool3d(x, 1, 1) - F.max_pool3d(x, (2, 1, 1), 1)[:, :1],
+    ],
 ]
 """Every operator with a kink, in its forms; six at a time."""
 
@@ -64,6 +72,7 @@ OPERATORS = [
     {"leaky_relu", "prelu", "elu", "softshrink", "abs"},
     {"hardswish", "hardsigmoid", "clamp"},
     {"clamp", "clamp_min", "clamp_max"},
+    {"maximum", "minimum", "max", "amin", "adaptive_max_pool2d", "max_pool3d"},
 ]
 """Their names."""
 

@@ -96,8 +96,29 @@ def test_a_network_is_equal_but_for_the_gradient_of_its_batch_norm(execution, mo
     assert not check(pooled(execution=execution), 0).passed
 
 
-def test_a_wrong_network_with_a_batch_norm_stays_red():
-    outcome = check(pooled("Scaled"), 0)
+CLOUD = "tests.engine.parts.cloud_"
+
+
+def cloud(candidate="Cloud"):
+    points = normal(16, 3, 1024)
+    return case(CLOUD + "pt:Cloud", f"{CLOUD}ms:{candidate}", points, pair="order")
+
+
+def test_a_network_is_equal_but_for_its_batch_norm_over_rows(monkeypatch):
+    outcome = check(cloud(), 0)
+    assert outcome.passed
+    (kernel,) = outcome.kernels
+    assert (kernel.name, kernel.finding) == ("BatchNorm", "batch_norm_accuracy")
+    assert 30 < kernel.error <= kernel.known
+
+    acts = tuple(act for act in excuses.ACTS if act[0] is not table.INACCURATE_KERNEL)
+    monkeypatch.setattr(excuses, "ACTS", acts)
+    assert not check(cloud(), 0).passed
+
+
+@pytest.mark.parametrize("wrong", [pooled("Scaled"), cloud("Damped")])
+def test_a_wrong_network_with_a_batch_norm_stays_red(wrong):
+    outcome = check(wrong, 0)
     assert not outcome.passed
     assert "inaccurate_kernel" not in outcome.excuses
 
@@ -174,6 +195,32 @@ def test_an_accurate_kernel_is_never_to_blame(monkeypatch):
 def test_no_kernel_is_to_blame_for_an_error_beyond_the_bound(monkeypatch):
     monkeypatch.setattr(kernels, "FAR", 20.0)
     assert not check(rnn(), 0).passed
+
+
+def test_gradients_may_be_farther_off_since_a_kernel_moves_activations_across_kinks(monkeypatch):
+    monkeypatch.setattr(kernels, "FAR", 10.0)
+    assert check(pooled(), 0).kernels
+
+
+@pytest.mark.parametrize("explained_by_flips", [True, False])
+def test_branch_flips_may_explain_what_accurate_kernels_leave(explained_by_flips, monkeypatch):
+    made, drawn, explained = found(cloud())
+    nothing = replace(explained, comparison=made)
+    assert not nothing.helps
+    flipped = replace(made, judgement=explained.comparison.judgement)
+
+    def flips(*_):
+        return flipped if explained_by_flips else None
+
+    monkeypatch.setattr(kernels, "explain", lambda *_: nothing)
+    monkeypatch.setattr(excuses, "ACTS", ((table.BRANCH_FLIPS, flips),))
+    rest = excuses._inaccurate_kernel(made, drawn)
+    if explained_by_flips:
+        assert rest.judgement.equal
+        assert rest.kernels == explained.kernels
+        assert rest.excused[-1] == "branch_flips"
+    else:
+        assert rest is None
 
 
 def found(of, seed=0):
