@@ -144,9 +144,8 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     found = kernels.explain(made, drawn)
     if found is None:
         return None
-    flips = [act for act in ACTS if act[0] is excuses.BRANCH_FLIPS]
     others = [act for act in ACTS if act[0] is not excuses.INACCURATE_KERNEL]
-    rest = _apply(found.comparison, drawn, others if found.helps else flips)
+    rest = _apply(found.comparison, drawn, others)
     if not (rest.judgement.equal and all(kernel.declared for kernel in found.kernels)):
         return replace(made, note=str(found)) if found.helps else None
     rest = replace(rest, candidate=made.candidate, trace=made.trace, raw=made.raw)

@@ -1,6 +1,6 @@
 """Inaccurate kernels: is the candidate equal with accurate kernels in the place of MindSpore's?"""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -72,8 +72,8 @@ class Explained:
 def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     """The candidate with accurate kernels, if that may explain its error; else None.
 
-    It may if it leaves little of the error; and where branch flips may explain the rest, since a
-    flip hides how much it leaves.
+    It may if it leaves little of the error, or fewer tensors that differ; and where branch flips
+    may explain the rest, since a flip hides how much is left.
 
     A single operator is judged as it is: its kernel is what the case is about. A recorded
     candidate cannot run here, and only on a CPU can kernels be replaced. Wherever the candidate
@@ -100,7 +100,8 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     if best.judgement.equal:
         needed, best = runs.smallest()
     found = Explained(described(needed, runs.errors, place.runs_on), best, judgement.needed)
-    return found if best.judgement.equal or found.helps or branches else None
+    fewer = len(best.judgement.differing) < len(judgement.differing)
+    return found if found.helps or fewer or branches else None
 
 
 def inaccurate(errors: Mapping[str, float]) -> list[str]:
@@ -203,12 +204,26 @@ class _Runs:
     def smallest(self) -> tuple[list[str], Comparison]:
         """The fewest kernels that must be replaced for the candidate to be equal.
 
-        They are taken in the order in which each by itself lowers the error.
+        They are taken in the order in which each by itself lowers the error. Where one that is not
+        declared is among them, those that are may be enough: then it is not to blame.
         """
         alone = {name: self.compared([name]) for name in self.inaccurate}
+        order = sorted(alone, key=lambda name: alone[name].judgement.needed)
+        needed, compared = self._until_equal(order, alone)
+        known = devices.DEVICES[devices.place(self.drawn.case.device).runs_on].inaccurate
+        declared = [name for name in order if name in known]
+        if declared and not set(needed) <= set(declared):
+            enough, better = self._until_equal(declared, alone)
+            if better.judgement.equal:
+                return enough, better
+        return needed, compared
+
+    def _until_equal(
+        self, order: Sequence[str], alone: Mapping[str, Comparison]
+    ) -> tuple[list[str], Comparison]:
+        """The first kernels of an order that must be replaced, or all of them."""
         needed: list[str] = []
-        compared = self.made
-        for name in sorted(alone, key=lambda name: alone[name].judgement.needed):
+        for name in order:
             needed.append(name)
             compared = alone[name] if len(needed) == 1 else self.compared(needed)
             if compared.judgement.equal:

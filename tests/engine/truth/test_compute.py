@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
+from equivalence import file
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.errors import IllPosedError
@@ -193,6 +196,35 @@ def test_a_gradient_that_is_zero_where_nothing_cancels_is_not_taken_for_a_cancel
     truth._measure_rounded(Measurement(rectified, drawn, "train", U), known, own)
     assert known[name].spread == 0.0
     assert known[name].own_error == math.inf
+
+
+class Signs(nn.Module):
+    """N,5 -> 5: the mean absolute value of what has a bias. Of another bias two are used."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias, self.idle = nn.Parameter(torch.zeros(5)), nn.Parameter(torch.zeros(5))
+
+    def forward(self, x):
+        used = x.new_tensor([1.0, 1.0, 0.0, 0.0, 0.0])
+        return (x + self.bias).abs().mean(0) + self.idle * used
+
+
+def test_an_element_in_which_equal_terms_cancel_is_as_exact_as_their_sum(tmp_path):
+    """The second column has as many negative entries as positive ones."""
+    x = np.full((6, 5), 9.0, np.float32)
+    x[3:, 1] = -9.0
+    np.save(tmp_path / "x.npy", x)
+    signs = TorchNetwork(f"{__name__}:Signs", {})
+    known = truth.compute(Measurement(signs, sample(file(tmp_path / "x.npy")), "train", U))
+    gradient, idle = known["gradient:bias"], known["gradient:idle"]
+    assert gradient.truth[1] == 0.0
+    assert 0.0 < gradient.faint.rounding(U) < 1e-6
+    assert idle.faint.rounding(U) == 0.0  # zeros that are no sum
+    for off, right in ((4.0 * gradient.faint.spread, True), (1e-4, False)):
+        values = gradient.truth.astype(np.float32)
+        values[1] = off
+        assert gradient.within(values, U) is right
 
 
 def test_computing_the_truth_twice_gives_the_same_bits():

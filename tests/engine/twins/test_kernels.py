@@ -223,6 +223,31 @@ def test_branch_flips_may_explain_what_accurate_kernels_leave(explained_by_flips
         assert rest is None
 
 
+@pytest.mark.parametrize(
+    ("enough", "blamed"),
+    [
+        ([{"Tanh"}], ["Tanh"]),
+        ([{"Tanh", "Cos"}, {"Tanh", "Softmax"}], ["Tanh", "Softmax"]),
+        ([{"Tanh", "Cos"}, {"Tanh", "Softmax", "Exp"}], ["Tanh", "Softmax", "Exp"]),
+        ([{"Tanh", "Cos"}], ["Tanh", "Cos"]),
+        ([{"Cos"}], ["Cos"]),
+    ],
+)
+def test_a_kernel_without_a_finding_is_blamed_only_where_others_are_not_enough(enough, blamed):
+    def compared(names):
+        equal = any(each <= set(names) for each in enough)
+        alone = {"Tanh": 40.0, "Cos": 50.0, "Softmax": 60.0, "Exp": 70.0}
+        needed = 1.0 if equal else min(alone[name] for name in names)
+        return SimpleNamespace(judgement=SimpleNamespace(equal=equal, needed=needed))
+
+    runs = object.__new__(kernels._Runs)
+    runs.inaccurate = ["Exp", "Softmax", "Cos", "Tanh"]
+    runs.drawn, runs.compared = SimpleNamespace(case=SimpleNamespace(device="cpu")), compared
+    needed, best = runs.smallest()
+    assert needed == blamed
+    assert best.judgement.equal
+
+
 def found(of, seed=0):
     """The comparison of a case without excuses, and what its kernels explain."""
     made, drawn = compare.compare_size(of, seed, flips=False), Drawn(of, seed)
