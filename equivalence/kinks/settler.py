@@ -8,7 +8,8 @@ import torch
 
 from equivalence import dtypes
 from equivalence.kinks.operators import has_kink, kink_of, quantity_of
-from equivalence.kinks.watch import Margins, Uncompiled
+from equivalence.kinks.watch import Margins
+from equivalence.uncompiled import Uncompiled
 
 aten = torch.ops.aten
 

@@ -7,10 +7,10 @@ every operator with a kink in a PyTorch run, module or function, below autograd.
 """
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from equivalence.kinks.choices import POOL
 from equivalence.kinks.operators import has_kink, quantity_of
+from equivalence.uncompiled import Uncompiled
 
 SAFE = 12.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
@@ -29,15 +29,6 @@ MANY = 64
 jumps are then part of the sensitivity, and nothing is settled. Typical of float16."""
 
 aten = torch.ops.aten
-
-
-class Uncompiled(TorchDispatchMode):
-    """A dispatch mode that does not import torch's compiler, which takes 2 s."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """False: torch imports its compiler only to skip it."""
-        return False
 
 
 class KinkWatch(Uncompiled):

@@ -10,8 +10,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import short
+from equivalence.uncompiled import Uncompiled
 
 WIDER = {
     torch.float32: torch.float64,

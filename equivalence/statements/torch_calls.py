@@ -9,8 +9,8 @@ from torch.autograd.graph import Node
 from torch.backends import cuda
 
 from equivalence import nesting
-from equivalence.kinks.watch import Uncompiled
 from equivalence.statements.calls import Code, Place, Recording, Spot
+from equivalence.uncompiled import Uncompiled
 
 
 class TorchCalls(Uncompiled):

@@ -24,8 +24,8 @@ from equivalence.kinks.operators import (
     name_of,
     quantity_of,
 )
-from equivalence.kinks.watch import Uncompiled
 from equivalence.truth.measurement import Measurement
+from equivalence.uncompiled import Uncompiled
 
 aten = torch.ops.aten
 

@@ -20,11 +20,11 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.kinks.choices import CHOICES, Choice, choice_of
 from equivalence.kinks.operators import CHOOSING, KINKS, Kink, elements, kink_of
-from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import Moved
 from equivalence.seeds import stream
 from equivalence.truth.flips import Branches, Copied
 from equivalence.truth.measurement import Measurement
+from equivalence.uncompiled import Uncompiled
 
 DRAWN = 8
 """Random directions that tell how large the change by each flip is, to about a third."""

@@ -6,10 +6,10 @@ import math
 import torch
 from torch.overrides import TorchFunctionMode
 
-from equivalence.kinks.watch import Uncompiled
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth.measurement import Measurement
+from equivalence.uncompiled import Uncompiled
 
 PRODUCT_OPERATORS = frozenset(
     (

@@ -18,7 +18,7 @@ LINES, FILES = 400, 12
 LEVELS = (
     (
         *("dtypes", "errors", "words", "files", "seeds", "nesting", "progress", "releases"),
-        "torchvision_schemas",
+        *("torchvision_schemas", "uncompiled"),
     ),
     ("declare", "findings", "held", "targets"),
     ("judge", "host"),

@@ -7,8 +7,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from equivalence.kinks import watch as watching
-from equivalence.kinks.settler import Settler
 from equivalence.kinks.watch import MANY, SAFE, KinkWatch, few
 from tests.engine.parts.small import watched
 
@@ -21,12 +19,6 @@ def test_quantities_come_in_the_order_of_the_forward_pass():
 
 def test_a_smooth_network_has_no_kinks():
     assert watched(nn.Sequential(nn.Linear(3, 3), nn.GELU(), nn.Tanh()), torch.randn(2, 3)) == []
-
-
-def test_watching_does_not_import_the_compiler_of_torch():
-    assert KinkWatch.__torch_dispatch__.__module__ == watching.__name__
-    assert not hasattr(KinkWatch.__torch_dispatch__, "__wrapped__")
-    assert not hasattr(Settler.__torch_dispatch__, "__wrapped__")
 
 
 def test_watching_changes_nothing():
