@@ -59,7 +59,7 @@ def argument(args: Sequence, position: int, default):
 
 
 def _reduced(args: tuple) -> Windows:
-    """Whole axes: one window along each. (A single number is a window of its own.)"""
+    """Whole axes: one window along each."""
     x = args[0]
     axes = argument(args, 1, range(x.ndim))
     axes = [axes] if isinstance(axes, int) else axes
@@ -135,10 +135,11 @@ def gap_of(choice: Choice, args: tuple) -> Tensor:
     x = -args[0] if choice.smallest else args[0]
     first, second = x, x.new_full((), -torch.inf).expand_as(x)
     two = _two_of_axis if choice.windows is _reduced else _two_of_each
-    for axis, positions in choice.windows(args).items():
+    windows = choice.windows(args)
+    for axis, positions in windows.items():
         first, second = two(first, second, axis, positions.to(x.device))
     gap = torch.where(first == 0, torch.inf, first - second)
-    return gap.squeeze(dropped_axes(choice, args))
+    return gap.squeeze(_dropped_axes(choice, args, windows))
 
 
 def _two_of_axis(first: Tensor, second: Tensor, axis: int, _: Tensor) -> tuple[Tensor, ...]:
@@ -159,11 +160,11 @@ def _two_of_each(first: Tensor, second: Tensor, axis: int, windows: Tensor) -> t
     return largest, next_largest
 
 
-def dropped_axes(choice: Choice, args: tuple) -> tuple[int, ...]:
+def _dropped_axes(choice: Choice, args: tuple, windows: Windows) -> tuple[int, ...]:
     """The axes of the input that the result of a reduction lacks, in order."""
     if choice.windows is not _reduced or argument(args, 2, False):
         return ()
-    return tuple(sorted(choice.windows(args)))
+    return tuple(sorted(windows))
 
 
 def two_largest(choice: Choice, args: tuple, index: tuple[int, ...]) -> tuple[int, int]:
@@ -172,7 +173,7 @@ def two_largest(choice: Choice, args: tuple, index: tuple[int, ...]) -> tuple[in
     index: of the window in the result. It has two entries.
     """
     x, windows, index = args[0], choice.windows(args), list(index)
-    for axis in dropped_axes(choice, args):
+    for axis in _dropped_axes(choice, args, windows):
         index.insert(axis, 0)
     along = [windows[axis][at] if axis in windows else [at] for axis, at in enumerate(index)]
     within = [[p for p in map(int, each) if p < n] for each, n in zip(along, x.shape, strict=True)]

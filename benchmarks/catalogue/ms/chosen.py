@@ -5,8 +5,17 @@ from mindspore import nn, ops
 from ms_models.conv import conv2d
 
 
+class RowNorm(nn.BatchNorm1d):
+    """A BatchNorm of N,C,points by rows, which are all that MindSpore's takes."""
+
+    def construct(self, x):
+        n, channels, points = x.shape
+        rows = super().construct(x.transpose(0, 2, 1).reshape(n * points, channels))
+        return rows.reshape(n, points, channels).transpose(0, 2, 1)
+
+
 class PointNet(nn.Cell):
-    """N,3,points -> N,40. A BatchNorm1d of MindSpore takes rows.
+    """N,3,points -> N,40.
 
     reduce: "max" or "amax": what takes the largest value over all points.
     """
@@ -15,18 +24,12 @@ class PointNet(nn.Cell):
         super().__init__()
         layers = []
         for into, out in ((3, 64), (64, 128), (128, 256)):
-            layers += [nn.Conv1d(into, out, 1, has_bias=True), nn.BatchNorm1d(out), nn.ReLU()]
-        self.features, self.reduce = nn.CellList(layers), reduce
+            layers += [nn.Conv1d(into, out, 1, has_bias=True), RowNorm(out), nn.ReLU()]
+        self.features, self.reduce = nn.SequentialCell(*layers), reduce
         self.classifier = nn.Dense(256, 40)
 
     def construct(self, x):
-        for layer in self.features:
-            if isinstance(layer, nn.BatchNorm1d):
-                n, channels, points = x.shape
-                rows = layer(x.transpose(0, 2, 1).reshape(n * points, channels))
-                x = rows.reshape(n, points, channels).transpose(0, 2, 1)
-            else:
-                x = layer(x)
+        x = self.features(x)
         return self.classifier(ops.amax(x, 2) if self.reduce == "amax" else ops.max(x, 2)[0])
 
 

@@ -11,6 +11,7 @@ from torch import nn
 
 from equivalence import file
 from equivalence.declare.draws import normal
+from equivalence.kinks.choices import CHOICES, POOL, two_largest
 from equivalence.kinks.watch import KinkWatch
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
@@ -178,6 +179,8 @@ def test_a_flip_of_a_max_pooling_lets_the_second_largest_win(arguments):
         second, place = F.max_pool2d(without.reshape(call[0].shape), *call[1:], return_indices=True)
         if second[index] == -torch.inf:
             continue  # a window of one entry, never near a kink
+        arguments = (call[0], *map(list, call[1:5]), ceil_mode)
+        assert two_largest(CHOICES[POOL], arguments, index) == (winner, int(place[index]))
         flip = Flip("", 0, "max_pool2d", index, 0.0, 0, winner, int(place[index]))
         with torch.no_grad(), Branches([flip], [True]):
             flipped, chosen = F.max_pool2d(*call, return_indices=True)
