@@ -212,9 +212,9 @@ def nearby(side: Reference, drawn: Drawn) -> dict[str, Nearby]:
 def may_flip(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:
     """The activations that may have taken the other branch. They are searched for only once."""
     if side.may_flip is None:
-        from equivalence.truth import compute  # torch is there
+        from equivalence.truth import flips  # torch is there
 
-        side.may_flip = compute.may_flip(measurement, side.expected.near)
+        side.may_flip = flips.may_flip(measurement, side.expected.near)
     return side.may_flip
 
 

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
-import torch
 
 from equivalence import dtypes
 from equivalence.errors import IllPosedError
@@ -44,15 +43,9 @@ NOISE_SHARE = 2.0**-24
 """A gradient below this share of its error in the reference's own run is zero in truth: it is the
 rounding of float64 alone, which is 2^-29 of that in float32."""
 
-FAR_COUNT = 4096
-"""Activations that `farther` keeps, the nearest first."""
-
-FEW_FAR = 8
-"""The same for a training, in which all of them are tried."""
-
 MAX_DRAWS = 4
 """Samples that are drawn, at most. Activations of the last one that are still near a kink are kept
-as `Truth.near`."""
+as `Truth.near`, and tensors in which zeros would pass make the case ill-posed."""
 
 Expect = Callable[[Trace], Truth]
 """Makes a truth of the float64 run's trace: `whole` keeps all of it, a record sketches large
@@ -110,14 +103,47 @@ def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
 
     This moves the sample off the kinks of the network: first by shifts of its biases; then, if
     activations stay near a kink, by drawing it anew. Activations that are near in the last draw
-    are kept as `near`. Raises IllPosedError if the truth holds nothing to compare.
+    are kept as `near`. A sample in which chance makes a tensor so small that zeros would pass is
+    drawn anew, too. Raises IllPosedError if the truth holds nothing to compare.
     """
     network = measurement.network
-    expected = (_compute_settled if network.settles else _compute_unsettled)(measurement, expect)
-    _demand_finite(expected, measurement.sample)
-    if network.steps == 1:
-        expected = _without_undecided(measurement, expected)
-    return _with_own(measurement, expected)
+    compute = _compute_settled if network.settles else _compute_unsettled
+    while True:
+        expected = compute(measurement, expect)
+        _demand_finite(expected, measurement.sample)
+        if network.steps == 1:
+            expected = _without_undecided(measurement, expected)
+        expected = _with_own(measurement, expected)
+        if not _zeros_pass(measurement, expected) or not _draw_again(measurement.sample):
+            return expected
+
+
+def _draw_again(sample: Sample) -> bool:
+    """Draw the sample anew; whether that changes it. The last draw stays."""
+    return sample.redraw + 1 < MAX_DRAWS and sample.draw_again()
+
+
+def _zeros_pass(measurement: Measurement, expected: Truth) -> bool:
+    """Whether the budget of a nonzero tensor reaches as far as zero.
+
+    Those in which terms cancel are none of these, nor those of a compute mode coarser than the
+    dtype: such a tensor is small in every draw.
+    """
+    unit_roundoff = measurement.unit_roundoff
+    if unit_roundoff > UNIT_ROUNDOFF[measurement.sample.dtype]:
+        return False
+
+    def found(truth: Truth) -> bool:
+        return any(
+            not each.cancelled and BUDGET * each.share(each.norms, unit_roundoff) >= 1.0
+            for each in truth.values()
+        )
+
+    if not found(expected):
+        return False
+    rounded = expected.copy()
+    _measure_rounded(measurement, rounded, _run_own(measurement, expected))
+    return found(rounded)
 
 
 def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
@@ -128,10 +154,15 @@ def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     return _with_own(measurement, _compute_unsettled(measurement, expect))
 
 
+def _run_own(measurement: Measurement, expected: Truth) -> Trace:
+    """The trace of the reference's own run; undecided elements are those of the truth."""
+    return expected.replace_undecided(measurement.run_own())
+
+
 def _with_own(measurement: Measurement, expected: Truth) -> Truth:
     """Add what the reference's own run tells: dtypes, its errors, and which gradients are noise."""
     _mark_zero_updates(expected)
-    own = expected.replace_undecided(measurement.run_own())
+    own = _run_own(measurement, expected)
     for name, values in own.items():
         dtype = dtypes.name(values.dtype)
         in_float32 = tensors.of_weight(name) and dtype == "float16"
@@ -179,7 +210,7 @@ def complete(measurement: Measurement, expected: Truth) -> Truth:
     It is measured in tensors in which the reference's own run needs more than half of the budget.
     """
     expected = expected.copy()
-    own = expected.replace_undecided(measurement.run_own())
+    own = _run_own(measurement, expected)
     unit_roundoff = measurement.unit_roundoff
     _measure_own(expected, expected, own, unit_roundoff)
     _measure_rounded(measurement, expected, own)
@@ -189,7 +220,7 @@ def complete(measurement: Measurement, expected: Truth) -> Truth:
         _measure_own(expected, expected, own, unit_roundoff)
     jumps = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
     if jumps and measurement.network.settles and all(np.isfinite(own[n]).all() for n in jumps):
-        near = may_flip(measurement, expected.near)
+        near = flips.may_flip(measurement, expected.near)
         explained = near and explain(measurement, expected, near, own)
         if explained:
             _measure_own(expected, explained[1], own, unit_roundoff)
@@ -214,9 +245,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
     branch at every near activation, so that no flip counts as rounding.
     """
     sample = measurement.sample
-    for draw in range(MAX_DRAWS):
-        if draw and not sample.draw_again():
-            break
+    while True:
         perturbed = [measurement.perturbed(probe) for probe in range(WATCHED_PROBES)]
         measurement.network.settle(sample, perturbed, measurement.phase)
         watch = KinkWatch()
@@ -229,39 +258,12 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         near = watch.nearest(comparison.spreads)
         if not near:
             return expected
+        if not _draw_again(sample):
+            break
     expected = expect(truth)
     expected.near = flips.locate(measurement, near)
     probe(measurement, expected, range(WATCHED_PROBES))
     return expected
-
-
-def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Flip, ...]:
-    """The nearest `FAR_COUNT` activations that rounding may move across their kink.
-
-    They are looked for when a run seems to have taken another branch. The spread of each is the
-    larger of two: by perturbed runs, and by the reference's own run. When weights are perturbed,
-    the entries of a window of a max pooling move together; when each is rounded, they move apart.
-
-    near: those of the truth. In a training, in which all of them are tried, there are no others.
-    """
-    trains = measurement.network.steps is not None
-    if trains and near:
-        return near
-    watch = KinkWatch()
-    measurement.forward(watch=watch)
-    if not watch.quantities:
-        return ()
-    by_inputs, by_results = KinkWatch(watch), KinkWatch(watch)
-    for probe in range(WATCHED_PROBES):
-        measurement.forward(measurement.perturbed(probe), by_inputs)
-    dtype = measurement.sample.dtype
-    measurement.forward(watch=by_results, dtype=dtype)
-    coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[dtype], 1.0)
-    pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
-    spreads = [torch.maximum(one, coarser * two) for one, two in pairs]
-    most = FEW_FAR if trains else FAR_COUNT
-    near = watch.nearest(by_inputs.spreads, most, spreads)
-    return flips.locate(measurement, near) if near else ()
 
 
 def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:

@@ -2,7 +2,8 @@
 
 Within rounding of a kink either branch is right, but gradients jump from one to the other. Some
 samples cannot be moved off all of their kinks. There, the float64 run can take the other branch of
-any near activation on purpose. `truth/explained.py` finds the flips that a run has made.
+any near activation on purpose. `may_flip` finds farther ones that a run may have moved across their
+kink, and `truth/explained.py` finds the flips that it has made.
 """
 
 from collections import Counter
@@ -13,6 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.truth import Flip
 from equivalence.kinks.choices import choice_of, two_largest
 from equivalence.kinks.operators import (
@@ -24,10 +26,17 @@ from equivalence.kinks.operators import (
     name_of,
     quantity_of,
 )
-from equivalence.truth.measurement import Measurement
+from equivalence.kinks.watch import KinkWatch
+from equivalence.truth.measurement import WATCHED_PROBES, Measurement
 from equivalence.uncompiled import Uncompiled
 
 aten = torch.ops.aten
+
+FAR_COUNT = 4096
+"""Activations that `may_flip` keeps, the nearest first."""
+
+FEW_FAR = 8
+"""The same for a training, in which all of them are tried."""
 
 
 def locate(
@@ -47,6 +56,35 @@ def locate(
         flip if locator.calls[flip.layer, flip.operator] > 1 else replace(flip, call=0)
         for flip in _joined(locator.flips)
     )
+
+
+def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Flip, ...]:
+    """The nearest `FAR_COUNT` activations that rounding may move across their kink.
+
+    They are looked for when a run seems to have taken another branch. The spread of each is the
+    larger of two: by perturbed runs, and by the reference's own run. When weights are perturbed,
+    the entries of a window of a max pooling move together; when each is rounded, they move apart.
+
+    near: those of the truth. In a training, in which all of them are tried, there are no others.
+    """
+    trains = measurement.network.steps is not None
+    if trains and near:
+        return near
+    watch = KinkWatch()
+    measurement.forward(watch=watch)
+    if not watch.quantities:
+        return ()
+    by_inputs, by_results = KinkWatch(watch), KinkWatch(watch)
+    for probe in range(WATCHED_PROBES):
+        measurement.forward(measurement.perturbed(probe), by_inputs)
+    dtype = measurement.sample.dtype
+    measurement.forward(watch=by_results, dtype=dtype)
+    coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[dtype], 1.0)
+    pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
+    spreads = [torch.maximum(one, coarser * two) for one, two in pairs]
+    most = FEW_FAR if trains else FAR_COUNT
+    near = watch.nearest(by_inputs.spreads, most, spreads)
+    return locate(measurement, near) if near else ()
 
 
 def _joined(flips: Sequence[Flip]) -> list[Flip]:

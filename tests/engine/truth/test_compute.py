@@ -11,6 +11,7 @@ from equivalence import file
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.errors import IllPosedError
+from equivalence.kinks import watch as watching
 from equivalence.sample import Perturbed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
@@ -273,6 +274,89 @@ def test_a_reference_that_overflows_in_its_own_precision_is_ill_posed():
     known = truth.compute(Measurement(network("BatchVariance"), drawn, "train", U))["output.0"]
     assert np.isfinite(known.truth).all()
     assert known.own_error == math.inf
+
+
+# A sample in which zeros would pass somewhere by chance.
+
+
+def scalar(seed, dtype="float32"):
+    """A sample of `linear(8, 1)`: its output is a single sum, which may be small by chance."""
+    return sample(normal(1, 8), dtype=dtype, seed=seed)
+
+
+def reach(drawn):
+    """The share of that output by which the smallest budget of all may be off."""
+    output = truth.compute(Measurement(linear(8, 1), drawn, "train", U))["output.0"]
+    return output.share(output.norms, U)
+
+
+@pytest.fixture
+def small_by_chance(monkeypatch):
+    """The seed of a sample in whose first draw, but not in the second, zeros would pass."""
+    seed = 0
+    while True:
+        first, second = scalar(seed), scalar(seed)
+        second.draw_again()
+        if reach(first) > 1.5 * reach(second):
+            monkeypatch.setattr(truth, "BUDGET", 1.2 / reach(first))
+            return seed
+        seed += 1
+
+
+def test_a_sample_in_which_zeros_would_pass_is_drawn_again(small_by_chance):
+    drawn, again = scalar(small_by_chance), scalar(small_by_chance)
+    known = truth.compute(Measurement(linear(8, 1), drawn, "train", U))
+    assert drawn.redraw == 1
+    again.draw_again()
+    assert known["output.0"].truth == linear(8, 1).run(again, "train", "float64")["output.0"]
+
+
+def test_the_last_draw_is_kept_where_zeros_would_pass_in_each(monkeypatch):
+    monkeypatch.setattr(truth, "BUDGET", 1.0 / U)
+    drawn = scalar(0)
+    truth.compute(Measurement(linear(8, 1), drawn, "train", U))
+    assert drawn.redraw == truth.MAX_DRAWS - 1
+
+
+def test_draws_off_kinks_and_draws_for_small_tensors_are_counted_together(monkeypatch):
+    monkeypatch.setattr(truth, "BUDGET", 1.0 / U)
+    monkeypatch.setattr(watching, "SAFE", 1e6)
+    drawn = sample(normal(1, 1, 8, 8))
+    pooling = TorchNetwork("torch.nn:MaxPool2d", {"kernel_size": 2})
+    truth.compute(Measurement(pooling, drawn, "train", U))
+    assert drawn.redraw == truth.MAX_DRAWS - 1
+
+
+@pytest.mark.parametrize(("dtype", "unit_roundoff"), [("float32", 2.0**-11), ("bfloat16", 2.0**-7)])
+def test_a_coarse_mode_draws_no_sample_again_for_small_tensors(
+    small_by_chance, dtype, unit_roundoff
+):
+    drawn = scalar(small_by_chance, dtype)
+    truth.compute(Measurement(linear(8, 1), drawn, "train", unit_roundoff))
+    assert drawn.redraw == 0
+
+
+def test_no_sample_of_a_layer_is_drawn_again_for_small_tensors(small_by_chance):
+    drawn = scalar(small_by_chance)
+    truth.of_layer(Measurement(linear(8, 1), drawn, "train", U))
+    assert drawn.redraw == 0
+
+
+@pytest.mark.parametrize("noise", [True, False])
+def test_a_gradient_that_cancels_in_every_draw_is_no_reason_to_draw_again(noise):
+    # A bias in front of a BatchNorm has no gradient. A scale has a small one, by the epsilon.
+    biased = TorchNetwork("pt_reference.conv:biased_block", {"in_planes": 2, "out_planes": 3})
+    before_norm = biased if noise else network("scale_before_norm")
+    drawn = sample(normal(4, 2, 5, 5))
+    measurement = Measurement(before_norm, drawn, "train", U)
+    begun = truth.begin(measurement)
+    name = "gradient:0.bias" if noise else "gradient:0.weight"
+    assert begun[name].cancelled is noise
+    assert truth.complete(measurement, begun)[name].cancelled
+    assert drawn.redraw == 0
+
+
+# The rounding of what an operator keeps.
 
 
 def test_of_a_single_operator_the_rounding_of_what_it_keeps_counts_for_what_is_close():

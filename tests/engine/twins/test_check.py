@@ -20,7 +20,7 @@ from equivalence.judge import precision
 from equivalence.runs import drawn, kept, sides
 from equivalence.sample import resolve_inputs
 from equivalence.truth import compute as truth
-from equivalence.truth import explained
+from equivalence.truth import explained, flips
 from equivalence.truth.flips import Flip
 from equivalence.truth.measurement import Measurement
 from equivalence.twins import excuses
@@ -186,7 +186,7 @@ def explaining(monkeypatch):
         }
         return near, {**expected, **{n: k for n, k in found.items() if n.startswith("gradient:")}}
 
-    monkeypatch.setattr(truth, "may_flip", lambda *_: (FLIP,))
+    monkeypatch.setattr(flips, "may_flip", lambda *_: (FLIP,))
     monkeypatch.setattr(explained, "explain", explain)
     return calls
 

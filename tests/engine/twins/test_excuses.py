@@ -24,7 +24,7 @@ from equivalence.plugin.results import Results
 from equivalence.report import text as report
 from equivalence.runs import drawn, kept
 from equivalence.truth import compute as truth
-from equivalence.truth import explained
+from equivalence.truth import explained, flips
 from equivalence.twins import check as module
 from equivalence.twins import excuses
 from tests.engine.parts.imports import modules
@@ -118,7 +118,7 @@ def explaining(scale=1.0):
 
 
 def test_branch_flips(monkeypatch):
-    monkeypatch.setattr(truth, "may_flip", lambda *_: (FLIP,))
+    monkeypatch.setattr(flips, "may_flip", lambda *_: (FLIP,))
     monkeypatch.setattr(explained, "explain", explaining())
     outcome = module.check(affine("DetachedBias"), 0)
     assert outcome.passed
@@ -131,7 +131,7 @@ def test_branch_flips(monkeypatch):
 
 def test_what_flips_leave_is_judged_by_closer_sensitivities(monkeypatch):
     monkeypatch.setattr(truth, "refine", widened)
-    monkeypatch.setattr(truth, "may_flip", lambda *_: (FLIP,))
+    monkeypatch.setattr(flips, "may_flip", lambda *_: (FLIP,))
     for part in (drawn, excuses):
         monkeypatch.setattr(part, "BUDGET", 2.0**10)
     monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**12 * U))
@@ -322,7 +322,7 @@ DOORS = {
     },
     "takes the truth for what rounding decides": {
         # the last of them in runs that widen: updates moved by one rounding of their gradient
-        "truth/compute.py": 5,
+        "truth/compute.py": 4,
         "truth/explained.py": 1,
         "twins/compare.py": 1,
         "twins/kernels.py": 2,  # of the candidate's runs in PyNative mode
