@@ -1,23 +1,13 @@
 """Networks that choose the largest entry: of a cloud's points, of a channel, of two tensors."""
 
+from benchmarks.catalogue import training
 from equivalence.declare.draws import Draw, normal
 from equivalence.declare.twin import Twin
 
-PT, MS = "benchmarks.catalogue.pt.chosen:", "benchmarks.catalogue.ms.chosen:"
-
 
 def network(name: str, attribute: str, x: Draw, **arguments) -> Twin:
-    """A training of a network that both sides write by hand."""
-    return Twin(
-        name,
-        reference=PT + attribute,
-        candidate=MS + attribute,
-        inputs=[x],
-        configs=(arguments,),
-        phases=("train",),
-        executions=("pynative",),
-        pair="order",
-    )
+    """A training of one of these networks with these arguments."""
+    return training("chosen", name, attribute, [x], configs=(arguments,), pair="order")
 
 
 TWINS = (

@@ -1,22 +1,13 @@
 """Networks that decide by comparing values, where rounding may decide: each result then jumps."""
 
+from benchmarks.catalogue import training
 from equivalence.declare.draws import Draw, integers, normal
 from equivalence.declare.twin import Twin
 
-PT, MS = "benchmarks.catalogue.pt.decisions:", "benchmarks.catalogue.ms.decisions:"
-
 
 def network(name: str, attribute: str, *inputs: Draw) -> Twin:
-    """A training of a network that both sides write by hand."""
-    return Twin(
-        f"decide_{name}",
-        reference=PT + attribute,
-        candidate=MS + attribute,
-        inputs=inputs,
-        phases=("train",),
-        executions=("pynative",),
-        pair="order",
-    )
+    """A training of one of these networks."""
+    return training("decisions", f"decide_{name}", attribute, inputs, pair="order")
 
 
 TWINS = (

@@ -1,21 +1,13 @@
 """Losses whose gradients are signs, or next to nothing beside their terms, on two dense layers."""
 
+from benchmarks.catalogue import training
 from equivalence.declare.draws import Draw, integers, normal
 from equivalence.declare.twin import Twin
-
-PT, MS = "benchmarks.catalogue.pt.losses:", "benchmarks.catalogue.ms.losses:"
 
 
 def loss(name: str, attribute: str, *inputs: Draw) -> Twin:
     """A loss of what two layers make of the first input, or of both."""
-    return Twin(
-        f"loss_{name}",
-        reference=PT + attribute,
-        candidate=MS + attribute,
-        inputs=inputs,
-        phases=("train",),
-        executions=("pynative",),
-    )
+    return training("losses", f"loss_{name}", attribute, inputs)
 
 
 TWINS = (
