@@ -180,13 +180,12 @@ class Pointers:
         """
         here, flipped = Reached(self.near), [number in chosen for number in range(len(self.near))]
         run = self.measurement.run(watch=_within(self.near, flipped, here))
-        apart = {
-            name: (trace[name].astype(np.float64) - run[name]) / unit
-            for name, unit in self.units.items()
-            if np.shape(trace[name]) == run[name].shape
-        }
-        for values in apart.values():
-            values[~np.isfinite(values)] = 0.0
+        apart = {}
+        for name, unit in self.units.items():
+            if np.shape(trace[name]) == run[name].shape:
+                change = trace[name].astype(np.float64) - run[name]
+                values = apart[name] = np.asarray(change / unit)  # also of a single number
+                values[~np.isfinite(values)] = 0.0
         products = self._products(apart, here, flipped)
         # The share of the squared difference that is along the flip's change.
         explained = products**2 / np.maximum(self._squares(run, here, flipped), 1.0)

@@ -80,6 +80,8 @@ OPERATORS = [
 class Kinked(nn.Module):
     """2,24,8,8 -> each operator with a kink on 4 channels of a layer, mixed by further layers.
 
+    A single number, which has no axis, scales the result.
+
     number: which of `BENT`.
     """
 
@@ -89,12 +91,13 @@ class Kinked(nn.Module):
         self.first = nn.Conv2d(24, 24, 1)
         self.mixed = nn.ModuleList(nn.Conv2d(4, 3, 3) for _ in self.bent)
         self.last = nn.Conv2d(18, 2, 1)
+        self.scale = nn.Parameter(torch.tensor(1.0))
 
     def forward(self, x):
         parts = (each * 1.0 for each in self.first(x).split(4, 1))
         bent = [bend(part) for bend, part in zip(self.bent, parts, strict=True)]
         parts = [conv(each) for conv, each in zip(self.mixed, bent, strict=True)]
-        return self.last(torch.cat(parts, 1))
+        return self.last(torch.cat(parts, 1)) * self.scale
 
 
 @pytest.fixture
