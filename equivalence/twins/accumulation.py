@@ -35,7 +35,11 @@ Key = tuple[str, int]
 """A tensor's name, and the number of the part of it that differs."""
 
 NEIGHBOURS = 16
-"""Neighbouring samples at most; fewer where the first ones are clear."""
+"""Neighbouring samples that tell something, at most; fewer where the first ones are clear."""
+
+TRIED = 48
+"""Neighbouring samples that are tried, at most. Through many max poolings without a BatchNorm three
+of four may take another branch somewhere."""
 
 REPEATED = 0.5
 """The share of an error that may come again, on an average over the neighbours. Of a mistake nearly
@@ -59,8 +63,8 @@ tells nothing."""
 def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     """The comparison without the differences that rounding of sums explains; None if it has none.
 
-    Runs both sides at up to 16 neighbouring samples. A tensor is explained if it is within its
-    `limit` and its error does not come again.
+    Runs both sides at neighbouring samples, until 16 at most tell something. A tensor is explained
+    if it is within its `limit` and its error does not come again.
     """
     judgement, case = made.judgement, drawn.case
     runs = environment.installed("torch") and not candidates.active(case)
@@ -98,7 +102,7 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
             share = _share(first[key], error)
             if share is not None:
                 shares[key].append(share)
-        if all(_clear(each) for each in shares.values()):
+        if all(_clear(each) or len(each) >= NEIGHBOURS for each in shares.values()):
             break
     repeated = {
         name for (name, _), each in shares.items() if len(each) < FEW or _repeated(each) > REPEATED
@@ -152,9 +156,9 @@ def _errors(
     case, network = drawn.case, measurement.network
     with blaming("reference", case.name):
         margins = measurement.margins()
-    for number in range(NEIGHBOURS):
+    for number in range(TRIED):
         # Few values, such as equal terms, would be rounded alike at one distance.
-        distance = NEIGHBOUR_DISTANCE * (1.0 + number / 8.0)
+        distance = NEIGHBOUR_DISTANCE * (1.0 + number % NEIGHBOURS / 8.0)
         neighbour = Neighbour(made.reference.sample, number, distance)
         try:
             with blaming("reference", case.name):

@@ -1,5 +1,6 @@
 """Rounding of long sums is told from a mistake by neighbouring samples."""
 
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -145,6 +146,28 @@ def test_a_neighbour_out_of_the_domain_tells_nothing(monkeypatch):
     """With too few neighbours nothing is excused."""
     monkeypatch.setattr(accumulation, "_share", lambda *_: None)
     assert not check(linear("Linear"), 0).passed
+
+
+@pytest.mark.parametrize(
+    ("candidate", "rows", "right"),
+    [
+        ("Linear", ROWS, True),
+        ("SlightlyLarger", 64, False),
+    ],
+)
+def test_others_are_tried_for_neighbours_that_tell_nothing(candidate, rows, right, monkeypatch):
+    """As where three of four took another branch."""
+    share, calls = accumulation._share, itertools.count()
+    monkeypatch.setattr(accumulation, "_share", lambda *a: None if next(calls) % 4 else share(*a))
+    assert check(linear(candidate, rows), 0).passed == right
+
+
+@pytest.mark.parametrize(("told", "tried"), [((0.3, 0.3), 16), (None, 48)])
+def test_neighbours_are_not_tried_without_end(told, tried, monkeypatch):
+    shares = []
+    monkeypatch.setattr(accumulation, "_share", lambda *_: shares.append(told) or told)
+    check(linear("Linear"), 0)
+    assert len(shares) == tried  # one for each neighbour: the bias alone differs
 
 
 def test_neighbours_are_moved_off_kinks_before_either_side_runs_them(monkeypatch):
