@@ -2,7 +2,9 @@
 
 The gradient of a mean over positions is the same at each of them, or zero behind a ReLU. Over so
 many equal terms the rounding of a sum does not cancel. What goes on to the layers before is off by
-that everywhere, which their gradients add up again. Errors are relative, in units of 2^-24.
+that everywhere, which their gradients add up again. The error grows with the number of terms: in
+the norm of 16 channels 120 for 4,096 equal terms, 520 for 16,384, and 7,100 for 200,704. Errors are
+relative, in units of 2^-24.
 """
 
 import sys

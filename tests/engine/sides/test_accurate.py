@@ -9,6 +9,7 @@ import torch
 from mindspore import nn, ops
 from scipy import special
 
+from equivalence.host.devices import INACCURATE_ON_CPU
 from equivalence.host.isolation import isolated
 from equivalence.sides.accurate import EXACT, AccurateKernels
 
@@ -104,6 +105,16 @@ def gradients(x, cotangent, kernels=None):
         of_input, (of_scale, of_bias) = gradient(ms.Tensor(x))
     statistics = cell.moving_mean.asnumpy(), cell.moving_variance.asnumpy()
     return [each.asnumpy() for each in (of_input, of_scale, of_bias)], statistics
+
+
+@pytest.mark.parametrize(("size", "least"), [(32, 50.0), (224, 2000.0)])
+def test_the_gradient_of_a_batch_norm_loses_digits_with_each_term_but_no_more_than_declared(
+    size, least
+):
+    kernels = AccurateKernels(())
+    cotangent = np.broadcast_to(values(4, 3, 1, 1, seed=1), (4, 3, size, size)).copy()
+    gradients(values(4, 3, size, size), cotangent, kernels)
+    assert least < kernels.errors["BatchNormGrad"] < INACCURATE_ON_CPU["BatchNormGrad"].error
 
 
 def test_the_gradient_of_a_batch_norm_is_replaced_and_else_as_it_was():
