@@ -1,6 +1,7 @@
 """Operators with kinks: where these are, how the slope jumps there, what their backward pass is.
 
-ELU has no kink for an alpha of 1, and a clamp without bounds has none.
+ELU has no kink for an alpha of 1, and a clamp without bounds has none. A comparison of floats has
+one where both sides are equal: activations are written with it, such as `x * (x > 0)`.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ class Kink:
     gain: its arguments -> the slope above the point, or between the two, less that on the other
         side. Of every tensor it gets the elements in question alone.
     backward: the operator of its backward pass. For abs and clamp it is the one that makes the
-        factor or the mask of the cotangent.
+        factor or the mask of the cotangent; None for a comparison, whose result may be a mask.
     position: that of the argument of `backward` that the forward pass has kept.
     keeps: what the forward pass keeps: its "input", its "result", or a "copy" of the input that it
         overwrites.
@@ -33,7 +34,7 @@ class Kink:
 
     points: Callable[[tuple], tuple[float | Tensor, ...]]
     gain: Callable[[tuple], float | Tensor]
-    backward: Callable
+    backward: Callable | None
     position: int
     keeps: str = "input"
     cotangent: int = 0
@@ -96,6 +97,25 @@ MAXIMUM = Kink(_other, lambda _: 1.0, aten.eq.Tensor, 0, cotangent=2)
 MINIMUM = Kink(_other, lambda _: -1.0, aten.eq.Tensor, 0, cotangent=2)
 
 
+def _bound(args: tuple) -> tuple[float | Tensor, ...]:
+    """What the first tensor is compared to; infinity is no bound."""
+    if torch.is_tensor(args[1]):
+        return _other(args)
+    return (args[1],) if abs(args[1]) != torch.inf else ()
+
+
+ABOVE = Kink(_bound, lambda _: 1.0, None, 0)
+BELOW = Kink(_bound, lambda _: -1.0, None, 0)
+"""Comparisons, which are true above their bound or below it. By how much the slope jumps depends on
+where their result is used."""
+
+COMPARISONS = {
+    getattr(getattr(aten, name), kind): sign
+    for name, sign in (("gt", ABOVE), ("ge", ABOVE), ("lt", BELOW), ("le", BELOW))
+    for kind in ("Scalar", "Tensor")
+}
+
+
 def _copying(kink: Kink) -> Kink:
     """The same for the operator that overwrites its input, of which autograd makes a copy."""
     return replace(kink, keeps="copy")
@@ -131,6 +151,7 @@ KINKS = {
     aten.clamp_max_.default: _copying(CLAMP_MAX),
     aten.maximum.default: MAXIMUM,
     aten.minimum.default: MINIMUM,
+    **COMPARISONS,
 }
 """Operator by element -> its kinks."""
 
@@ -140,14 +161,22 @@ CLAMPS = (aten.clamp.default, aten.clamp_.default)
 def kink_of(func: Callable, args: tuple) -> Kink | None:
     """The kinks of a call of an operator by element; None if it has none.
 
-    What has no gradient, such as a distance of two positions in whole numbers, has none.
+    What has no gradient, such as a distance of two positions in whole numbers, has none, nor has
+    a comparison in a backward pass: it tells the branch that the forward pass took.
     """
     kink = KINKS.get(func)
     if kink is None or not args[0].is_floating_point() or not kink.points(args):
         return None
+    if func in COMPARISONS and in_backward():
+        return None
     if func in CLAMPS and args[1] is None:
         return replace(CLAMP_MAX, keeps=kink.keeps)
     return kink
+
+
+def in_backward() -> bool:
+    """Whether the backward pass runs."""
+    return torch._C._current_graph_task_id() != -1
 
 
 def has_kink(func: Callable, args: tuple) -> bool:

@@ -19,7 +19,15 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.kinks.choices import CHOICES, Choice, choice_of
-from equivalence.kinks.operators import CHOOSING, KINKS, Kink, elements, kink_of
+from equivalence.kinks.operators import (
+    CHOOSING,
+    COMPARISONS,
+    KINKS,
+    Kink,
+    elements,
+    in_backward,
+    kink_of,
+)
 from equivalence.sample import Moved
 from equivalence.seeds import stream
 from equivalence.truth.flips import Branches, Copied
@@ -38,7 +46,8 @@ aten = torch.ops.aten
 class Reached(Uncompiled):
     """Keeps what goes into operators at chosen activations, and the cotangent that reaches each.
 
-    near: the activations. quantities: what goes in; of a window one entry less the other. gains: by
+    near: the activations. quantities: what goes in; of a window one entry less the other; of
+    a comparison what comes through where it is true, less what does where it is false. gains: by
     how much the slope is larger where the kink quantity is positive. cotangents: NaN where the
     backward pass of the operator was not seen. All are (near,).
     """
@@ -68,6 +77,9 @@ class Reached(Uncompiled):
         # What is kept, or the address of a factor -> the place, and where its cotangent is told.
         self._kept: dict[tuple, tuple[int, int]] = {}
         self._factors: dict[int, tuple[int, int]] = {}
+        # The address of what a comparison has given, or of its copy as numbers -> its place, and
+        # the mask itself: no other tensor may come to lie there.
+        self._masks: dict[int, tuple[int, torch.Tensor]] = {}
         self._shapes: dict[int, torch.Size] = {}
         self._copied = Copied()
         self._place = 0
@@ -84,13 +96,18 @@ class Reached(Uncompiled):
         elif numbers:
             self.quantities[numbers] = self._gaps(place, args[0])
         result = func(*args, **(kwargs or {}))
-        if numbers:
+        if numbers and func in COMPARISONS:
+            self._masks[result.data_ptr()] = place, result
+            self._shapes[place] = result.shape
+        elif numbers:
             results = result if isinstance(result, tuple) else (result,)
             kept = _kept_by(bent, args, results, self._copied.of(args[0]))
             self._kept[kept] = place, bent.cotangent
             self._shapes[place] = results[0].shape
         self._copied.meet(func, args, result)
         self._meet(func, args, result)
+        if self._masks and (func in THROUGH or func is aten._to_copy.default):
+            self._meet_mask(func, args, result)
         return result
 
     def _meet(self, func, args: tuple, result: object) -> None:
@@ -106,6 +123,24 @@ class Reached(Uncompiled):
         if told:
             place, cotangent = told
             self._keep(place, args[cotangent])
+
+    def _meet_mask(self, func, args: tuple, result: object) -> None:
+        """Keep what the result of a comparison lets through, forward and backward."""
+        given = [arg for arg in args if torch.is_tensor(arg)]
+        mask = next((each for each in given if each.data_ptr() in self._masks), None)
+        if mask is None:
+            return
+        (place, _), shape = self._masks[mask.data_ptr()], mask.shape
+        if func is aten._to_copy.default:
+            self._masks[result.data_ptr()] = place, result
+        elif in_backward():
+            cotangent = next((x for x in given if x is not mask and x.shape == shape), None)
+            if cotangent is not None:
+                del self._masks[mask.data_ptr()]  # the backward pass begins with the last use
+                self._keep(place, cotangent)
+        else:
+            through = torch.broadcast_to(THROUGH[func](mask, *args), shape)
+            self.quantities[self._numbers[place]] = _in_float64(through[self._indices[place]])
 
     def _gaps(self, place: int, x: torch.Tensor) -> np.ndarray:
         """One entry of each window's branches less the other, whichever is larger."""
@@ -136,10 +171,18 @@ FACTORS = (aten.sgn.default, aten.ge.Scalar, aten.le.Scalar, aten.eq.Tensor)
 FACTOR_OF = {aten.mul.Tensor: 1, aten.where.self: 0}
 """Operator that uses a factor or a mask -> the position of it."""
 
+THROUGH = {
+    aten.mul.Tensor: lambda mask, one, two: two if one is mask else one,
+    aten.where.self: lambda _, __, one, two: one - two,
+    aten.masked_fill.Scalar: lambda _, x, __, value: value - x,
+}
+"""Operator that uses the result of a comparison -> what it gives where that is true, less what it
+gives where it is false. Its own arguments follow the comparison's result."""
+
 BACKWARD = {
     each.backward: each.position
     for each in (*KINKS.values(), *CHOICES.values())
-    if each.backward not in FACTORS
+    if each.backward and each.backward not in FACTORS
 }
 """Backward operator -> the position of the argument that the forward operator kept for it."""
 

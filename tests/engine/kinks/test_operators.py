@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from equivalence.kinks.operators import KINKS, kink_of, quantity_of
+from equivalence.kinks.operators import COMPARISONS, KINKS, kink_of, quantity_of
+from equivalence.kinks.watch import KinkWatch
 from tests.engine.parts.small import watched
 
 
@@ -72,11 +73,35 @@ def test_where_other_kinks_are(bent, told):
         nn.CELU(0.5),
         lambda x: x.clamp(-math.inf, math.inf),
         lambda x: (9 * x).long().abs().clamp(min=1) * x,
+        lambda x: x * (x < math.inf),
+        lambda x: x * (x.long() > 0),
     ],
-    ids=["elu", "celu", "no bounds", "whole numbers"],
+    ids=["elu", "celu", "no bounds", "whole numbers", "no bound", "compared whole numbers"],
 )
 def test_what_has_no_kink_is_not_seen(smooth):
     assert watched(smooth, torch.randn(4)) == []
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        lambda x: x * (x > 0.5),
+        lambda x: torch.where(x < x.new_tensor(0.5), 0.0, x),
+        lambda x: x.masked_fill(x.le(0.5), 0.0),
+        lambda x: torch.where(x.ge(0.5), x, x * x),
+        lambda x: x * (x >= torch.full_like(x, 0.5)),
+    ],
+)
+def test_an_activation_that_is_written_with_a_comparison_has_a_kink(bent):
+    assert [q.tolist() for q in watched(bent, torch.tensor([-1.0, 0.5, 2.0]))] == [[-1.5, 0.0, 1.5]]
+
+
+def test_a_comparison_in_a_backward_pass_is_none():
+    x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+    with KinkWatch() as watch:
+        x.clamp(0.0, 1.0).sum().backward()
+    assert len(watch.quantities) == 1
+    assert x.grad.tolist() == [0.0, 1.0, 0.0]
 
 
 # The table.
@@ -96,7 +121,19 @@ ARGUMENTS = {
 """What an operator takes besides its input, where it takes anything."""
 
 
-@pytest.mark.parametrize("func", KINKS, ids=lambda func: func.overloadpacket.__name__)
+@pytest.mark.parametrize("func", COMPARISONS, ids=str)
+def test_a_comparison_is_true_on_one_side_of_its_bound(func):
+    args = torch.tensor([0.25, 0.75]), 0.5 if "Scalar" in str(func) else torch.tensor(0.5)
+    assert quantity_of(func, args).tolist() == [-0.25, 0.25]
+    below, above = func(*args).tolist()
+    assert above - below == KINKS[func].gain(args)
+
+
+@pytest.mark.parametrize(
+    "func",
+    [f for f in KINKS if f not in COMPARISONS],
+    ids=lambda func: func.overloadpacket.__name__,
+)
 def test_the_slope_jumps_at_the_points_of_an_operator_by_its_gain(func):
     others = ARGUMENTS.get(func.overloadpacket.__name__.removesuffix("_"), ())
 

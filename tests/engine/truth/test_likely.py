@@ -64,6 +64,14 @@ BENT = [
         lambda x: x * F.adaptive_max_pool2d(x, 1),
         lambda x: x + F.max_pool3d(x, 1, 1) - F.max_pool3d(x, (2, 1, 1), 1)[:, :1],
     ],
+    [
+        lambda x: x * (x > 0),
+        lambda x: (x >= 0).to(x.dtype) * x,
+        lambda x: torch.where(x > 0, x, 0.1 * x),
+        lambda x: torch.where(x < x.new_tensor([0.0]), 2 * x, x),
+        lambda x: x.masked_fill(x <= 0, 0.0),
+        lambda x: torch.where(x.flip(0) > x, x.flip(0), x),
+    ],
 ]
 """Every operator with a kink, in its forms; six at a time."""
 
@@ -73,6 +81,7 @@ OPERATORS = [
     {"hardswish", "hardsigmoid", "clamp"},
     {"clamp", "clamp_min", "clamp_max"},
     {"maximum", "minimum", "max", "amin", "adaptive_max_pool2d", "max_pool3d"},
+    {"gt", "ge", "lt", "le"},
 ]
 """Their names."""
 
