@@ -74,5 +74,5 @@ TWINS = (
     ),
     gan(1),
     gan(3),
-    *map(plain, ("clamp", "hardswish", "leaky_relu", "prelu")),
+    *map(plain, ("chosen", "clamp", "hardswish", "leaky_relu", "masked", "prelu", "scaled")),
 )

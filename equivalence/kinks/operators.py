@@ -69,9 +69,9 @@ def _shrunk(args: tuple) -> tuple[float, ...]:
 
 
 def _other(args: tuple) -> tuple[Tensor, ...]:
-    """The second of two tensors; none where the first one is broadcast."""
+    """The second of two tensors; none where both are broadcast."""
     x, other = args
-    return (other,) if torch.broadcast_shapes(x.shape, other.shape) == x.shape else ()
+    return (other,) if shape_of(args) in (x.shape, other.shape) else ()
 
 
 RELU = Kink(_zero, lambda _: 1.0, aten.threshold_backward.default, 1, "result")
@@ -200,9 +200,14 @@ def quantity_of(func: Callable, args: tuple) -> Tensor:
     return x - point if torch.is_tensor(point) or point else x
 
 
+def shape_of(args: tuple) -> torch.Size:
+    """The shape of the result of an operator by element."""
+    return torch.broadcast_shapes(*(arg.shape for arg in args if torch.is_tensor(arg)))
+
+
 def elements(args: tuple, indices: Sequence) -> tuple:
     """The arguments of an operator by element, with these elements of every tensor."""
-    shape = args[0].shape
+    shape = shape_of(args)
     return tuple(
         torch.broadcast_to(arg, shape)[indices] if torch.is_tensor(arg) else arg for arg in args
     )

@@ -25,6 +25,7 @@ from equivalence.kinks.operators import (
     kink_of,
     name_of,
     quantity_of,
+    shape_of,
 )
 from equivalence.kinks.watch import KinkWatch
 from equivalence.truth.measurement import WATCHED_PROBES, Measurement
@@ -243,5 +244,9 @@ class Branches(Uncompiled):
                 continue
             for index in flip.indices:
                 here = elements(args, index)
-                if (quantity_of(func, here) > 0) != bool(branch):
+                if (quantity_of(func, here) > 0) == bool(branch):
+                    continue
+                if x.shape == shape_of(args):
                     x[index] = self._copied.of(x)[index] = _across(func, here, bool(branch))
+                else:  # a bound, which many elements are compared to
+                    args[1][index] = _across(func, here[::-1], not branch)

@@ -258,13 +258,41 @@ class Clamp(nn.Cell):
         return ops.clamp(x, min=0.0)
 
 
+class Masked(nn.Cell):
+    """A ReLU that is written with a comparison."""
+
+    def construct(self, x):
+        return x * (x > 0).astype(x.dtype)
+
+
+class Chosen(nn.Cell):
+    """A leaky ReLU that is written with a comparison."""
+
+    def construct(self, x):
+        return ops.where(x < 0, 0.1 * x, x)
+
+
+class Scaled(nn.Cell):
+    """A ReLU, times one factor for all channels, which the BatchNorm that follows takes away."""
+
+    def __init__(self):
+        super().__init__()
+        self.alpha = ms.Parameter(ms.Tensor(1.0, ms.float32))
+
+    def construct(self, x):
+        return ops.relu(x) * self.alpha
+
+
 ACTIVATIONS = {
+    "chosen": lambda _: Chosen(),
     "clamp": lambda _: Clamp(),
     "hardswish": lambda _: nn.HSwish(),
     "leaky_relu": lambda _: nn.LeakyReLU(0.2),
+    "masked": lambda _: Masked(),
     "prelu": nn.PReLU,
+    "scaled": lambda _: Scaled(),
 }
-"""Kind -> an activation with kinks that is no ReLU, by the number of channels."""
+"""Kind -> an activation with kinks that is no plain ReLU, by the number of channels."""
 
 
 class Plain(nn.Cell):

@@ -245,13 +245,41 @@ class Clamp(nn.Module):
         return x.clamp(min=0.0)
 
 
+class Masked(nn.Module):
+    """A ReLU that is written with a comparison."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * (x > 0)
+
+
+class Chosen(nn.Module):
+    """A leaky ReLU that is written with a comparison."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.where(x < 0, 0.1 * x, x)
+
+
+class Scaled(nn.Module):
+    """A ReLU, times one factor for all channels, which the BatchNorm that follows takes away."""
+
+    def __init__(self):
+        super().__init__()
+        self.alpha = nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x) * self.alpha
+
+
 ACTIVATIONS = {
+    "chosen": lambda _: Chosen(),
     "clamp": lambda _: Clamp(),
     "hardswish": lambda _: nn.Hardswish(inplace=True),
     "leaky_relu": lambda _: nn.LeakyReLU(0.2, inplace=True),
+    "masked": lambda _: Masked(),
     "prelu": nn.PReLU,
+    "scaled": lambda _: Scaled(),
 }
-"""Kind -> an activation with kinks that is no ReLU, by the number of channels."""
+"""Kind -> an activation with kinks that is no plain ReLU, by the number of channels."""
 
 
 class Plain(nn.Module):

@@ -96,6 +96,13 @@ def test_an_activation_that_is_written_with_a_comparison_has_a_kink(bent):
     assert [q.tolist() for q in watched(bent, torch.tensor([-1.0, 0.5, 2.0]))] == [[-1.5, 0.0, 1.5]]
 
 
+def test_a_bound_may_come_first_but_two_that_are_both_broadcast_have_no_kink():
+    x, row, column = torch.tensor([-1.0, 2.0]), torch.ones(1, 2), torch.ones(2, 1)
+    (quantity,) = watched(lambda x: torch.maximum(torch.tensor(0.5), x), x)
+    assert quantity.tolist() == [1.5, -1.5]
+    assert watched(lambda x: torch.maximum(row, x), column) == []
+
+
 def test_a_comparison_in_a_backward_pass_is_none():
     x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
     with KinkWatch() as watch:

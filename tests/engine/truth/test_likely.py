@@ -72,6 +72,14 @@ BENT = [
         lambda x: x.masked_fill(x <= 0, 0.0),
         lambda x: torch.where(x.flip(0) > x, x.flip(0), x),
     ],
+    [
+        lambda x: torch.minimum(x.new_tensor(0.0), x),
+        lambda x: torch.maximum(x.new_zeros(1), x),
+        lambda x: torch.minimum(x.new_zeros(4, 1, 1), x),
+        lambda x: torch.where(x.new_tensor(0.0) < x, x, 0.0),
+        lambda x: x * (x.new_zeros(4, 1, 1) <= x),
+        lambda x: (x - 1) * x.new_ones(1).gt(x),
+    ],
 ]
 """Every operator with a kink, in its forms; six at a time."""
 
@@ -82,6 +90,7 @@ OPERATORS = [
     {"clamp", "clamp_min", "clamp_max"},
     {"maximum", "minimum", "max", "amin", "adaptive_max_pool2d", "max_pool3d"},
     {"gt", "ge", "lt", "le"},
+    {"minimum", "maximum", "lt", "le", "gt"},
 ]
 """Their names."""
 
