@@ -312,19 +312,14 @@ class Moved(Perturbed):
         """The inputs; those that are not moved are as they were."""
         inputs = self.sample.inputs(step)
         return [
-            _sum(x, self._inputs[name]) if name in self._inputs else x
+            np.asarray(x + self._inputs[name]) if name in self._inputs else x
             for name, x in zip(self.arguments.names, inputs, strict=True)
         ]
 
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The weight; one that is not moved is as it was."""
+        """The weight, also a single number, as an array; one that is not moved is as it was."""
         weight = self.sample.weight(name, shape)
-        return _sum(weight, self._weights[name]) if name in self._weights else weight
-
-
-def _sum(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """The sum as an array, also of a single number, which `+` makes a scalar."""
-    return np.asarray(one + two)
+        return np.asarray(weight + self._weights[name]) if name in self._weights else weight
 
 
 def _later(step: int) -> tuple[object, ...]:
