@@ -28,7 +28,7 @@ def network(
 
 
 def plain(kind: str) -> Twin:
-    """Ten layers of convolution, BatchNorm and an activation with kinks that is no ReLU."""
+    """Ten layers of convolution, BatchNorm and an activation with kinks that is no plain ReLU."""
     x, slopes = normal(8, 3, 96, 96), {"w": "weight"} if kind == "prelu" else {}
     return network(f"plain_{kind}", "Plain", [x], ("train",), slopes, kind=kind, channels=48)
 

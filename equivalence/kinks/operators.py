@@ -110,10 +110,11 @@ BELOW = Kink(_bound, lambda _: -1.0, None, 0)
 where their result is used."""
 
 COMPARISONS = {
-    getattr(getattr(aten, name), kind): sign
-    for name, sign in (("gt", ABOVE), ("ge", ABOVE), ("lt", BELOW), ("le", BELOW))
-    for kind in ("Scalar", "Tensor")
+    getattr(getattr(aten, name), bound): kink
+    for name, kink in (("gt", ABOVE), ("ge", ABOVE), ("lt", BELOW), ("le", BELOW))
+    for bound in ("Scalar", "Tensor")
 }
+"""Comparison with a number or a tensor -> its kink."""
 
 
 def _copying(kink: Kink) -> Kink:

@@ -96,14 +96,14 @@ class Reached(Uncompiled):
         elif numbers:
             self.quantities[numbers] = self._gaps(place, args[0])
         result = func(*args, **(kwargs or {}))
-        if numbers and func in COMPARISONS:
-            self._masks[result.data_ptr()] = place, result
-            self._shapes[place] = result.shape
-        elif numbers:
+        if numbers:
             results = result if isinstance(result, tuple) else (result,)
-            kept = _kept_by(bent, args, results, self._copied.of(args[0]))
-            self._kept[kept] = place, bent.cotangent
             self._shapes[place] = results[0].shape
+            if func in COMPARISONS:
+                self._masks[result.data_ptr()] = place, result
+            else:
+                kept = _kept_by(bent, args, results, self._copied.of(args[0]))
+                self._kept[kept] = place, bent.cotangent
         self._copied.meet(func, args, result)
         self._meet(func, args, result)
         if self._masks and (func in THROUGH or func is aten._to_copy.default):
@@ -159,6 +159,11 @@ class Reached(Uncompiled):
 def _point(kink: Kink, args: tuple) -> float | torch.Tensor:
     """A tensor to which the first one is compared; 0 where it is compared to numbers."""
     return args[1] if kink.lies_between_tensors(args) else 0.0
+
+
+def _without_infinities(values: np.ndarray) -> np.ndarray:
+    """The values with zeros for what is not finite; overwrites them."""
+    return np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _in_float64(values: torch.Tensor) -> np.ndarray:
@@ -223,12 +228,11 @@ class Pointers:
         """
         here, flipped = Reached(self.near), [number in chosen for number in range(len(self.near))]
         run = self.measurement.run(watch=_within(self.near, flipped, here))
-        apart = {}
-        for name, unit in self.units.items():
-            if np.shape(trace[name]) == run[name].shape:
-                change = trace[name].astype(np.float64) - run[name]
-                values = apart[name] = np.asarray(change / unit)  # also of a single number
-                values[~np.isfinite(values)] = 0.0
+        apart = {
+            name: _without_infinities((trace[name].astype(np.float64) - run[name]) / unit)
+            for name, unit in self.units.items()
+            if np.shape(trace[name]) == run[name].shape
+        }
         products = self._products(apart, here, flipped)
         # The share of the squared difference that is along the flip's change.
         explained = products**2 / np.maximum(self._squares(run, here, flipped), 1.0)
