@@ -46,6 +46,22 @@ def gan(steps: int) -> Twin:
     )
 
 
+def decoder(name: str, layers: int, width: int, mask: str) -> Twin:
+    """A language model of Llama's blocks."""
+    words = 1000
+    return network(
+        name,
+        "LanguageModel",
+        [integers(2, 64, high=words)],
+        ("train",),
+        layers=layers,
+        width=width,
+        heads=8,
+        vocabulary=words,
+        mask=mask,
+    )
+
+
 # 16 x 12 anchors of stride 8, and 8 x 6 of stride 16.
 ANCHORS = 16 * 12 + 8 * 6
 
@@ -53,16 +69,8 @@ TWINS = (
     network(
         "encoder_12", "encoder", [normal(2, 64, 256)], ("train",), layers=12, width=256, heads=8
     ),
-    network(
-        "decoder_8",
-        "LanguageModel",
-        [integers(2, 64, high=1000)],
-        ("train",),
-        layers=8,
-        width=256,
-        heads=8,
-        vocabulary=1000,
-    ),
+    decoder("decoder_8", 8, 256, "filled"),
+    decoder("decoder_lowest", 2, 128, "lowest"),
     network("unet_96", "UNet", [normal(2, 3, 96, 64)], ("train", "eval"), classes=5),
     network(
         "detection_head",

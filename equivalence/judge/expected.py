@@ -28,6 +28,8 @@ class Expected:
     spread_peak: the sensitivity in the maximum norm, in the tensor's own unit.
     own_error: the error of the reference's own run by the Euclidean norm, in roundings.
     own_worst: the error of the reference's own run by the maximum norm, in roundings.
+    undefined: the number of elements that a perturbed run makes NaN or infinite, where the truth is
+        finite; how far rounding moves these is not known.
     cancelled: whether the truth is only what remains of terms that cancel; zeros are then right.
     sketch: how a large tensor is sketched; None for a tensor that is kept whole. With a sketch,
         the truth and all figures are the sketch's.
@@ -47,6 +49,7 @@ class Expected:
     sketch: Sketch | None = None
     unrounded: "Expected | None" = field(default=None, compare=False, repr=False)
     faint: "Faint | None" = field(default=None, compare=False, repr=False)
+    undefined: int = 0
 
     def __post_init__(self) -> None:
         if self.faint is not None:
@@ -76,7 +79,7 @@ class Expected:
     def unprobed(self) -> "Expected":
         """The same truth with a sensitivity of zero."""
         faint = self.faint and self.faint.unprobed
-        return replace(self, spread=0.0, spread_peak=0.0, faint=faint)
+        return replace(self, spread=0.0, spread_peak=0.0, undefined=0, faint=faint)
 
     def view(self, values: np.ndarray) -> np.ndarray:
         """What is compared of a run's values: their sketch, the faint ones, or all."""
@@ -129,6 +132,7 @@ class Expected:
             change = part.distance(values)
             part.spread = max(part.spread, change.norm)
             part.spread_peak = max(part.spread_peak, change.largest)
+            part.undefined = max(part.undefined, change.mismatched)
 
     def widen_by_rounding(self, rounded: "Expected") -> None:
         """Raise the sensitivity to that of `rounded`, whose runs round every result.

@@ -53,6 +53,7 @@ class TensorVerdict:
     faint: whether the figures are those of its elements far below the peak, since these differ
         more than the tensor as a whole.
     excuses: the names of the excuses without which the tensor would differ.
+    undefined: the number of elements that rounding of what goes in makes NaN or infinite.
     problem: what no norm can say: a missing tensor, another shape or dtype, a NaN. Both errors
         are then infinite. None without a problem.
     """
@@ -71,6 +72,7 @@ class TensorVerdict:
     sketched: bool = False
     faint: bool = False
     excuses: tuple[str, ...] = ()
+    undefined: int = 0
     problem: str | None = None
 
     @property
@@ -309,6 +311,7 @@ def _part(
         sketched=part.sketch is not None,
         faint=faint,
         excuses=_excuses(distance, part, unit_roundoff, budget, max(error, worst)),
+        undefined=part.undefined,
     )
 
 

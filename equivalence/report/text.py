@@ -142,6 +142,9 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
         if verdict.faint:
             where = f"of its elements below peak/256, {where}"
         lines.append(f"  {'':{width}}  {'(sketch)' if verdict.sketched else where}")
+        if verdict.undefined:
+            unknown = f"rounding makes {counted(verdict.undefined, 'element')} NaN or infinite"
+            lines.append(f"  {'':{width}}  {unknown} in the reference")
     return lines
 
 

@@ -196,8 +196,16 @@ class Rounding(Uncompiled):
         return 1.0 + self.unit_roundoff * (2.0 * coins - 1.0)
 
     def _inexact(self, value: torch.Tensor) -> torch.Tensor:
-        """Which elements are rounded: those of few bits are exact in a shorter precision, too."""
-        return ~torch.from_numpy(short(value.detach().cpu().numpy(), self.unit_roundoff))
+        """Which elements are rounded: those of few bits are exact in a shorter precision, too.
+
+        Nor is the largest number rounded, with which masks are filled: it would become infinite,
+        and NaN where a mask multiplies it by zero.
+        """
+        values = value.detach().cpu()
+        largest = (1.0 - self.unit_roundoff) * torch.finfo(values.dtype).max
+        return (values.abs() <= largest) & ~torch.from_numpy(
+            short(values.numpy(), self.unit_roundoff)
+        )
 
 
 class RoundEachResult(Rounding):

@@ -1,6 +1,7 @@
 """Transformers, a U-Net, a detection head and a GAN, as users write them."""
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn, ops
 
 from benchmarks.catalogue.ms.training import AttentionNet, layer_norm
@@ -37,12 +38,22 @@ class RMSNorm(nn.Cell):
         return self.weight * x * ops.rsqrt((x * x).mean(-1, keep_dims=True) + 1e-6)
 
 
+def hide_later(scores, mask: str):
+    """The scores without those of later tokens; mask: as in the original."""
+    tokens = ops.arange(scores.shape[-1])
+    later = tokens > tokens[:, None]
+    if mask == "filled":
+        return scores.masked_fill(later, -1e9)
+    lowest = ops.full(later.shape, float(np.finfo(np.float32).min), dtype=ms.float32)
+    return scores + lowest * later
+
+
 class Decoder(nn.Cell):
     """A block as in Llama: causal attention with rotated queries and keys, then SwiGLU."""
 
-    def __init__(self, width: int, heads: int):
+    def __init__(self, width: int, heads: int, mask: str):
         super().__init__()
-        self.heads, self.half = heads, width // heads // 2
+        self.heads, self.half, self.mask = heads, width // heads // 2, mask
         self.norm1, self.norm2 = RMSNorm(width), RMSNorm(width)
         self.query, self.key, self.value, self.out = (
             nn.Dense(width, width, has_bias=False) for _ in range(4)
@@ -65,11 +76,10 @@ class Decoder(nn.Cell):
         return ops.cat([first * cos - second * sin, second * cos + first * sin], -1)
 
     def construct(self, x):
-        y, tokens = self.norm1(x), x.shape[1]
+        y = self.norm1(x)
         query, key = self.rotate(self.split(self.query(y))), self.rotate(self.split(self.key(y)))
         scores = ops.matmul(query, key.swapaxes(-1, -2)) * (2 * self.half) ** -0.5
-        later = ops.ones((tokens, tokens), ms.float32).triu(1).bool()
-        weights = ops.softmax(scores.masked_fill(later, -1e9), -1)
+        weights = ops.softmax(hide_later(scores, self.mask), -1)
         mixed = ops.matmul(weights, self.split(self.value(y)))
         x = x + self.out(mixed.swapaxes(1, 2).reshape(x.shape))
         y = self.norm2(x)
@@ -79,10 +89,10 @@ class Decoder(nn.Cell):
 class LanguageModel(nn.Cell):
     """Tokens -> logits of the next token."""
 
-    def __init__(self, layers: int, width: int, heads: int, vocabulary: int):
+    def __init__(self, layers: int, width: int, heads: int, vocabulary: int, mask: str):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, width)
-        self.layers = nn.SequentialCell(*(Decoder(width, heads) for _ in range(layers)))
+        self.layers = nn.SequentialCell(*(Decoder(width, heads, mask) for _ in range(layers)))
         self.norm = RMSNorm(width)
         self.head = nn.Dense(width, vocabulary, has_bias=False)
 

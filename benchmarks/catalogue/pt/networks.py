@@ -36,12 +36,26 @@ class RMSNorm(nn.Module):
         return self.weight * x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6)
 
 
+def hide_later(scores: torch.Tensor, mask: str) -> torch.Tensor:
+    """The scores without those of later tokens.
+
+    mask: "filled" with a large number, or "lowest": the lowest number times zeros and ones is
+        added, as transformers does.
+    """
+    tokens = torch.arange(scores.shape[-1])
+    later = tokens > tokens[:, None]
+    if mask == "filled":
+        return scores.masked_fill(later, -1e9)
+    lowest = torch.full(later.shape, torch.finfo(scores.dtype).min)
+    return scores + lowest * later
+
+
 class Decoder(nn.Module):
     """A block as in Llama: causal attention with rotated queries and keys, then SwiGLU."""
 
-    def __init__(self, width: int, heads: int):
+    def __init__(self, width: int, heads: int, mask: str):
         super().__init__()
-        self.heads, self.half = heads, width // heads // 2
+        self.heads, self.half, self.mask = heads, width // heads // 2, mask
         self.norm1, self.norm2 = RMSNorm(width), RMSNorm(width)
         self.query, self.key, self.value, self.out = (
             nn.Linear(width, width, bias=False) for _ in range(4)
@@ -63,11 +77,10 @@ class Decoder(nn.Module):
         return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y, tokens = self.norm1(x), x.shape[1]
+        y = self.norm1(x)
         query, key = self.rotate(self.split(self.query(y))), self.rotate(self.split(self.key(y)))
         scores = query @ key.transpose(-1, -2) * (2 * self.half) ** -0.5
-        later = torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
-        mixed = scores.masked_fill(later, -1e9).softmax(-1) @ self.split(self.value(y))
+        mixed = hide_later(scores, self.mask).softmax(-1) @ self.split(self.value(y))
         x = x + self.out(mixed.transpose(1, 2).flatten(2))
         y = self.norm2(x)
         return x + self.down(functional.silu(self.gate(y)) * self.up(y))
@@ -76,10 +89,10 @@ class Decoder(nn.Module):
 class LanguageModel(nn.Module):
     """Tokens -> logits of the next token."""
 
-    def __init__(self, layers: int, width: int, heads: int, vocabulary: int):
+    def __init__(self, layers: int, width: int, heads: int, vocabulary: int, mask: str):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, width)
-        self.layers = nn.Sequential(*(Decoder(width, heads) for _ in range(layers)))
+        self.layers = nn.Sequential(*(Decoder(width, heads, mask) for _ in range(layers)))
         self.norm = RMSNorm(width)
         self.head = nn.Linear(width, vocabulary, bias=False)
 

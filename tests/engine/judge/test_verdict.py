@@ -50,6 +50,18 @@ def test_what_the_truth_has_infinite_must_be_infinite_of_the_same_sign():
     assert not verdict(truth, single([1.0 + 1e-4, np.inf, -np.inf])).equal
 
 
+def test_elements_that_a_perturbed_run_makes_nan_are_counted():
+    tensor = Expected.whole(np.array([1.0, 2.0, 4.0, 1e-3]))
+    tensor.dtype = "float32"
+    tensor.widen(np.array([np.nan, 2.5, 4.0, np.inf]))
+    tensor.widen(np.array([1.0, 2.0, 4.0, np.nan]))
+    assert (tensor.undefined, tensor.spread) == (2, 0.5)
+    assert tensor.faint.undefined == 1
+    assert tensor.unprobed.undefined == 0
+    (found,) = judge({"output.0": tensor}, {"output.0": single([9, 2, 4, 1e-3])}, U, 1.0).verdicts
+    assert (found.equal, found.undefined) == (False, 2)
+
+
 def test_what_the_truth_has_nan_must_be_nan():
     truth = np.array([1.0, np.nan])
     assert verdict(truth, single(truth)).equal

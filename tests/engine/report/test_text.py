@@ -70,6 +70,12 @@ def test_a_failure_shows_the_worst_element_of_a_tensor_with_both_values():
     assert "at (1, 0): candidate 3.0625, truth 3" in text
 
 
+def test_a_failure_says_where_its_sensitivity_is_not_known():
+    text = report.failure(outcome(wrong("output.0", 99.0, undefined=3)), REPEAT)
+    assert "rounding makes 3 elements NaN or infinite in the reference" in text
+    assert "NaN" not in report.failure(outcome(wrong("output.0", 99.0)), REPEAT)
+
+
 def test_a_failure_says_in_words_what_no_norm_can():
     text = report.failure(outcome(RIGHT, MISSING), REPEAT)
     (row,) = [line for line in text.splitlines() if line.startswith("  buffer:mean ")]

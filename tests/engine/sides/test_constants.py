@@ -260,6 +260,32 @@ def test_whole_numbers_and_halves_are_exact():
     assert moves(lambda: torch.ones(3, 3).tril() - 10000.0) == 0.0
 
 
+def test_the_largest_number_stays_finite():
+    """A mask of the lowest number times zeros and ones, as in transformers."""
+
+    def mask():
+        lowest = torch.full((8, 8), torch.finfo(torch.float64).min)
+        return lowest * torch.ones(8, 8, dtype=torch.bool).triu(1)
+
+    with Widened():
+        right, (got, met) = mask(), rounded(mask)
+    assert torch.equal(right, got)
+    assert not met
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_all_but_the_largest_numbers_are_rounded(sign):
+    largest = sign * torch.finfo(torch.float64).max
+    beside = torch.full((64,), largest * (1.0 - 2.0 * U), dtype=torch.float64)
+    got, met = rounded(lambda: beside + 0.0, beside)
+    assert met
+    assert got.isfinite().all()
+    assert not (got == beside).any()
+    infinite, met = rounded(lambda: torch.full((64,), sign * torch.inf))
+    assert infinite.isinf().all()
+    assert not met
+
+
 def test_what_depends_on_an_input_or_a_weight_is_left_alone():
     x = torch.rand(5, dtype=torch.float64)
     assert moves(lambda: x * 3.7) == 0.0

@@ -57,6 +57,14 @@ def test_what_only_moves_and_what_is_exact_is_not_rounded():
     assert torch.equal(rounded(lambda: torch.arange(900.0) * 3.0), torch.arange(900.0) * 3.0)
 
 
+def test_a_score_behind_a_mask_of_the_lowest_number_stays_finite():
+    scores = torch.randn(4, 6, dtype=torch.float64)
+    lowest = torch.finfo(torch.float64).min
+    hidden = rounded(lambda: scores + lowest)
+    assert torch.equal(hidden, torch.full_like(scores, lowest))
+    assert rounded(lambda: hidden.softmax(-1)).isfinite().all()
+
+
 @pytest.mark.parametrize("reduce", [torch.amax, torch.amin, torch.max, torch.min])
 def test_what_a_maximum_gives_is_the_entry_that_its_gradient_looks_for(reduce):
     x = torch.randn(4, 60, dtype=torch.float64, requires_grad=True)
