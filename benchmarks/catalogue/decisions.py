@@ -16,5 +16,6 @@ TWINS = (
     network("spikes", "Spiking", normal(64, 8, 256)),
     network("hardest", "HardestPixels", normal(2, 3, 128, 128), integers(2, 128, 128, high=6)),
     network("neighbours", "Neighbours", normal(2, 256, 3)),
+    network("buckets", "Buckets", normal(2, 100, 64)),
     network("quantised", "Quantised", normal(4, 3, 32, 32)),
 )

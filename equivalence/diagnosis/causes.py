@@ -24,7 +24,7 @@ from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import AccurateKernels
 from equivalence.structure import weights
 from equivalence.structure.settings import differences
-from equivalence.twins.kernels import FAR, described, inaccurate
+from equivalence.twins.kernels import described, inaccurate
 from equivalence.words import listed
 
 INITIAL = {"weight": 1.0, "running_var": 1.0, "bias": 0.0, "running_mean": 0.0}
@@ -80,7 +80,7 @@ def _kernels(search: Search, path: str, local: Local) -> list[str]:
     The network itself is not tried: that is an excuse, whose line says so.
     """
     device = devices.place(search.case.device).runs_on
-    if not path or device != "cpu" or search.case.twin.computes or local.judgement.needed > FAR:
+    if not path or device != "cpu" or search.case.twin.computes:
         return []
     part = search.candidate.part(search.pairs[path], "pynative")
     partners, outputs = search.local_names(path, search.partners), Truth(local.expected).pulled_back

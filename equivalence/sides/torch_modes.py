@@ -1,12 +1,11 @@
 """The modes and settings of PyTorch that networks are built and run under."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import amp, nn
-from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
@@ -35,17 +34,6 @@ MOVES = {
 }
 """Operators that round nothing, since they compute nothing. Empty memory may hold any bits. The
 backward pass of a maximum looks for the very entry that it gave."""
-
-SHAPED = {
-    *("zeros_like", "ones_like", "full_like", "empty_like"),
-    *("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"),
-}
-"""Operators that take only the shape and the precision of their argument."""
-
-
-LITERAL = {"lift", "lift_fresh"}
-"""Operators that get numbers of the code as a tensor, or an array of NumPy. The storage of an array
-cannot grow; it counts as an input, as those are that the sample draws."""
 
 
 def on(device: torch.device) -> contextlib.AbstractContextManager:
@@ -227,117 +215,31 @@ class RoundEachResult(Rounding):
         aliases = any(returned.alias_info is not None for returned in func._schema.returns)
         if aliases or func.overloadpacket.__name__ in MOVES:
             return result
-        return _each(self._rounded, result)
+        return each_tensor(self._rounded, result)
 
     def _rounded(self, value: torch.Tensor) -> torch.Tensor:
         if not value.is_floating_point():
             return value
         rounded = value * self._factors(value)
-        if value.dtype is torch.bfloat16 or not _is_dense(value):  # NumPy knows neither
+        if value.dtype is torch.bfloat16 or not is_dense(value):  # NumPy knows neither
             return rounded
         return torch.where(self._inexact(value).to(value.device), rounded, value)
 
 
-class RoundConstants(Rounding):
-    """Rounds what depends on no input and on no weight, such as a table made from whole numbers.
-
-    No perturbed input moves such a value, although each side rounds it. Each floating result that
-    an operator computes from such values alone is multiplied by 1 + u or 1 - u. Elements of few
-    bits stay (see `sample.short`): whole numbers and halves are exact on both sides.
-
-    Such tensors are known by their storage, which their views share. A tensor that is neither made
-    under this mode nor one of `constants` counts as an input, but for integers and booleans. In the
-    backward pass nothing is rounded, since everything depends on cotangents.
-
-    constants: the constant buffers.
-    met: whether anything was rounded.
-    """
-
-    def __init__(self, unit_roundoff: float, seed: int, constants: Iterable[torch.Tensor] = ()):
-        super().__init__(unit_roundoff, seed)
-        self.met = False
-        self._storages = set(map(_storage, constants))
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        result = func(*args, **kwargs)
-        if torch._C._current_graph_task_id() != -1:
-            return result
-        name = func.overloadpacket.__name__
-        written = [*_written(func, args, kwargs)]
-        literal = name in LITERAL and args[0].untyped_storage().resizable()
-        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
-        if not all(map(self._is_constant, asked)):
-            self._storages.difference_update(map(_storage, filter(_is_dense, written)))
-            return result
-        views = any(returned.alias_info is not None for returned in func._schema.returns)
-        if name in MOVES or (views and not written and not literal):
-            made = result
-        elif written:
-            for value in written:
-                if not isinstance(value, nn.Parameter):  # which the sample sets
-                    value.copy_(self._rounded(value))
-            made = result
-        else:
-            made = _each(self._rounded, result)
-        dense = filter(_is_dense, filter(_is_floating, _tensors(made)))
-        self._storages.update(map(_storage, dense))
-        return made
-
-    def _is_constant(self, value: torch.Tensor) -> bool:
-        known = _is_dense(value) and _storage(value) in self._storages
-        return known or not _is_floating(value)
-
-    def _rounded(self, value: torch.Tensor) -> torch.Tensor:
-        if value.is_complex():
-            return torch.view_as_complex(self._rounded(torch.view_as_real(value)))
-        if not (value.is_floating_point() and _is_dense(value)):
-            return value
-        if value.dtype is torch.bfloat16:  # its eight bits are exact; NumPy does not know them
-            return value
-        inexact = self._inexact(value)
-        if not inexact.any():
-            return value
-        self.met = True
-        return torch.where(inexact.to(value.device), value * self._factors(value), value)
-
-
-def _written(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:
-    """The tensors that a call changes in place."""
-    for position, argument in enumerate(func._schema.arguments):
-        if argument.is_write:
-            given = args[position] if position < len(args) else kwargs.get(argument.name)
-            yield from _tensors(given)
-
-
-def _storage(value: torch.Tensor) -> StorageWeakRef:
-    return StorageWeakRef(value.untyped_storage())
-
-
-def _is_dense(value: torch.Tensor) -> bool:
+def is_dense(value: torch.Tensor) -> bool:
     """Whether a tensor has a storage; the values of a sparse one count as inputs."""
     return value.layout == torch.strided
 
 
-def _is_floating(value: torch.Tensor) -> bool:
-    return value.is_floating_point() or value.is_complex()
+def each_tensor(function: Callable[..., torch.Tensor], values: object, *others: object) -> object:
+    """`values` with each tensor replaced, in a tuple or a list of them, too.
 
-
-def _tensors(values: object) -> list[torch.Tensor]:
-    """The tensors in nested tuples, lists and mappings."""
+    others: what the function gets besides, of the same form.
+    """
     if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, dict):
-        values = values.values()
-    elif not isinstance(values, tuple | list):
-        return []
-    return [tensor for value in values for tensor in _tensors(value)]
-
-
-def _each(function: Callable[[torch.Tensor], torch.Tensor], values: object) -> object:
-    """`values` with each tensor replaced, in a tuple or a list of them, too."""
-    if isinstance(values, torch.Tensor):
-        return function(values)
+        return function(values, *others)
     if isinstance(values, tuple | list):
-        return type(values)(_each(function, value) for value in values)
+        return type(values)(
+            each_tensor(function, *each) for each in zip(values, *others, strict=True)
+        )
     return values

@@ -20,9 +20,8 @@ from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.torch_constants import Constants, numbers
+from equivalence.sides.torch_constants import Constants, RoundConstants, numbers
 from equivalence.sides.torch_modes import (
-    RoundConstants,
     SkipInitialisation,
     Widened,
     computing_on,

@@ -29,9 +29,6 @@ order. A compiled graph that is the same as a run in PyNative mode has its verdi
 PyNative mode may differ by more, but by less than a `MUCH`-th of what the first is off: where
 sums that nearly cancel follow, a kernel with threads is never the same twice."""
 
-FAR = 2.0**16
-"""Roundings. A kernel that loses digits is not to blame for a larger error of a network."""
-
 ACCURATE = 2.0
 """Roundings. A kernel that errs by no more, one unit in the last place, is never to blame."""
 
@@ -86,7 +83,6 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
         case.alone
         or place.runs_on != "cpu"
         or judgement.ill_posed is not None
-        or (judgement.needed > FAR and not branches)
         or isinstance(candidates.active(case), candidates.Reader)
     ):
         return None

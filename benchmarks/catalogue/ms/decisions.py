@@ -1,8 +1,12 @@
-"""Nearest codes, chosen experts, spikes, hardest pixels, nearest neighbours, and fake quantisation.
+"""Nearest codes, chosen experts, spikes, hardest pixels, nearest neighbours, buckets of distances,
+and fake quantisation.
 
 What a decision gives is constant beside it, or gets the gradient of something smooth.
 """
 
+import math
+
+import mindspore as ms
 from mindspore import Parameter, mint, nn, ops
 
 from ms_models.conv import conv2d
@@ -93,6 +97,32 @@ class Neighbours(nn.Cell):
             own = x.expand_dims(2).broadcast_to(others.shape)
             x = ops.amax(ops.relu(layer(ops.cat([others - own, own], -1))), 2)
         return x.mean(1)
+
+
+class Buckets(nn.Cell):
+    """N,tokens,64 -> N,tokens,64: attention with a bias by distance."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Embedding(32, 4)
+        self.query, self.key, self.value, self.out = (
+            nn.Dense(64, 64, has_bias=False) for _ in range(4)
+        )
+
+    def construct(self, x):
+        batch, length, width = x.shape
+        tokens = ops.arange(length)
+        apart = tokens - tokens[:, None]
+        distance = ops.abs(apart)
+        far = 8 + (ops.log(distance.astype(ms.float32) / 8) / math.log(16) * 8).astype(ms.int64)
+        bucket = ops.where(distance < 8, distance, far.clamp(max=15)) + 16 * (apart > 0)
+        query, key, value = (
+            layer(x).reshape(batch, length, 4, width // 4).swapaxes(1, 2)
+            for layer in (self.query, self.key, self.value)
+        )
+        scores = ops.matmul(query, key.swapaxes(-1, -2)) + self.bias(bucket).permute(2, 0, 1)
+        mixed = ops.matmul(ops.softmax(scores, -1), value)
+        return self.out(mixed.swapaxes(1, 2).reshape(x.shape))
 
 
 def quantised(x):

@@ -1,7 +1,10 @@
-"""Nearest codes, chosen experts, spikes, hardest pixels, nearest neighbours, and fake quantisation.
+"""Nearest codes, chosen experts, spikes, hardest pixels, nearest neighbours, buckets of distances,
+and fake quantisation.
 
 What a decision gives is constant beside it, or gets the gradient of something smooth.
 """
+
+import math
 
 import torch
 from torch import Tensor, nn
@@ -91,6 +94,28 @@ class Neighbours(nn.Module):
             own = x[:, :, None].expand_as(others)
             x = torch.relu(layer(torch.cat([others - own, own], -1))).amax(2)
         return x.mean(1)
+
+
+class Buckets(nn.Module):
+    """N,tokens,64 -> N,tokens,64: attention with a bias by distance; T5, Raffel et al., 2020."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = nn.Embedding(32, 4)
+        self.query, self.key, self.value, self.out = (nn.Linear(64, 64, False) for _ in range(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        tokens = torch.arange(x.shape[1])
+        apart = tokens - tokens[:, None]
+        distance = apart.abs()
+        far = 8 + (torch.log(distance.float() / 8) / math.log(16) * 8).to(torch.long)
+        bucket = torch.where(distance < 8, distance, far.clamp(max=15)) + 16 * (apart > 0)
+        query, key, value = (
+            layer(x).unflatten(-1, (4, 16)).transpose(1, 2)
+            for layer in (self.query, self.key, self.value)
+        )
+        scores = query @ key.transpose(-1, -2) + self.bias(bucket).permute(2, 0, 1)
+        return self.out((scores.softmax(-1) @ value).transpose(1, 2).flatten(2))
 
 
 def quantised(x: Tensor) -> Tensor:

@@ -1,6 +1,9 @@
-"""A network with a tanh, in MindSpore, whose own kernel keeps four digits."""
+"""Networks with a tanh and a logarithm, whose own kernels in MindSpore lose digits."""
 
-from mindspore import nn
+import math
+
+import mindspore as ms
+from mindspore import nn, ops
 
 
 class Squashed(nn.Cell):
@@ -34,3 +37,24 @@ class Wrong(Squashed):
     def __init__(self):
         super().__init__()
         self.act = Steep()
+
+
+class Buckets(nn.Cell):
+    """The port is right; `log` is just below whole numbers."""
+
+    def __init__(self, most=16):
+        super().__init__()
+        self.most, self.table = most, nn.Embedding(16, 6)
+
+    def construct(self, x):
+        distance = ops.arange(1, len(x) + 1)
+        log = ops.log(distance.astype(ms.float32) / 8)
+        far = 8 + (log / math.log(self.most) * 8).astype(ms.int64)
+        return x + self.table(ops.where(distance < 8, distance, far.clamp(max=15)))
+
+
+class OtherBuckets(Buckets):
+    """Buckets that reach less far."""
+
+    def __init__(self):
+        super().__init__(most=15)

@@ -1,5 +1,7 @@
 """Constant buffers: they keep what the constructor made, and rounding moves them as it is made."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,8 @@ from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
 from equivalence.sample import Perturbed
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.sides.torch_modes import RoundConstants, SkipInitialisation, Widened
+from equivalence.sides.torch_constants import RoundConstants
+from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, pair
 from equivalence.twins.check import check
@@ -271,6 +274,62 @@ def test_the_largest_number_stays_finite():
         right, (got, met) = mask(), rounded(mask)
     assert torch.equal(right, got)
     assert not met
+
+
+def bucket(distance):
+    """The bucket of a distance in T5; whole numbers of a logarithm are next to another one."""
+    return torch.log(distance / 8.0) / math.log(16.0) * 8.0
+
+
+DECIDING = {
+    "long": lambda: bucket(torch.tensor([16.0, 32.0, 64.0])).long(),
+    "compared": lambda: bucket(torch.tensor([16.0, 32.0, 64.0])) >= torch.tensor([2.0, 4.0, 6.0]),
+    "written": lambda: torch.zeros(3, dtype=torch.long).copy_(bucket(torch.tensor([16.0, 32, 64]))),
+    "floor": lambda: torch.floor(bucket(torch.tensor([16.0, 32.0, 64.0]))),
+    "floor_": lambda: bucket(torch.tensor([16.0, 32.0, 64.0])).floor_(),
+    "divided": lambda: torch.div(bucket(torch.tensor([16.0, 32.0])), 2.0, rounding_mode="floor"),
+    "argmax": lambda: (bucket(torch.tensor([[16.0, 32.0]])) * torch.tensor([2.0, 1.0])).argmax(1),
+    "of a view": lambda: bucket(torch.tensor([[16.0, 32.0], [64.0, 16.0]])).t()[1].long(),
+    "in place": lambda: (
+        torch.empty(3).copy_(bucket(torch.tensor([16.0, 32.0, 64.0]))).mul_(1).long()
+    ),
+    "out": lambda: torch.mul(bucket(torch.tensor([16.0, 32])), 3.0, out=torch.empty(2)).long(),
+}
+
+
+@pytest.mark.parametrize("decide", DECIDING.values(), ids=DECIDING)
+def test_what_constants_decide_is_not_rounded(decide):
+    with Widened():
+        right = decide()
+        for seed in range(8):
+            with RoundConstants(U, seed) as mode:
+                assert torch.equal(decide(), right)
+            assert mode.met
+
+
+def test_what_is_decided_before_a_value_is_rounded_stays_decided():
+    def shifted():
+        steps = bucket(torch.tensor([16.0, 32.0, 64.0]))
+        return steps.long() + 0.3 * steps
+
+    assert 0.0 < moves(shifted) < 4.0
+
+
+def test_a_draw_is_made_once():
+    def drawn():
+        torch.manual_seed(0)
+        return torch.bernoulli(torch.full((64,), 0.3)), torch.rand(3)
+
+    with Widened():
+        (_, right), ((_, got), _) = drawn(), rounded(drawn)
+    assert torch.allclose(got, right, rtol=1e-6)
+
+
+def test_memory_of_tables_that_are_gone_is_freed():
+    with Widened(), RoundConstants(U, 0) as mode:
+        for _ in range(9):
+            torch.arange(1.0, 9.0).log().exp()
+    assert len(mode._twins) <= 3
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
