@@ -12,6 +12,7 @@ class Kernel:
     error: the largest error of its results, in roundings of the result.
     finding: the name of the finding that shows it; None where none is declared for the device.
     known: the largest error that is declared for it, in roundings.
+    moved: the error of the network with this kernel, and with the others to blame, in roundings.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Kernel:
     error: float
     finding: str | None = None
     known: float = 0.0
+    moved: float = 0.0
 
     @property
     def declared(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from equivalence.judge.excuses import LIMIT
 from equivalence.report.failures import is_red
-from equivalence.words import counted
+from equivalence.words import counted, number
 
 DIFFERENT, KNOWN, EXCUSED, EQUAL = "different", "known difference", "excused", "equal"
 """What a case may be; the worst comes first."""
@@ -48,3 +48,18 @@ def stood_in(lines: Iterable[Mapping[str, Any]]) -> str:
     told = ", ".join(f"{name} {len(cases[name])}" for name in sorted(cases))
     count = counted(len(set().union(*cases.values())), "case")
     return f"; stand-ins on the CPU in {count}, for {told}"
+
+
+def but_for_kernels(lines: Iterable[Mapping[str, Any]]) -> str:
+    """What the summary says of inaccurate kernels; "" where no case is equal but for one."""
+    cases: dict[str, set[str]] = {}
+    moved = 0.0
+    for line in lines:
+        for kernel in line.get("kernels", ()):
+            cases.setdefault(kernel, set()).add(line["case"])
+            moved = max(moved, math.inf if line["moved"] is None else line["moved"])
+    if not cases:
+        return ""
+    told = ", ".join(f"ops.{name} {len(cases[name])}" for name in sorted(cases))
+    count = counted(len(set().union(*cases.values())), "case")
+    return f"; {count} equal but for {told} (with these up to {number(moved)} roundings off)"

@@ -10,11 +10,14 @@ from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
-from equivalence.report.lines import stood_in
+from equivalence.report.lines import but_for_kernels, stood_in
 from equivalence.words import counted, listed, number
 
 PIPELINED = ("image", "label", "count")
 """Kinds of tensors of a data pipeline."""
+
+KINDS = ("output", "loss", "gradient", "update", "parameter", "buffer", "random layer", *PIPELINED)
+"""The beginnings of the names of tensors, in the order in which a failure counts them."""
 
 RECORDED = {
     "used": "against recorded truth",
@@ -151,16 +154,7 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
 def _kinds(judgement: Judgement, wrong: list[TensorVerdict]) -> str:
     """How many tensors of each kind are among the wrong ones: outputs, gradients, buffers, ..."""
     counts = []
-    for kind in (
-        "output",
-        "loss",
-        "gradient",
-        "update",
-        "parameter",
-        "buffer",
-        "random layer",
-        *PIPELINED,
-    ):
+    for kind in KINDS:
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
             kinds = "losses" if kind == "loss" else f"{kind}s"
@@ -173,7 +167,8 @@ def lines(outcome: Outcome) -> list[str]:
 
     Some fields are on every line of a case, if they apply to it:
     flips: the branch flips after which the case is equal.
-    kernels: the inaccurate kernels but for which it is equal, with their own errors.
+    kernels: the inaccurate kernels but for which it is equal, with their own errors. moved: how far
+    off it is with these, in roundings.
     undecided: the number of elements of updates whose value rounding decides.
     blind: the number of tensors in which zeros would pass.
     structure: true where the outputs are of zeros or have no element.
@@ -204,6 +199,7 @@ def lines(outcome: Outcome) -> list[str]:
         common["stand_ins"] = list(outcome.stand_ins)
     if outcome.kernels:
         common["kernels"] = {kernel.name: kernel.error for kernel in outcome.kernels}
+        common |= _finite({"moved": max(kernel.moved for kernel in outcome.kernels)})
     if outcome.undecided:
         common["undecided"] = outcome.undecided
     if outcome.judgement.blind:
@@ -302,6 +298,11 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
         "problem": verdict.problem,
     }
     fields |= {key: True for key in ("sketched", "faint") if getattr(verdict, key)}
+    return _finite(fields)
+
+
+def _finite(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with None for figures that JSON cannot tell."""
     return {
         key: None if isinstance(value, float) and not math.isfinite(value) else value
         for key, value in fields.items()
@@ -317,7 +318,6 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     hollow: set[str] = set()
     flips: dict[str, int] = {}
-    kernels: dict[str, set[str]] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
     blind: dict[str, int] = {}
@@ -347,8 +347,6 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             hollow.add(result["case"])
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
-        for kernel in result.get("kernels", ()):
-            kernels.setdefault(kernel, set()).add(result["case"])
         if "undecided" in result:
             undecided[result["case"]] = result["undecided"]
         if "settings" in result:
@@ -377,10 +375,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if flips:
         text += f"; {counted(len(flips), 'case')} equal after "
         text += counted(sum(flips.values()), "branch flip")
-    if kernels:
-        text += f"; {counted(len(set().union(*kernels.values())), 'case')} equal but for "
-        text += ", ".join(f"ops.{name} {len(kernels[name])}" for name in sorted(kernels))
-    text += stood_in(results)
+    text += but_for_kernels(results) + stood_in(results)
     if undecided:
         text += f"; rounding decides {counted(sum(undecided.values()), 'element')} of the updates "
         text += f"in {counted(len(undecided), 'case')}"

@@ -149,7 +149,8 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     if not (rest.judgement.equal and all(kernel.declared for kernel in found.kernels)):
         return replace(made, note=str(found)) if found.helps else None
     rest = replace(rest, candidate=made.candidate, trace=made.trace, raw=made.raw)
-    return replace(rest, kernels=found.kernels)
+    blamed = tuple(replace(kernel, moved=found.before) for kernel in found.kernels)
+    return replace(rest, kernels=blamed)
 
 
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:

@@ -18,12 +18,15 @@ from equivalence.judge import excuses as table
 from equivalence.judge.expected import Expected
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.truth import Truth
+from equivalence.own.result import verdict_text
+from equivalence.own.session import Verdict
 from equivalence.record import candidates
 from equivalence.report import text as report
 from equivalence.runs import kept
 from equivalence.runs.drawn import Drawn
 from equivalence.twins import compare, excuses, kernels
 from equivalence.twins.check import check
+from equivalence.words import number
 from tests.engine.parts.small import case
 
 MS = "tests.engine.parts.recurrent_ms:"
@@ -227,7 +230,8 @@ def test_branch_flips_may_explain_what_accurate_kernels_leave(explained_by_flips
     rest = excuses._inaccurate_kernel(made, drawn)
     if explained_by_flips:
         assert rest.judgement.equal
-        assert rest.kernels == explained.kernels
+        before = explained.before
+        assert rest.kernels == tuple(replace(each, moved=before) for each in explained.kernels)
         assert rest.excused[-1] == "branch_flips"
     else:
         assert rest is None
@@ -317,8 +321,22 @@ def test_results_and_summary_name_the_kernels():
     assert all(list(line["kernels"]) == ["Tanh"] for line in lines)
     assert all(line["excuses"] == ["inaccurate_kernel"] for line in lines)
     text = report.summary(lines)
-    assert "; 1 case equal but for ops.Tanh 1" in text
+    off = lines[0]["moved"]
+    assert 16 < off < 1e4
+    assert (
+        f"; 1 case equal but for ops.Tanh 1 (with these up to {number(off)} roundings off)" in text
+    )
+    lines[0]["moved"] = None  # JSON cannot tell infinity
+    assert "(with these up to inf roundings off)" in report.summary(lines)
     assert text.endswith("; excused cases: inaccurate_kernel 1")
+
+
+def test_a_comparison_of_ones_own_says_how_far_off_the_network_is_with_its_kernels():
+    outcome = check(buckets("Buckets"), 0)
+    (log,) = outcome.kernels
+    assert log.moved > 1e5
+    text = verdict_text(Verdict(outcome), "")
+    assert f"equal but for {log}, with which it is {number(log.moved)} roundings off; all 3" in text
 
 
 def test_how_a_kernel_is_told():
