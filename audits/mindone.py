@@ -12,7 +12,7 @@ from audits.mindone_known import ALIKE, DIFFERS, FIELDS, REFUSED
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin
 
-IDS = integers(2, 7, low=3, high=90)
+IDS = integers(2, 40, low=3, high=90)
 """Places in a vocabulary; none of them pads."""
 
 PIXELS = normal(2, 3, 32, 32)

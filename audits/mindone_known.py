@@ -148,7 +148,7 @@ ALIKE: Mapping[str, Mapping[str, Any]] = {
     "minimax": {"candidate": MS + "with_another_split"},
     "mlcd": {"candidate": MS + "with_frozen_tables"},
     "modernbert": {"config": {"local_rope_theta": 160000.0}},
-    "pegasus_x": {"inputs": {"attention_mask": integers(2, 7, low=1, high=2)}},
+    "pegasus_x": {"inputs": {"attention_mask": integers(2, 40, low=1, high=2)}},
     "qwen3_next": {"candidate": MS + "with_another_split"},
     "roformer": {"candidate": MS + "with_frozen_tables"},
     "vit": {"candidate": MS + "without_initial_weights"},

@@ -11,6 +11,7 @@ import math
 import operator
 import re
 import types
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -207,7 +208,8 @@ def arguments(
     config: dict[str, object] = {}
     recurrent = _RECURRENT if cls.__name__ in ("RNN", "LSTM", "GRU") else ()
     for name in (*_constructor(cls), *recurrent):
-        with contextlib.suppress(Exception):
+        # What a property warns of is none of the user's doing.
+        with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
             value = read(layer, name)
             if name == "bias" and not isinstance(value, bool):
                 config[name] = value is not None

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -307,6 +308,21 @@ def test_plain_arguments_of_the_constructor_are_told():
 
 def test_an_argument_that_raises_is_left_out():
     assert "rate" not in arguments(Hostile(1), Hostile)
+
+
+class Deprecated:
+    def __init__(self, rate):
+        self._rate = rate
+
+    @property
+    def rate(self):
+        warnings.warn("read config.rate", FutureWarning, stacklevel=2)
+        return self._rate
+
+
+def test_what_a_property_warns_of_is_not_told_to_the_user():
+    with warnings.catch_warnings(action="error"):
+        assert arguments(Deprecated(3), Deprecated) == {"rate": 3}
 
 
 def test_a_class_is_looked_up_among_the_librarys_own():
