@@ -181,9 +181,10 @@ def plain(values: np.ndarray) -> np.ndarray:
 
 
 def norm(values: np.ndarray) -> float:
-    """The Euclidean norm."""
+    """The Euclidean norm; infinite for a mask of the lowest number."""
     flat = values.ravel()
-    return math.sqrt(float(flat @ flat))
+    with np.errstate(over="ignore"):
+        return math.sqrt(float(flat @ flat))
 
 
 def _moments(values: np.ndarray) -> tuple[float, float]:

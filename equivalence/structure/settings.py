@@ -269,7 +269,7 @@ def add_epsilon(layer: object, config: dict[str, object]) -> None:
     """Add the epsilon of a layer of the model's own, as "eps", whatever the attribute's name."""
     for name in EPSILONS:
         config.pop(name, None)
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
             config["eps"] = float(getattr(layer, name))
 
 

@@ -1,8 +1,10 @@
+import math
+
 import numpy as np
 import pytest
 
 from equivalence.statements.calls import Recording
-from equivalence.statements.same import MASKED, Quantities, plain, proper
+from equivalence.statements.same import MASKED, Quantities, norm, plain, proper
 
 UNIT = 2.0**-24
 
@@ -81,3 +83,9 @@ def test_rows_that_a_mask_selects_are_found_in_all_rows(x):
     assert known.selected(mask) == []  # all of them are true
     run.add("add", run.take([mask]), [mask], None)
     assert len(Quantities(run, UNIT).masks) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_norm_of_a_mask_of_the_lowest_number_is_infinite_and_warns_of_nothing():
+    assert norm(np.full((2, 2), np.finfo(np.float64).min)) == math.inf
+    assert norm(np.array([[3.0, -4.0]])) == 5.0
