@@ -59,6 +59,11 @@ class Outcome:
     error: str | None = None
 
     @property
+    def moved(self) -> float:
+        """The error with the inaccurate kernels, in roundings; 0 where there are none."""
+        return max((kernel.moved for kernel in self.kernels), default=0.0)
+
+    @property
     def passed(self) -> bool:
         """Whether the sides are equal, or differ where and as far as the declaration says so.
 

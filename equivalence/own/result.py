@@ -182,9 +182,8 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     within = f"within {worst.budget:.3g} {judgement.unit}"
     equal = "equal"
     if outcome.kernels:
-        moved = number(max(kernel.moved for kernel in outcome.kernels))
         names = listed([str(kernel) for kernel in outcome.kernels])
-        equal += f" but for {names}, with which it is {moved} roundings off"
+        equal += f" but for {names}, with which it is {number(outcome.moved)} roundings off"
     line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     return line + (f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else "")

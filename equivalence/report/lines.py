@@ -39,27 +39,36 @@ def largest(lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 
 def stood_in(lines: Iterable[Mapping[str, Any]]) -> str:
     """What the summary says of stand-ins for operators without a kernel; "" where none ran."""
-    cases: dict[str, set[str]] = {}
-    for line in lines:
-        for function in line.get("stand_ins", ()):
-            cases.setdefault(function, set()).add(line["case"])
+    cases = _cases_by_name(lines, "stand_ins")
     if not cases:
         return ""
-    told = ", ".join(f"{name} {len(cases[name])}" for name in sorted(cases))
-    count = counted(len(set().union(*cases.values())), "case")
-    return f"; stand-ins on the CPU in {count}, for {told}"
+    return f"; stand-ins on the CPU in {_counted(cases)}, for {_told(cases)}"
 
 
-def but_for_kernels(lines: Iterable[Mapping[str, Any]]) -> str:
+def but_for_kernels(lines: Sequence[Mapping[str, Any]]) -> str:
     """What the summary says of inaccurate kernels; "" where no case is equal but for one."""
-    cases: dict[str, set[str]] = {}
-    moved = 0.0
-    for line in lines:
-        for kernel in line.get("kernels", ()):
-            cases.setdefault(kernel, set()).add(line["case"])
-            moved = max(moved, math.inf if line["moved"] is None else line["moved"])
+    cases = _cases_by_name(lines, "kernels")
     if not cases:
         return ""
-    told = ", ".join(f"ops.{name} {len(cases[name])}" for name in sorted(cases))
-    count = counted(len(set().union(*cases.values())), "case")
-    return f"; {count} equal but for {told} (with these up to {number(moved)} roundings off)"
+    moved = [line["moved"] for line in lines if "kernels" in line]
+    off = number(max(math.inf if each is None else each for each in moved))
+    told = f"{_counted(cases)} equal but for {_told(cases, 'ops.')}"
+    return f"; {told} (with these up to {off} roundings off)"
+
+
+def _cases_by_name(lines: Iterable[Mapping[str, Any]], field: str) -> dict[str, set[str]]:
+    """What a field of the lines names -> the cases that it is named in."""
+    cases: dict[str, set[str]] = {}
+    for line in lines:
+        for name in line.get(field, ()):
+            cases.setdefault(name, set()).add(line["case"])
+    return cases
+
+
+def _counted(cases: Mapping[str, set[str]]) -> str:
+    return counted(len(set().union(*cases.values())), "case")
+
+
+def _told(cases: Mapping[str, set[str]], prefix: str = "") -> str:
+    """Each name with the number of its cases."""
+    return ", ".join(f"{prefix}{name} {len(cases[name])}" for name in sorted(cases))

@@ -199,7 +199,7 @@ def lines(outcome: Outcome) -> list[str]:
         common["stand_ins"] = list(outcome.stand_ins)
     if outcome.kernels:
         common["kernels"] = {kernel.name: kernel.error for kernel in outcome.kernels}
-        common |= _finite({"moved": max(kernel.moved for kernel in outcome.kernels)})
+        common |= _finite({"moved": outcome.moved})
     if outcome.undecided:
         common["undecided"] = outcome.undecided
     if outcome.judgement.blind:

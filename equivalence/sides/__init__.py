@@ -3,7 +3,7 @@
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
 mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half precision.
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.
-torch_constants: the buffers that keep what a constructor made.
+torch_constants: the buffers that keep what a constructor made; the rounding of constants.
 torch_modes: the precision and the rounding of a PyTorch run.
 mindspore_pullback: differentiates a MindSpore network, and what its cells give in a run.
 torch_training, mindspore_training: the same of training steps.

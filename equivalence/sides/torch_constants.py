@@ -1,4 +1,6 @@
-"""The buffers of a PyTorch module that keep what its constructor made: masks, tables, indices."""
+"""What depends on no input and no weight: the buffers that keep what a constructor made, such as
+masks, tables and indices, and how rounding moves them and the tables of a forward pass.
+"""
 
 import contextlib
 import copy

@@ -4,11 +4,11 @@ and fake quantisation.
 What a decision gives is constant beside it, or gets the gradient of something smooth.
 """
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from pt_reference import language
 
 
 class Codebook(nn.Module):
@@ -101,15 +101,12 @@ class Buckets(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bias = nn.Embedding(32, 4)
+        self.buckets, self.bias = language.Buckets(32, 128, bidirectional=True), nn.Embedding(32, 4)
         self.query, self.key, self.value, self.out = (nn.Linear(64, 64, False) for _ in range(4))
 
     def forward(self, x: Tensor) -> Tensor:
         tokens = torch.arange(x.shape[1])
-        apart = tokens - tokens[:, None]
-        distance = apart.abs()
-        far = 8 + (torch.log(distance.float() / 8) / math.log(16) * 8).to(torch.long)
-        bucket = torch.where(distance < 8, distance, far.clamp(max=15)) + 16 * (apart > 0)
+        bucket = self.buckets(tokens - tokens[:, None])
         query, key, value = (
             layer(x).unflatten(-1, (4, 16)).transpose(1, 2)
             for layer in (self.query, self.key, self.value)

@@ -1,9 +1,9 @@
 """Networks with a tanh and a logarithm, in PyTorch; partners in `kernels_ms.py`."""
 
-import math
-
 import torch
 from torch import nn
+
+from pt_reference import language
 
 
 class Squashed(nn.Module):
@@ -24,9 +24,8 @@ class Buckets(nn.Module):
 
     def __init__(self):
         super().__init__()
+        self.buckets = language.Buckets(16, 128, bidirectional=False)
         self.table = nn.Embedding(16, 6)
 
     def forward(self, x):
-        distance = torch.arange(1, len(x) + 1)
-        far = 8 + (torch.log(distance.float() / 8) / math.log(16) * 8).long()
-        return x + self.table(torch.where(distance < 8, distance, far.clamp(max=15)))
+        return x + self.table(self.buckets(-torch.arange(1, len(x) + 1)))
