@@ -72,7 +72,8 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     It may if it leaves little of the error, or fewer tensors that differ; and where branch flips
     may explain the rest, since a flip hides how much is left.
 
-    A single operator is judged as it is: its kernel is what the case is about. A recorded
+    A tensor that is missing, has another shape, or is no number is not the work of a kernel. A
+    single operator is judged as it is: its kernel is what the case is about. A recorded
     candidate cannot run here, and only on a CPU can kernels be replaced. Wherever the candidate
     ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
     """
@@ -83,6 +84,7 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
         case.alone
         or place.runs_on != "cpu"
         or judgement.ill_posed is not None
+        or any(verdict.problem for verdict in judgement.differing)
         or isinstance(candidates.active(case), candidates.Reader)
     ):
         return None

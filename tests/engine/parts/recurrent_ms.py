@@ -29,6 +29,29 @@ class StretchedInGraph(nn.Cell):
         return outputs * self.factor, last
 
 
+class Stateless(nn.Cell):
+    """`mindspore.nn.RNN` that keeps its last state to itself."""
+
+    def __init__(self, **arguments):
+        super().__init__()
+        self.layer = nn.RNN(**arguments)
+
+    def construct(self, x):
+        return (self.layer(x)[0],)
+
+
+class Shortened(nn.Cell):
+    """`mindspore.nn.RNN` without its last step."""
+
+    def __init__(self, **arguments):
+        super().__init__()
+        self.layer = nn.RNN(**arguments)
+
+    def construct(self, x):
+        outputs, last = self.layer(x)
+        return outputs[:-1], last
+
+
 class GraphOnly(nn.Cell):
     """`mindspore.nn.RNN` that cannot be built in PyNative mode."""
 

@@ -183,6 +183,21 @@ def test_a_wrong_network_with_the_same_kernel_stays_red():
     assert outcome.excuses == ()
 
 
+@pytest.mark.parametrize(
+    ("candidate", "problem"),
+    [
+        ("Stateless", "the candidate does not have it"),
+        ("Shortened", "shape (2, 2, 5), expected (3, 2, 5)"),
+    ],
+)
+def test_another_structure_is_no_fault_of_a_kernel(candidate, problem):
+    outcome = check(rnn(MS + candidate, rename=RENAME), 0)
+    assert not outcome.passed
+    assert outcome.kernels == ()
+    assert outcome.note is None
+    assert problem in failure(outcome)
+
+
 def test_what_accurate_kernels_change_is_told_where_they_are_not_enough():
     outcome = check(rnn(MS + "Stretched", rename=RENAME), 0)
     assert outcome.note.startswith(
