@@ -8,7 +8,7 @@ import numpy as np
 from equivalence import dtypes
 from equivalence.errors import IllPosedError
 from equivalence.judge import tensors
-from equivalence.judge.expected import Expected
+from equivalence.judge.expected import NOISE, Expected
 from equivalence.judge.precision import BUDGET, CLOSE, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth, nothing_to_compare
@@ -355,8 +355,10 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
     faint = {name: each.faint for name, each in expected.items() if each.faint}
     faints = _over_budget(faint, BUDGET / 2)
-    # What is exactly zero, whatever the inputs: as many terms of a size are added as taken away.
-    faints |= {n: each for n, each in faint.items() if not each.rounding(measurement.unit_roundoff)}
+    # A unit that is nothing, or only the rounding of float64: as many terms of a size are added as
+    # taken away, or one element of a key's bias is by chance exactly zero.
+    u = measurement.unit_roundoff
+    faints |= {n: e for n, e in faint.items() if e.rounding(u) <= NOISE * expected[n].scale}
     if not suspects and not faints:
         return
     measured = {name: expected[name] for name in (*suspects, *faints)}

@@ -10,6 +10,7 @@ from torch import nn
 from equivalence import file
 from equivalence.declare.difference import Difference
 from equivalence.declare.draws import integers, normal, uniform
+from equivalence.declare.twin import cases
 from equivalence.errors import IllPosedError
 from equivalence.kinks import watch as watching
 from equivalence.sample import Perturbed
@@ -17,7 +18,9 @@ from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
 from equivalence.twins.check import check
+from equivalence.twins.sizes import compare
 from tests.engine.parts.small import MS, PT, case, sample
+from tests.twins import declared
 
 U = 2.0**-24
 
@@ -385,3 +388,17 @@ def test_rounding_does_not_count_where_nothing_cancels():
     assert {name: each.spread for name, each in alone.items()} == {
         name: each.spread for name, each in finer.items()
     }
+
+
+@pytest.mark.parametrize("seed", [9, 24])
+def test_a_zero_by_chance_in_a_gradient_that_cancels_is_rounded_as_its_neighbours(seed):
+    # The key's bias in a packed one: eleven of its elements are 10^-16, and one is exactly zero.
+    name = "attention-embed_dim12-num_heads1-batch_firstTrue-train-float32-pynative-cpu"
+    every = (each for twin in declared() for each in cases(twin, "cpu"))
+    attention = next(each for each in every if each.name == name)
+    made = compare(attention, seed)
+    assert made.judgement.equal
+    known = made.reference.expected["gradient:in_proj_bias"]
+    assert known.faint.truth.tolist() == [0.0]
+    assert 0.0 < known.faint.spread < 64 * U * known.scale
+    assert known.faint.unrounded.spread < 2.0**-48 * known.scale
