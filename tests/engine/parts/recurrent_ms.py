@@ -4,24 +4,27 @@ import mindspore as ms
 from mindspore import nn, ops
 
 
-class Stretched(nn.Cell):
-    """`mindspore.nn.RNN` with outputs that are one part in a hundred thousand too large."""
+class Recurrent(nn.Cell):
+    """`mindspore.nn.RNN`, of which the cells below make something else."""
 
     def __init__(self, **arguments):
         super().__init__()
         self.layer = nn.RNN(**arguments)
+
+
+class Stretched(Recurrent):
+    """`mindspore.nn.RNN` with outputs that are one part in a hundred thousand too large."""
 
     def construct(self, x):
         outputs, last = self.layer(x)
         return outputs * (1.0 + 1e-5), last
 
 
-class StretchedInGraph(nn.Cell):
+class StretchedInGraph(Recurrent):
     """The same in graph mode alone; in PyNative mode it is right."""
 
     def __init__(self, **arguments):
-        super().__init__()
-        self.layer = nn.RNN(**arguments)
+        super().__init__(**arguments)
         self.factor = 1.0 + 1e-5 * (ms.get_context("mode") == ms.GRAPH_MODE)
 
     def construct(self, x):
@@ -29,37 +32,28 @@ class StretchedInGraph(nn.Cell):
         return outputs * self.factor, last
 
 
-class Stateless(nn.Cell):
+class Stateless(Recurrent):
     """`mindspore.nn.RNN` that keeps its last state to itself."""
-
-    def __init__(self, **arguments):
-        super().__init__()
-        self.layer = nn.RNN(**arguments)
 
     def construct(self, x):
         return (self.layer(x)[0],)
 
 
-class Shortened(nn.Cell):
+class Shortened(Recurrent):
     """`mindspore.nn.RNN` without its last step."""
-
-    def __init__(self, **arguments):
-        super().__init__()
-        self.layer = nn.RNN(**arguments)
 
     def construct(self, x):
         outputs, last = self.layer(x)
         return outputs[:-1], last
 
 
-class GraphOnly(nn.Cell):
+class GraphOnly(Recurrent):
     """`mindspore.nn.RNN` that cannot be built in PyNative mode."""
 
     def __init__(self, **arguments):
-        super().__init__()
         if ms.get_context("mode") != ms.GRAPH_MODE:
             raise RuntimeError("only compiled")
-        self.layer = nn.RNN(**arguments)
+        super().__init__(**arguments)
 
     def construct(self, x):
         return self.layer(x)
