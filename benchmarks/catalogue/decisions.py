@@ -18,4 +18,5 @@ TWINS = (
     network("neighbours", "Neighbours", normal(2, 256, 3)),
     network("buckets", "Buckets", normal(2, 100, 64)),
     network("quantised", "Quantised", normal(4, 3, 32, 32)),
+    network("clamped", "Clamped", normal(4, 3, 32, 32)),
 )

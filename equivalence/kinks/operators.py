@@ -30,6 +30,8 @@ class Kink:
         overwrites.
     cotangent: the position of the cotangent among the arguments of `backward`, or of the operator
         that uses the factor or the mask.
+    with_point: its arguments -> whether the slope at a point is that above it, or between the two.
+        It is neither of `abs`, `maximum` and `minimum`, which counts as False.
     """
 
     points: Callable[[tuple], tuple[float | Tensor, ...]]
@@ -38,10 +40,22 @@ class Kink:
     position: int
     keeps: str = "input"
     cotangent: int = 0
+    with_point: Callable[[tuple], bool] = lambda _: False
+
+    def is_above(self, quantity: Tensor, args: tuple) -> Tensor:
+        """Whether elements take the branch above the point, or between the two: booleans.
+
+        quantity: what `quantity_of` gives for these arguments.
+        """
+        return quantity >= 0 if self.with_point(args) else quantity > 0
 
     def lies_between_tensors(self, args: tuple) -> bool:
         """Whether its point is where two tensors are equal."""
         return any(map(torch.is_tensor, self.points(args)))
+
+
+def _always(_: tuple) -> bool:
+    return True
 
 
 def _zero(_: tuple) -> tuple[float, ...]:
@@ -88,9 +102,14 @@ HARDSIGMOID = Kink(lambda _: (-3.0, 3.0), lambda _: 1.0 / 6.0, aten.hardsigmoid_
 HARDSWISH = Kink(
     lambda _: (-3.0, 3.0), lambda args: 0.5 * args[0].sign(), aten.hardswish_backward.default, 1
 )
-SOFTSHRINK = Kink(_shrunk, lambda _: -1.0, aten.softshrink_backward.default, 1)
+SOFTSHRINK = Kink(_shrunk, lambda _: -1.0, aten.softshrink_backward.default, 1, with_point=_always)
 CLAMP = Kink(
-    _clamped, lambda args: -1.0 if args[1] == -torch.inf else 1.0, aten.ge.Scalar, 0, cotangent=1
+    _clamped,
+    lambda args: -1.0 if args[1] == -torch.inf else 1.0,
+    aten.ge.Scalar,
+    0,
+    cotangent=1,
+    with_point=lambda args: args[1] != -torch.inf,
 )
 CLAMP_MAX = Kink(_clamped, lambda _: -1.0, aten.le.Scalar, 0, cotangent=1)
 MAXIMUM = Kink(_other, lambda _: 1.0, aten.eq.Tensor, 0, cotangent=2)
@@ -111,7 +130,12 @@ where their result is used."""
 
 COMPARISONS = {
     getattr(getattr(aten, name), bound): kink
-    for name, kink in (("gt", ABOVE), ("ge", ABOVE), ("lt", BELOW), ("le", BELOW))
+    for name, kink in (
+        ("gt", ABOVE),
+        ("ge", replace(ABOVE, with_point=_always)),
+        ("lt", replace(BELOW, with_point=_always)),
+        ("le", BELOW),
+    )
     for bound in ("Scalar", "Tensor")
 }
 """Comparison with a number or a tensor -> its kink."""

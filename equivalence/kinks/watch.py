@@ -9,7 +9,7 @@ every operator with a kink in a PyTorch run, module or function, below autograd.
 import torch
 
 from equivalence.kinks.choices import POOL
-from equivalence.kinks.operators import has_kink, quantity_of
+from equivalence.kinks.operators import has_kink, kink_of, quantity_of
 from equivalence.uncompiled import Uncompiled
 
 SAFE = 12.0
@@ -28,6 +28,13 @@ MANY = 64
 """From this many elements near a kink on, the perturbed runs flip some of them themselves. Their
 jumps are then part of the sensitivity, and nothing is settled. Typical of float16."""
 
+TIES = 1024
+"""Elements of an operator that may be exactly at a kink, at most. If more are, they count as copies
+of it, such as the white of a picture."""
+
+EXACT = 2.0**-48
+"""The share of a kink's place by which float64 misses it where it is computed, at most."""
+
 aten = torch.ops.aten
 
 
@@ -37,6 +44,8 @@ class KinkWatch(Uncompiled):
     against: the watch of another run of the same network, or None. With it, this watch keeps the
     spreads between the two runs instead; after several runs, the largest.
     quantities: the kink quantity of each operator.
+    exact: the elements of each operator that are at a kink other than zero, but for the rounding of
+        float64: booleans; None if there is none, or more than `TIES`.
     spreads: the spread of each operator; `spreads[i]` broadcasts over `quantities[i]`.
     """
 
@@ -44,6 +53,8 @@ class KinkWatch(Uncompiled):
         super().__init__()
         self.against = against
         self.quantities: list[torch.Tensor] = []
+        self.exact: list[torch.Tensor | None] = []
+        self._moved: dict[int, torch.Tensor] = {}
         self.spreads: list[torch.Tensor] = []
         self._index = 0
         self._pools: list[tuple[int, torch.Tensor]] = []
@@ -60,6 +71,7 @@ class KinkWatch(Uncompiled):
                 shape = tuple(args[0].shape)
                 if func is POOL and shape in self._kernels:
                     self._pools.append((len(self.quantities), self._kernels[shape]))
+                self.exact.append(_exact(func, args, quantity))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
                 first = self.against.quantities[self._index]
@@ -68,20 +80,55 @@ class KinkWatch(Uncompiled):
                 else:
                     largest = torch.maximum(self.spreads[self._index], _spread(quantity, first))
                     self.spreads[self._index] = largest
+                self.against._leave_out(self._index, quantity)
                 self._index += 1
-                # Zero in both runs, as after another ReLU: both sides take the same branch.
-                first.masked_fill_((first == 0) & (quantity == 0), torch.inf)
         result = func(*args, **(kwargs or {}))
         if func is aten.convolution.default:
             self._kernels[tuple(result.shape)] = args[1]
         return result
 
+    def _leave_out(self, operator: int, quantity: torch.Tensor) -> None:
+        """Leave out what is zero in another run, too, as after another ReLU: no side flips it.
+
+        Of elements at another kink note those that are not there in that run.
+        """
+        first, exact = self.quantities[operator], self.exact[operator]
+        still = (first == 0) & (quantity == 0)
+        if exact is not None:
+            moved = self._moved.get(operator, torch.zeros_like(exact))
+            self._moved[operator] = moved | (exact & ~still)
+            still &= ~exact
+        first.masked_fill_(still, torch.inf)
+
+    def has_still(self) -> bool:
+        """Whether any element was exactly at a kink in this run and in all others."""
+        return any(bool((self.exact[each] & ~moved).any()) for each, moved in self._moved.items())
+
+    def leave_out_still(self) -> None:
+        """Leave out the elements that were exactly at a kink in this run and in all others."""
+        for each, moved in self._moved.items():
+            self.quantities[each].masked_fill_(self.exact[each] & ~moved, torch.inf)
+
     def near(self, spreads: list[torch.Tensor]) -> list[int]:
-        """For each operator, how many elements are within SAFE spreads of their kink."""
-        return [
-            int((quantity.abs() <= SAFE * spread).sum())
-            for quantity, spread in zip(self.quantities, spreads, strict=True)
-        ]
+        """For each operator, how many elements are within SAFE spreads of their kink.
+
+        Those that are exactly at one do not count, since no other sample moves them off it.
+        """
+        return [self._count(operator, spread) for operator, spread in enumerate(spreads)]
+
+    def _count(self, operator: int, spread: torch.Tensor) -> int:
+        return int(self._within(operator, SAFE * spread).sum())
+
+    def _within(self, operator: int, reach: torch.Tensor) -> torch.Tensor:
+        """The elements no farther from their kink than that, but not exactly at it: booleans."""
+        near, exact = self.quantities[operator].abs() <= reach, self.exact[operator]
+        return near if exact is None else near & ~exact
+
+    def is_exact(self, place: tuple[int, tuple[int, ...]]) -> bool:
+        """Whether (operator, index) is exactly at a kink: no other sample moves it off."""
+        operator, index = place
+        exact = self.exact[operator]
+        return exact is not None and bool(exact[index])
 
     def nearest(
         self,
@@ -92,20 +139,23 @@ class KinkWatch(Uncompiled):
         """(operator, index) of the elements near a kink, in the order of the forward pass.
 
         Operators with MANY near elements are left out. Where more than `most` elements remain, only
-        the nearest are returned.
+        the nearest are returned. Those that are exactly at a kink come besides, all of them.
 
         wider: spreads that are no smaller. With them, elements within `FAR` of these count, in the
             same operators.
         """
-        near, reach = [], SAFE if wider is None else FAR
-        pairs = zip(self.near(spreads), self.quantities, wider or spreads, strict=True)
-        for operator, (count, quantity, spread) in enumerate(pairs):
-            if count < MANY:
-                within = quantity.abs() <= reach * spread
+        near, ties, reach = [], [], SAFE if wider is None else FAR
+        for operator, exact in enumerate(self.exact):
+            quantity, spread = self.quantities[operator], (wider or spreads)[operator]
+            if exact is not None:
+                here = exact & torch.isfinite(quantity)
+                ties += [(operator, tuple(index)) for index in here.nonzero().tolist()]
+            if self._count(operator, spreads[operator]) < MANY:
+                within = self._within(operator, reach * spread)
                 distances = quantity[within].abs() / spread.expand_as(quantity)[within]
                 rows = zip(distances.tolist(), within.nonzero().tolist(), strict=True)
                 near += [(distance, operator, tuple(index)) for distance, index in rows]
-        return sorted((operator, index) for _, operator, index in sorted(near)[:most])
+        return sorted([(operator, index) for _, operator, index in sorted(near)[:most]] + ties)
 
     def ties(
         self, spreads: list[torch.Tensor], names: dict[int, str]
@@ -123,6 +173,22 @@ class KinkWatch(Uncompiled):
             if few(len(windows)) and kernel.data_ptr() in names:
                 kernels.append((names[kernel.data_ptr()], windows[:, 1].unique().tolist()))
         return kernels
+
+
+def _exact(func, args: tuple, quantity: torch.Tensor) -> torch.Tensor | None:
+    """The elements at a kink that is a number other than zero, as in `KinkWatch.exact`.
+
+    Such an element was computed, as the largest of `x / x.abs().max()` is, or it was copied. At
+    zero it may be behind another ReLU.
+    """
+    kink = kink_of(func, args)
+    if kink is None or kink.lies_between_tensors(args):
+        return None
+    farthest = max(map(abs, kink.points(args)))
+    if not farthest:
+        return None
+    exact = (quantity.abs() <= EXACT * farthest) & (args[0] != 0)
+    return exact if 0 < int(exact.sum()) <= TIES else None
 
 
 def few(near: int) -> bool:

@@ -258,7 +258,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         near = watch.nearest(comparison.spreads)
         if not near:
             return expected
-        if not _draw_again(sample):
+        if all(map(watch.is_exact, near)) or not _draw_again(sample):
             break
     expected = expect(truth)
     expected.near = flips.locate(measurement, near)

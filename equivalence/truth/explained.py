@@ -31,6 +31,9 @@ TURNS = 8
 MOST = 64
 """Flips of an explanation, at most."""
 
+EXACT = 2.0**-30
+"""A kink quantity that is no larger is exactly at the kink, but for the rounding of float64."""
+
 CHOICES = 8
 """Choices of flips in a turn, at most. Each choice explains part of the difference that the former
 one leaves."""
@@ -66,9 +69,10 @@ def explain(
     to nothing. Sensitivities, outputs and buffers stay as they are.
 
     Of more than `TRIED` activations those are tried that `likely` points to; all of them in a
-    training, of which it knows nothing. Each turn takes two runs for that, one for each flip that
-    is tried or chosen, and one for each choice, mostly one or two. Needs memory for five traces,
-    and `FOLD_SIZE` numbers for each flip.
+    training, of which it knows nothing. Those exactly at a kink are tried besides: nothing moves
+    them, since the bound moves along, and so nothing points to them. Each turn takes two runs for
+    that, one for each flip that is tried or chosen, and one for each choice, mostly one or two.
+    Needs memory for five traces, and `FOLD_SIZE` numbers for each flip.
     """
     unit_roundoff = measurement.unit_roundoff
     steps = measurement.network.steps or 1
@@ -96,6 +100,7 @@ def explain(
 
     few = len(near) <= TRIED or measurement.network.steps
     pointers = None if few else likely.Pointers(measurement, near, units)
+    exact = [number for number, flip in enumerate(near) if abs(flip.value) <= EXACT][:MOST]
     chosen: set[int] = set()
     base = {name: expected[name].truth for name in units}
     candidate = view(trace)
@@ -103,7 +108,7 @@ def explain(
     for _ in range(TURNS):
         before = residual
         tried = pointers.first(trace, chosen, TRIED) if pointers else range(len(near))
-        held = sorted(chosen.union(tried))
+        held = sorted(chosen.union(tried, exact))
         if not held:
             return None
         deltas = np.stack([_fold(flip(chosen ^ {one}), base, units) for one in held])

@@ -6,8 +6,9 @@ any near activation on purpose. `may_flip` finds farther ones that a run may hav
 kink, and `truth/explained.py` finds the flips that it has made.
 """
 
+import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +29,8 @@ from equivalence.kinks.operators import (
     shape_of,
 )
 from equivalence.kinks.watch import KinkWatch
+from equivalence.seeds import seed_of
+from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.truth.measurement import WATCHED_PROBES, Measurement
 from equivalence.uncompiled import Uncompiled
 
@@ -38,6 +41,10 @@ FAR_COUNT = 4096
 
 FEW_FAR = 8
 """The same for a training, in which all of them are tried."""
+
+
+COPY_PROBES = 8
+"""Runs with every result rounded that tell copies, at most."""
 
 
 def locate(
@@ -80,12 +87,33 @@ def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Fli
         measurement.forward(measurement.perturbed(probe), by_inputs)
     dtype = measurement.sample.dtype
     measurement.forward(watch=by_results, dtype=dtype)
+    _leave_out_copies(measurement, watch)
     coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[dtype], 1.0)
     pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
     spreads = [torch.maximum(one, coarser * two) for one, two in pairs]
     most = FEW_FAR if trains else FAR_COUNT
     near = watch.nearest(by_inputs.spreads, most, spreads)
     return locate(measurement, near) if near else ()
+
+
+def _leave_out_copies(measurement: Measurement, watch: KinkWatch) -> None:
+    """Leave out what is exactly at a kink however results are rounded: it was copied.
+
+    What was computed comes out exactly there about once in three runs.
+    """
+    against = KinkWatch(watch)
+    for probe in range(COPY_PROBES):
+        if not watch.has_still():
+            return
+        seed = seed_of(measurement.sample.name, "copies", probe)
+        measurement.forward(watch=_both(RoundEachResult(measurement.unit_roundoff, seed), against))
+    watch.leave_out_still()
+
+
+@contextlib.contextmanager
+def _both(outer: Uncompiled, inner: Uncompiled) -> Iterator[None]:
+    with outer, inner:
+        yield
 
 
 def _joined(flips: Sequence[Flip]) -> list[Flip]:
@@ -142,7 +170,8 @@ class _Locator(Uncompiled):
             if choice:
                 branches = two_largest(choice, args, index)
             else:
-                branches = int(value > 0), int(value <= 0)
+                above = bool(kink_of(func, args).is_above(quantity[index], elements(args, index)))
+                branches = int(above), int(not above)
             call = self.calls[layer, operator]
             self.flips.append(Flip(layer, call, operator, index, value, self._place, *branches))
         self._place += 1
@@ -244,7 +273,7 @@ class Branches(Uncompiled):
                 continue
             for index in flip.indices:
                 here = elements(args, index)
-                if (quantity_of(func, here) > 0) == bool(branch):
+                if kink_of(func, here).is_above(quantity_of(func, here), here) == bool(branch):
                     continue
                 if x.shape == shape_of(args):
                     x[index] = self._copied.of(x)[index] = _across(func, here, bool(branch))

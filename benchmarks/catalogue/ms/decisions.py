@@ -131,8 +131,17 @@ def quantised(x):
     return x + ops.stop_gradient(ops.round(x / step).clamp(-127, 127) * step - x)
 
 
+def clamped(x):
+    """The same steps; the clamp has a gradient, and the largest value is exactly at its bound."""
+    step = ops.stop_gradient(x.abs().max()) / 127
+    within = (x / step).clamp(-127, 127)
+    return (within + ops.stop_gradient(ops.round(within) - within)) * step
+
+
 class Quantised(nn.Cell):
     """N,3,H,W -> N,10: convolutions whose inputs and kernels have eight bits."""
+
+    quantised = staticmethod(quantised)
 
     def __init__(self):
         super().__init__()
@@ -142,6 +151,12 @@ class Quantised(nn.Cell):
 
     def construct(self, x):
         for conv in self.convs:
-            kernel = quantised(conv.weight)
-            x = ops.relu(mint.nn.functional.conv2d(quantised(x), kernel, conv.bias, padding=1))
+            kernel = self.quantised(conv.weight)
+            x = ops.relu(mint.nn.functional.conv2d(self.quantised(x), kernel, conv.bias, padding=1))
         return self.classifier(x.mean((2, 3)))
+
+
+class Clamped(Quantised):
+    """The same with the gradient of a clamp."""
+
+    quantised = staticmethod(clamped)

@@ -121,8 +121,17 @@ def quantised(x: Tensor) -> Tensor:
     return x + (torch.round(x / step).clamp(-127, 127) * step - x).detach()
 
 
+def clamped(x: Tensor) -> Tensor:
+    """The same steps; the clamp has a gradient, and the largest value is exactly at its bound."""
+    step = x.abs().max().detach() / 127
+    within = (x / step).clamp(-127, 127)
+    return (within + (within.round() - within).detach()) * step
+
+
 class Quantised(nn.Module):
     """N,3,H,W -> N,10: convolutions whose inputs and kernels have eight bits."""
+
+    quantised = staticmethod(quantised)
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,6 +140,12 @@ class Quantised(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         for conv in self.convs:
-            kernel = quantised(conv.weight)
-            x = torch.relu(functional.conv2d(quantised(x), kernel, conv.bias, padding=1))
+            kernel = self.quantised(conv.weight)
+            x = torch.relu(functional.conv2d(self.quantised(x), kernel, conv.bias, padding=1))
         return self.classifier(x.mean((2, 3)))
+
+
+class Clamped(Quantised):
+    """The same with the gradient of a clamp."""
+
+    quantised = staticmethod(clamped)

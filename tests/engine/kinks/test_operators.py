@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from equivalence.kinks.operators import COMPARISONS, KINKS, kink_of, quantity_of
 from equivalence.kinks.watch import KinkWatch
@@ -157,3 +158,48 @@ def test_the_slope_jumps_at_the_points_of_an_operator_by_its_gain(func):
         told = KINKS[func].gain((near[side], *others))
         assert gain == pytest.approx(float(told), abs=1e-3)
         assert abs(gain) > 0.1
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [
+        F.relu,
+        nn.LeakyReLU(0.25),
+        lambda x: F.prelu(x, x.new_tensor([0.25])),
+        nn.ELU(0.5),
+        nn.Hardtanh(),
+        nn.Hardsigmoid(),
+        nn.Hardswish(),
+        nn.Softshrink(),
+        lambda x: x.clamp(-0.5, 2.0),
+        lambda x: x.clamp(min=0.5),
+        lambda x: x.clamp(max=0.5),
+        lambda x: x.clamp(-math.inf, 0.5),
+        lambda x: x * (x > 0.5),
+        lambda x: x * (x >= 0.5),
+        lambda x: x * (x < 0.5),
+        lambda x: x * (x <= 0.5),
+    ],
+)
+def test_the_point_itself_has_the_slope_of_the_side_that_the_table_says(bent):
+    class Seen(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if kink := kink_of(func, args):
+                self.points = kink.points(args)
+                self.above = kink.is_above(quantity_of(func, args), args)
+            return func(*args, **(kwargs or {}))
+
+    def at(x: float) -> tuple[float, bool, tuple]:
+        x = torch.tensor([x], dtype=torch.float64, requires_grad=True)
+        with Seen() as seen:
+            y = bent(x)
+        y.sum().backward()
+        return float(x.grad), bool(seen.above), seen.points
+
+    _, _, points = at(0.1)
+    for point in points:
+        slope, above, _ = at(point)
+        sides = dict(at(point + step)[1::-1] for step in (-1e-9, 1e-9))
+        assert set(sides) == {False, True}
+        assert slope == pytest.approx(sides[above], abs=1e-6)
+        assert slope != pytest.approx(sides[not above], abs=0.1)

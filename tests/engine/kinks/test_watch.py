@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from equivalence.kinks.watch import MANY, SAFE, KinkWatch, few
+from equivalence.kinks.watch import MANY, SAFE, TIES, KinkWatch, few
 from tests.engine.parts.small import watched
 
 
@@ -101,6 +101,60 @@ def test_a_zero_that_no_rounding_moves_is_not_near():
     spreads = [1e-9, 1e-9]
     assert first.near(spreads) == [1, 1]
     assert first.quantities[1].tolist() == [math.inf, 0.0, 2.0]
+
+
+def clamps(first, *others):
+    """The watch of clamps between -1 and 127, and one against it that saw these others."""
+    watch = KinkWatch()
+    for x in first:
+        with watch:
+            torch.as_tensor(x, dtype=torch.float64).clamp(-1, 127)
+    against = KinkWatch(watch)
+    for run in others:
+        with against:
+            for x in run:
+                torch.as_tensor(x, dtype=torch.float64).clamp(-1, 127)
+    return watch
+
+
+def test_what_is_exactly_at_a_bound_is_told_besides_and_counts_as_near_to_none():
+    above, below = math.nextafter(127.0, 128.0), math.nextafter(-1.0, -2.0)
+    watch = clamps([[127.0, above, below, 0.5, 126.9999999]])
+    one, tiny = torch.tensor(1.0), torch.tensor(1e-20)
+    assert watch.near([one]) == [2]
+    assert watch.nearest([tiny]) == [(0, (0,)), (0, (1,)), (0, (2,))]
+    assert [watch.is_exact((0, (index,))) for index in range(5)] == [True, True, True, False, False]
+
+
+def test_a_bound_that_many_are_exactly_at_tells_none():
+    tiny = [torch.tensor(1e-20)] * 2
+    watch = clamps([[127.0] * TIES, [127.0] * (TIES + 1)])
+    assert {place for place, _ in watch.nearest(tiny, most=0)} == {0}
+    assert not watch.is_exact((1, (0,)))
+
+
+def test_what_stays_exactly_at_a_bound_in_every_run_was_copied():
+    first, tiny = [127.0, 127.0, 3.0], torch.tensor(1e-20)
+    moved = [127.0, math.nextafter(127.0, 0.0), 3.0]
+    watch = clamps([first], [first], [first])
+    assert watch.has_still()
+    assert watch.nearest([tiny]) == [(0, (0,)), (0, (1,))]
+    watch.leave_out_still()
+    assert watch.nearest([tiny]) == []
+    watch = clamps([first], [first], [moved], [first])
+    assert watch.has_still()
+    watch.leave_out_still()
+    assert watch.nearest([tiny]) == [(0, (1,))]
+    assert not clamps([first[1:]], [moved[1:]]).has_still()
+
+
+@pytest.mark.parametrize("bent", [F.relu, F.relu6, F.leaky_relu, torch.abs])
+def test_a_zero_is_not_exactly_at_a_kink(bent):
+    """It may be behind another ReLU."""
+    watch = KinkWatch()
+    with watch:
+        bent(torch.tensor([0.0, 1.0]))
+    assert watch.exact == [None]
 
 
 def test_few_are_some_but_not_many():

@@ -13,10 +13,10 @@ from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained as explaining
 from equivalence.truth.explained import explain, whole_flips
-from equivalence.truth.flips import Branches, locate
+from equivalence.truth.flips import Branches, locate, may_flip
 from equivalence.truth.measurement import Measurement
 from tests.engine.parts.small import sample
-from tests.engine.truth.test_flips import UNBIASED, U, small
+from tests.engine.truth.test_flips import STEPS, UNBIASED, U, small
 
 HERE = f"{__name__}:"
 
@@ -250,3 +250,15 @@ def test_what_flips_leave_over_may_be_four_budgets(roundings, is_explained):
     assert (made is not None) == is_explained
     if made:
         assert made[0] == near[:1]
+
+
+def test_flips_of_what_is_exactly_at_its_bound_are_found_among_many():
+    """The bound moves along, so that nothing points to them."""
+    drawn = sample(normal(48, 8))
+    measurement = Measurement(TorchNetwork(STEPS, {}), drawn, "train", U)
+    near = may_flip(measurement)
+    assert len(near) == 48 > explaining.TRIED
+    mask = [number % 16 == 3 for number in range(48)]
+    run = measurement.run(watch=Branches(near, mask))
+    found, _ = explain(measurement, truth.begin(measurement), near, run)
+    assert found == tuple(itertools.compress(near, mask))

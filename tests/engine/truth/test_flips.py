@@ -17,12 +17,14 @@ from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.truth.flips import Branches, Flip, locate
+from equivalence.truth.compute import begin, probe_further
+from equivalence.truth.flips import Branches, Flip, locate, may_flip
 from equivalence.truth.measurement import Measurement
 from tests.engine.kinks.test_choices import poolings
 from tests.engine.parts.small import sample
 
 HERE = f"{__name__}:"
+STEPS = HERE + "Steps"
 UNBIASED = "tests.engine.truth.test_attribution:Unbiased"
 U = 2.0**-24
 
@@ -141,6 +143,48 @@ def test_a_flip_takes_the_slope_beyond_the_kink(tmp_path, operator, kinks, insid
         expected = np.where(at == 1, np.c_[list(inside)], np.c_[list(outside)])
         # So near its kink, the slope of a hardswish or an ELU is not quite that at the kink.
         np.testing.assert_allclose(found, expected, atol=2e-6)
+
+
+def test_an_element_exactly_at_its_kink_takes_either_slope(tmp_path):
+    x = np.float32([[127.0, -127.0, 5.0]])
+    np.save(tmp_path / "x.npy", x)
+    network, drawn = bent(lambda x: x.clamp(-127, 127)), sample(file(tmp_path / "x.npy"))
+    measurement = Measurement(network, drawn, "train", U)
+    near = locate(measurement, [(0, (0, 0)), (0, (0, 1))])
+    assert [(flip.taken, flip.other) for flip in near] == [(1, 0), (1, 0)]
+    found, values = slopes(network, drawn, Branches(near, [True, False]))
+    assert found.tolist() == [[0.0, 1.0, 1.0]]
+    assert values.tolist() == x.tolist()
+    for moved in (1.0 + 2.0**-50, 1.0 - 2.0**-50):
+        other = sample(file(tmp_path / "x.npy"))
+        other.inputs = lambda *_, moved=moved: [x.astype(np.float64) * moved]
+        assert slopes(network, other, Branches(near))[0].tolist() == [[1.0, 1.0, 1.0]]
+
+
+class Steps(nn.Module):
+    """The largest element is exactly at the bound, but for rounding, and a copy of 127 always."""
+
+    def forward(self, x):
+        step = x.abs().amax(1, keepdim=True).detach() / 127
+        return torch.cat([(x / step), torch.full_like(step, 127.0)], 1).clamp(-127, 127)
+
+
+def test_what_is_computed_to_be_exactly_at_a_bound_may_flip_but_no_copy_of_it():
+    drawn = sample(normal(64, 8))
+    (x,) = drawn.inputs()
+    measurement = Measurement(TorchNetwork(STEPS, {}), drawn, "train", U)
+    found = {flip.index for flip in may_flip(measurement)}
+    assert found == {(row, int(column)) for row, column in enumerate(np.abs(x).argmax(1))}
+
+
+def test_the_truth_takes_one_branch_where_an_element_is_exactly_at_a_bound():
+    """Perturbed runs would take either, and zeros would pass."""
+    drawn = sample(normal(64, 8))
+    measurement = Measurement(TorchNetwork(STEPS, {}), drawn, "train", U)
+    expected = begin(measurement)
+    assert len(expected.near) == 128
+    gradient = probe_further(measurement, expected)["gradient:input[0]"]
+    assert gradient.spread < 4.0 * U * np.linalg.norm(gradient.truth)
 
 
 def test_a_single_number_takes_the_slope_beyond_its_kink():
