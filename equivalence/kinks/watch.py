@@ -54,7 +54,7 @@ class KinkWatch(Uncompiled):
         self.against = against
         self.quantities: list[torch.Tensor] = []
         self.exact: list[torch.Tensor | None] = []
-        self._moved: dict[int, torch.Tensor] = {}
+        self._still: dict[int, torch.Tensor] = {}
         self.spreads: list[torch.Tensor] = []
         self._index = 0
         self._pools: list[tuple[int, torch.Tensor]] = []
@@ -90,24 +90,23 @@ class KinkWatch(Uncompiled):
     def _leave_out(self, operator: int, quantity: torch.Tensor) -> None:
         """Leave out what is zero in another run, too, as after another ReLU: no side flips it.
 
-        Of elements at another kink note those that are not there in that run.
+        Of elements at another kink note those that are there in that run, too.
         """
         first, exact = self.quantities[operator], self.exact[operator]
         still = (first == 0) & (quantity == 0)
         if exact is not None:
-            moved = self._moved.get(operator, torch.zeros_like(exact))
-            self._moved[operator] = moved | (exact & ~still)
+            self._still[operator] = self._still.get(operator, exact) & still
             still &= ~exact
         first.masked_fill_(still, torch.inf)
 
     def has_still(self) -> bool:
         """Whether any element was exactly at a kink in this run and in all others."""
-        return any(bool((self.exact[each] & ~moved).any()) for each, moved in self._moved.items())
+        return any(bool(still.any()) for still in self._still.values())
 
     def leave_out_still(self) -> None:
         """Leave out the elements that were exactly at a kink in this run and in all others."""
-        for each, moved in self._moved.items():
-            self.quantities[each].masked_fill_(self.exact[each] & ~moved, torch.inf)
+        for operator, still in self._still.items():
+            self.quantities[operator].masked_fill_(still, torch.inf)
 
     def near(self, spreads: list[torch.Tensor]) -> list[int]:
         """For each operator, how many elements are within SAFE spreads of their kink.

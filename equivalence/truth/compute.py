@@ -1,7 +1,6 @@
 """The truth of a case: the reference in float64, and how far rounding moves it."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -11,15 +10,13 @@ from equivalence.judge import tensors
 from equivalence.judge.expected import NOISE, Expected
 from equivalence.judge.precision import BUDGET, CLOSE, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import Flip, Truth, nothing_to_compare
+from equivalence.judge.truth import Truth, nothing_to_compare
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.torch_modes import RoundEachResult
-from equivalence.sides.torch_network import Watch
 from equivalence.truth import flips, undecided
 from equivalence.truth.explained import explain
-from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import WATCHED_PROBES, Measurement
 
 WEIGHT_DTYPE = "float32"
@@ -302,20 +299,8 @@ def probe(
     """
     for probe in numbers:
         perturbed = measurement.perturbed(probe, roundings)
-        run = measurement.run(perturbed, _hold_branches(expected.near))
+        run = measurement.run(perturbed, flips.hold_branches(expected.near))
         _widen(expected, expected.replace_undecided(run))
-
-
-@contextlib.contextmanager
-def _hold_branches(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
-    """The context of a run that takes the truth's branch at every near activation.
-
-    watches: contexts to enter besides.
-    """
-    with contextlib.ExitStack() as stack:
-        for watch in (*watches, Branches(near)) if near else watches:
-            stack.enter_context(watch)
-        yield
 
 
 def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
@@ -392,6 +377,6 @@ def _round_results(
     for probe in range(ROUNDED_PROBES):
         seed = seed_of(measurement.sample.name, "rounding", probe)
         rounding = RoundEachResult(measurement.unit_roundoff, seed)
-        run = measurement.run(watch=_hold_branches(expected.near, rounding))
+        run = measurement.run(watch=flips.hold_branches(expected.near, rounding))
         _widen(rounded, expected.replace_undecided(run))
     return rounded

@@ -31,6 +31,7 @@ from equivalence.kinks.operators import (
 from equivalence.kinks.watch import KinkWatch
 from equivalence.seeds import seed_of
 from equivalence.sides.torch_modes import RoundEachResult
+from equivalence.sides.torch_network import Watch
 from equivalence.truth.measurement import WATCHED_PROBES, Measurement
 from equivalence.uncompiled import Uncompiled
 
@@ -41,7 +42,6 @@ FAR_COUNT = 4096
 
 FEW_FAR = 8
 """The same for a training, in which all of them are tried."""
-
 
 COPY_PROBES = 8
 """Runs with every result rounded that tell copies, at most."""
@@ -106,14 +106,9 @@ def _leave_out_copies(measurement: Measurement, watch: KinkWatch) -> None:
         if not watch.has_still():
             return
         seed = seed_of(measurement.sample.name, "copies", probe)
-        measurement.forward(watch=_both(RoundEachResult(measurement.unit_roundoff, seed), against))
+        rounding = RoundEachResult(measurement.unit_roundoff, seed)
+        measurement.forward(watch=hold_branches((), rounding, against))
     watch.leave_out_still()
-
-
-@contextlib.contextmanager
-def _both(outer: Uncompiled, inner: Uncompiled) -> Iterator[None]:
-    with outer, inner:
-        yield
 
 
 def _joined(flips: Sequence[Flip]) -> list[Flip]:
@@ -279,3 +274,15 @@ class Branches(Uncompiled):
                     x[index] = self._copied.of(x)[index] = _across(func, here, bool(branch))
                 else:  # a bound, which many elements are compared to
                     args[1][index] = _across(func, here[::-1], not branch)
+
+
+@contextlib.contextmanager
+def hold_branches(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
+    """The context of a run that takes the truth's branch at every near activation.
+
+    watches: contexts to enter besides.
+    """
+    with contextlib.ExitStack() as stack:
+        for watch in (*watches, Branches(near)) if near else watches:
+            stack.enter_context(watch)
+        yield

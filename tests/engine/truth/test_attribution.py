@@ -17,7 +17,7 @@ from equivalence.runs import kept
 from equivalence.runs.kept import reference
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
-from equivalence.truth import explained
+from equivalence.truth import explained, flips
 from equivalence.truth.flips import Branches
 from equivalence.twins import excuses
 from equivalence.twins.check import check
@@ -91,19 +91,19 @@ def test_flips_of_probes_are_no_sensitivity(monkeypatch):
     name = "gradient:input[0]"
     held = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
     monkeypatch.setattr(kept, "_references", [])
-    monkeypatch.setattr(truth, "Branches", lambda _: Branches(()))
+    monkeypatch.setattr(flips, "Branches", lambda _: Branches(()))
     free = [reference(HALF, seed).expected[name].spread_peak for seed in range(4)]
     assert max(free) > 20 * max(held)
 
 
 def test_near_activations_are_held_wherever_rounding_is_measured(monkeypatch):
-    calls, held = [], truth._hold_branches
+    calls, held = [], flips.hold_branches
 
     def recorded(*arguments):
         calls.append(arguments)
         return held(*arguments)
 
-    monkeypatch.setattr(truth, "_hold_branches", recorded)
+    monkeypatch.setattr(flips, "hold_branches", recorded)
     for seed in range(4):
         near = reference(HALF, seed).expected.near
         assert {arguments[0] for arguments in calls} == {near}
