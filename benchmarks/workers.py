@@ -14,10 +14,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from equivalence import files
+from equivalence.host import memory
 
 MEMORY = 2 << 30
 """Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
 what each compiled graph took."""
+
+SHORT = 1 / 12
+"""Of the host's memory: with less than this share free, it is short. The kernel kills, and not
+always whom it should, when nothing is left."""
+
+LOOK = 2.0
+"""Seconds between looks at the processes and the memory, where no process says anything."""
 
 PATIENCE = 1800.0
 """Seconds without a word from a process before it counts as hung. A network of 100 million
@@ -46,8 +54,9 @@ class Lost(NamedTuple):
 def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, dict | Lost]]:
     """Every unit with what `task` gave for it, in the order in which `jobs` processes finish.
 
-    Units whose process was killed are tried once more at the end, one at a time: two large
-    networks beside each other may need more memory than there is, where each alone does not.
+    Two units may need more memory than there is, where each alone does not. When memory becomes
+    short, the one that began last starts again later, beside others than that one. Where the
+    kernel is faster and kills a process, its unit is tried once more at the end, alone.
     """
     again = []
     for unit, answer in _side_by_side(task, units, jobs):
@@ -61,16 +70,18 @@ def run(task: Task, units: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, di
 def _side_by_side(
     task: Task, units: Sequence[Unit], jobs: int
 ) -> Iterator[tuple[Unit, dict | Lost]]:
-    waiting, busy, idle = deque(units), [], []
+    waiting, large, busy, idle = deque(units), deque(), [], []
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with files.temporary() as folder:
         try:
-            while waiting or busy:
-                while waiting and len(busy) < jobs:
+            while waiting or large or busy:
+                while len(busy) < jobs and (queue := _next(waiting, large, busy)):
                     worker = idle.pop() if idle else Worker(task, folder, _free(cores, busy, jobs))
                     busy.append(worker)
-                    worker.begin(waiting.popleft())
-                multiprocessing.connection.wait([worker.pipe for worker in busy], timeout=5.0)
+                    worker.begin(queue.popleft(), queue is large)
+                multiprocessing.connection.wait([worker.pipe for worker in busy], LOOK)
+                if len(busy) > 1 and memory.is_short(SHORT):
+                    large.append(_end_latest(busy))
                 for worker in list(busy):
                     if (answer := worker.answer()) is not None:
                         busy.remove(worker)
@@ -82,6 +93,26 @@ def _side_by_side(
         finally:
             for worker in busy + idle:
                 worker.end()
+
+
+def _next(waiting: deque[Unit], large: deque[Unit], busy: "Sequence[Worker]") -> deque[Unit] | None:
+    """The queue of the unit to begin; None where only units that are too large are left."""
+    if large and not any(worker.large for worker in busy):
+        return large
+    return waiting or None
+
+
+def _end_latest(busy: "list[Worker]") -> Unit:
+    """End the worker that began last, which has the least to lose, and return its unit.
+
+    It is not to run beside one of the others again: they count as large, as it does.
+    """
+    latest = max(busy, key=lambda worker: worker.began)
+    busy.remove(latest)
+    latest.end()
+    for worker in busy:
+        worker.large = True
+    return latest.unit
 
 
 def _free(cores: Sequence[int], busy: "Sequence[Worker]", jobs: int) -> int | None:
@@ -108,9 +139,10 @@ class Worker:
         theirs.close()
         self.spent, self.core = False, core
 
-    def begin(self, unit: Unit) -> None:
-        """Hand over a unit."""
-        self.unit, self.at, self.heard = unit, "the start", time.monotonic()
+    def begin(self, unit: Unit, large: bool) -> None:
+        """Hand over a unit; `large` are those that may not run beside each other."""
+        self.unit, self.large, self.at = unit, large, "the start"
+        self.began = self.heard = time.monotonic()
         with contextlib.suppress(OSError):  # it died meanwhile, as `answer` will find
             self.pipe.send(unit)
 

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 from equivalence.bylayer import compare, spread
 from equivalence.bylayer.parts import PartCase
@@ -10,6 +9,7 @@ from equivalence.declare.twin import LayeredCase
 from equivalence.diagnosis import diagnose as whole
 from equivalence.diagnosis import text
 from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.host import memory
 from equivalence.kinds import Told
 from equivalence.runs import kept
 
@@ -60,23 +60,13 @@ def beyond(part: PartCase) -> str:
     """Why a part is too large to be looked into on this host, in words; "" where it is not."""
     slots = part.own.reference(part).slots().values()
     needed = COPIES * 8 * sum(math.prod(slot.shape) for slot in slots)
-    free = available()
+    free = memory.available()
     if free is None or needed <= free:
         return ""
     return (
         f"not looked into: that takes about {needed / 2**30:.1f} GiB of memory, and "
         f"{free / 2**30:.1f} are free; a smaller width may show the same"
     )
-
-
-def available() -> int | None:
-    """The bytes of memory that are free; None where the host does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    sizes = dict(line.split(":", 1) for line in lines)
-    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
 
 
 def _unseen(part: PartCase, why: str) -> LayerError:

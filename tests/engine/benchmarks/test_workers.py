@@ -8,6 +8,15 @@ import time
 from benchmarks import workers
 
 
+def marks(folder):
+    return [name for name in os.listdir(folder) if name.startswith("mark")]
+
+
+def holders(folder):
+    """The processes that hold memory now: those that began to, and live."""
+    return [name for name in os.listdir(folder) if os.path.exists(f"/proc/{name}")]
+
+
 def task(action, argument, at):
     at(f"{action} {argument}")
     if action == "die":
@@ -22,6 +31,13 @@ def task(action, argument, at):
         os.remove(f"{argument}.used")
     if action == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    if action == "hold":
+        open(f"{argument}/{os.getpid()}", "w").close()
+        until = time.monotonic() + 30.0
+        while len(marks(argument)) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+    if action == "mark":
+        open(f"{argument}/mark {os.getpid()}", "w").close()
     if action == "rest":
         time.sleep(0.5)
     if action == "grow":
@@ -45,6 +61,23 @@ def test_a_unit_that_needs_all_memory_is_tried_again_alone(tmp_path):
     units = [("use", memory), ("need all", memory), ("give", 3)]
     (tmp_path / "memory.used").touch()  # before the second begins, whichever starts first
     assert [each["argument"] for each in answers(units, jobs=2)] == [3, memory, memory]
+
+
+def test_a_unit_for_which_memory_is_short_starts_again_beside_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "LOOK", 0.05)
+    monkeypatch.setattr(workers, "MEMORY", 0)  # a process for each unit
+    monkeypatch.setattr(workers.memory, "is_short", lambda _: len(holders(tmp_path)) > 1)
+    folder = str(tmp_path)
+    units = [("hold", folder), ("hold", folder), *[("mark", folder)] * 4]
+    done = [unit[0] for unit, _ in workers.run(task, units, jobs=2)]
+    assert done[:2] == ["mark", "mark"]  # beside the first
+    assert sorted(done) == ["hold"] * 2 + ["mark"] * 4
+    assert len(os.listdir(tmp_path)) == 3 + 4  # one was ended, and began once more
+
+
+def test_a_unit_is_not_ended_for_the_memory_of_other_programs(monkeypatch):
+    monkeypatch.setattr(workers.memory, "is_short", lambda _: True)
+    assert [each["argument"] for each in answers([("rest", 1), ("rest", 2)], jobs=2)] == [1, 2]
 
 
 def test_a_unit_that_is_killed_alone_is_lost():
