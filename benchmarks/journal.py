@@ -87,22 +87,26 @@ class Journal:
         self.records: list[dict[str, Any]] = lines[1:]
 
     def append(self, record: dict[str, Any]) -> None:
-        """Keep the record of a finished unit. Exits where the sources changed meanwhile."""
+        """Keep the record of a finished unit, as a later run will read it.
+
+        Exits where the sources changed meanwhile.
+        """
         if measured_with() != self.header:
             raise SystemExit(
                 f"the sources changed while they were measured; {self.path} holds what was "
                 "finished before: put them back to go on, or move it away to start afresh"
             )
-        self.records.append(record)
-        self._write(record)
+        self.records.append(json.loads(self._write(record)))
 
     def _refuse(self, cause: str) -> NoReturn:
         self.file.close()
         raise SystemExit(f"{self.path} {cause}") from None
 
-    def _write(self, line: Mapping[str, Any]) -> None:
-        self.file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+    def _write(self, line: Mapping[str, Any]) -> str:
+        text = json.dumps(line, allow_nan=False)
+        self.file.write(text.encode() + b"\n")
         self.file.flush()
+        return text
 
     def close(self) -> None:
         """Let another run have the file."""

@@ -34,6 +34,14 @@ def test_a_line_that_was_cut_off_is_dropped_and_overwritten(path):
     assert read(path) == [{"unit": 1}, {"unit": 3}]
 
 
+def test_a_record_is_kept_as_a_later_run_reads_it(path):
+    """A study reports the records of both; the least of a pair and a list is an error."""
+    kept = journal.Journal(path)
+    kept.append({"faintest": (40.0, "case")})
+    kept.close()
+    assert kept.records == read(path) == [{"faintest": [40.0, "case"]}]
+
+
 def test_a_journal_of_other_code_is_refused(path, monkeypatch):
     written(path, {"unit": 1})
     monkeypatch.setattr(journal, "measured_with", lambda: {"sources": "others"})
@@ -82,7 +90,8 @@ def test_the_sources_that_count_are_those_that_a_comparison_loads():
     files = {f"{module.replace('.', '/')}.py" for module in loaded.stdout.split()}
     # The catalogue's collector loads declarations of every kind.
     files -= {"equivalence/declare/data_parallel.py", "equivalence/declare/initial.py"}
-    files -= {"equivalence/progress.py"}  # the study says how far it is
+    # The study says how far it is, and looks whether memory suffices.
+    files -= {"equivalence/progress.py", "equivalence/host/memory.py"}
     assert {file for file in files if (journal.ROOT / file).exists()} <= names  # else a room
     assert {"equivalence/judge/verdict.py", "ms_models/conv.py", "tests/twins/conv.py"} <= names
     assert not {"equivalence/plugin/options.py", "equivalence/report/text.py"} & names
