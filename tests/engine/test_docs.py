@@ -31,7 +31,7 @@ LONGEST = 110
 
 LANGUAGES = ("sh", "python", "text")
 
-OUTPUTS = ("reports/",)
+OUTPUTS = (".pytest_cache/", "reports/")
 """Where runs write: what lies there need not be there."""
 
 USERS = {"nets", "my_package", "my_network"}
