@@ -35,6 +35,7 @@ from benchmarks.overhead import Clock  # noqa: E402
 from equivalence import files, kinds  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
 from equivalence.declare.twin import PHASES, Twin, TwinCase, cases  # noqa: E402
+from equivalence.host import memory  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.record import store, truths  # noqa: E402
 from equivalence.runs import kept  # noqa: E402
@@ -196,16 +197,10 @@ def _peak() -> Iterator[Callable[[], int]]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     with contextlib.suppress(OSError):  # Linux alone
         Path("/proc/self/clear_refs").write_text("5")
-        before = _resident("VmRSS")
+        before = memory.sizes(memory.PROCESS)["VmRSS"]
     held: list[int] = []
     yield lambda: held[0] - before
-    held.append(_resident("VmHWM"))
-
-
-def _resident(kind: str) -> int:
-    """The bytes that the process has in memory: now (VmRSS), or at the peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) * 1024
+    held.append(memory.sizes(memory.PROCESS)["VmHWM"])
 
 
 def table(costs: Sequence[Cost]) -> list[str]:

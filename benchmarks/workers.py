@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from equivalence import files
@@ -80,8 +79,6 @@ def _side_by_side(
                     busy.append(worker)
                     worker.begin(queue.popleft(), queue is large)
                 multiprocessing.connection.wait([worker.pipe for worker in busy], LOOK)
-                if len(busy) > 1 and memory.is_short(SHORT):
-                    large.append(_end_latest(busy))
                 for worker in list(busy):
                     if (answer := worker.answer()) is not None:
                         busy.remove(worker)
@@ -90,6 +87,8 @@ def _side_by_side(
                         else:
                             idle.append(worker)
                         yield worker.unit, answer
+                if len(busy) > 1 and memory.is_short(SHORT):
+                    large.append(_end_latest(busy))
         finally:
             for worker in busy + idle:
                 worker.end()
@@ -189,9 +188,5 @@ def peak() -> int:
 
     Where the kernel tells it; `getrusage` counts what the process was forked from, too.
     """
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        (told,) = [line for line in lines if line.startswith("VmHWM:")]
-    except (OSError, ValueError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    return int(told.split()[1]) << 10
+    held = memory.sizes(memory.PROCESS).get("VmHWM")
+    return held or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

@@ -1,26 +1,28 @@
-"""How much memory the host has, and how much of it is free."""
+"""How much memory the host has and its processes hold, as the kernel's tables tell."""
 
+import re
 from pathlib import Path
 
-MEMINFO = Path("/proc/meminfo")
+HOST, PROCESS = Path("/proc/meminfo"), Path("/proc/self/status")
+
+
+def sizes(table: Path) -> dict[str, int]:
+    """Name of a size -> its bytes, of `HOST` or `PROCESS`; empty where the kernel has no tables."""
+    try:
+        told = table.read_text()
+    except OSError:
+        return {}
+    lines = re.findall(r"^(\w+):\s+(\d+) kB$", told, re.MULTILINE)
+    return {name: int(size) << 10 for name, size in lines}
 
 
 def available() -> int | None:
     """The bytes that are free, or can be freed at once; None where the host does not say."""
-    return _told("MemAvailable")
+    return sizes(HOST).get("MemAvailable")
 
 
 def is_short(share: float) -> bool:
     """Whether less than this share of the memory is free; False where the host does not say."""
-    free, total = available(), _told("MemTotal")
-    return free is not None and total is not None and free < share * total
-
-
-def _told(name: str) -> int | None:
-    """A size of the kernel's table of memory, in bytes."""
-    try:
-        lines = MEMINFO.read_text().splitlines()
-    except OSError:
-        return None
-    sizes = dict(line.split(":", 1) for line in lines)
-    return int(sizes[name].split()[0]) << 10 if name in sizes else None
+    told = sizes(HOST)
+    known = {"MemAvailable", "MemTotal"} <= told.keys()
+    return known and told["MemAvailable"] < share * told["MemTotal"]

@@ -34,7 +34,7 @@ def task(action, argument, at):
     if action == "hold":
         open(f"{argument}/{os.getpid()}", "w").close()
         until = time.monotonic() + 30.0
-        while len(marks(argument)) < 2 and time.monotonic() < until:
+        while len(marks(argument)) < 3 and time.monotonic() < until:
             time.sleep(0.05)
     if action == "mark":
         open(f"{argument}/mark {os.getpid()}", "w").close()

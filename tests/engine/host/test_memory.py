@@ -10,14 +10,24 @@ TABLE = "MemTotal:       16000 kB\nMemFree:          100 kB\nMemAvailable:    10
 @pytest.fixture
 def host(tmp_path, monkeypatch):
     """The table of a host, which a test writes."""
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    return memory.MEMINFO
+    monkeypatch.setattr(memory, "HOST", tmp_path / "meminfo")
+    return memory.HOST
 
 
 def test_this_host_has_memory_that_is_free():
     assert memory.available() > 2**20
     assert not memory.is_short(0.0)
     assert memory.is_short(1.1)
+
+
+def test_what_this_process_holds_is_told():
+    told = memory.sizes(memory.PROCESS)
+    assert 2**20 < told["VmRSS"] <= told["VmHWM"]
+
+
+def test_lines_that_are_no_sizes_are_left_out(host):
+    host.write_text("Name:\tcat\nGroups:\t\nHugePages_Total:  7\nVmHWM:\t  12 kB\n")
+    assert memory.sizes(host) == {"VmHWM": 12 << 10}
 
 
 def test_memory_is_short_when_less_than_a_share_is_free(host):
