@@ -390,15 +390,27 @@ def test_rounding_does_not_count_where_nothing_cancels():
     }
 
 
-@pytest.mark.parametrize("seed", [9, 24])
-def test_a_zero_by_chance_in_a_gradient_that_cancels_is_rounded_as_its_neighbours(seed):
-    # The key's bias in a packed one: eleven of its elements are 10^-16, and one is exactly zero.
+def test_a_zero_by_chance_in_a_gradient_that_cancels_is_rounded_as_its_neighbours(monkeypatch):
+    # The key's bias in a packed one: most of its elements are 10^-16, and chance makes some exactly
+    # zero, in the reference's own run, too. Which seeds do so depends on the processor: about one
+    # in eight.
     name = "attention-embed_dim12-num_heads1-batch_firstTrue-train-float32-pynative-cpu"
     every = (each for twin in declared() for each in cases(twin, "cpu"))
     attention = next(each for each in every if each.name == name)
-    made = compare(attention, seed)
+    run = Measurement.run_own
+
+    def run_with_zeros(measurement):
+        own = run(measurement)
+        own["gradient:in_proj_bias"][12:24] = 0.0
+        return own
+
+    monkeypatch.setattr(Measurement, "run_own", run_with_zeros)
+    for seed in range(60):
+        made = compare(attention, seed)
+        known = made.reference.expected["gradient:in_proj_bias"]
+        if known.faint and not known.faint.truth.any():
+            break
+    assert known.faint.truth.tolist() in ([0.0], [0.0, 0.0])
     assert made.judgement.equal
-    known = made.reference.expected["gradient:in_proj_bias"]
-    assert known.faint.truth.tolist() == [0.0]
-    assert 0.0 < known.faint.spread < 64 * U * known.scale
+    assert 2.0**-40 * known.scale < known.faint.spread < 64 * U * known.scale
     assert known.faint.unrounded.spread < 2.0**-48 * known.scale
