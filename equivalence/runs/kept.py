@@ -31,8 +31,9 @@ _references: list[tuple[tuple, "References"]] = []
 def looks(case: TwinCase, seed: int) -> Iterator[Reference]:
     """The reference's side of a case, cheap first: each costs more, and knows more of rounding.
 
-    A candidate that is equal by one of them is right, and the next is not needed. The last is that
-    of `reference`; it alone serves a candidate that must not be too exact.
+    A candidate that is equal by one of them is right, and the next is not needed. What `reference`
+    gives knows of the reference's own flips besides; it alone serves a single operator at last, and
+    a candidate that must not be too exact.
     """
     return _kept(case, seed).looks(cheap=not case.twin.computes)
 
@@ -84,10 +85,12 @@ class References:
 
     def looks(self, cheap: bool) -> Iterator[Reference]:
         """What `looks` gives. cheap: whether all looks may serve, or only the last."""
-        if cheap and not self._recorded:
-            yield self._begun
-            yield self._probed
-        yield self.complete
+        if self._recorded or not cheap:
+            yield self.complete
+            return
+        yield self._begun
+        yield self._probed
+        yield self.complete if self._drawn.case.alone else self._completed
 
     @cached_property
     def _recorded(self) -> bool:
@@ -123,10 +126,15 @@ class References:
         return self._after(self._begun, "probe_further")
 
     @cached_property
+    def _completed(self) -> Reference:
+        """After runs that round every result, where they are needed."""
+        return self._after(self._probed, "complete")
+
+    @cached_property
     def complete(self) -> Reference:
         """With all that excuses and a diagnosis need; or from a record."""
         if not self._recorded:
-            return self._after(self._probed, "complete")
+            return self._after(self._completed, "explain_own")
         self.__dict__.pop("_built", None)
         return from_record(self._drawn, functools.partial(_run_reference, self._drawn))
 

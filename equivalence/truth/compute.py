@@ -8,10 +8,11 @@ from equivalence import dtypes
 from equivalence.errors import IllPosedError
 from equivalence.judge import tensors
 from equivalence.judge.expected import NOISE, Expected
+from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET, CLOSE, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth, nothing_to_compare
-from equivalence.kinks.watch import KinkWatch
+from equivalence.kinks.watch import KinkWatch, few
 from equivalence.sample import Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.torch_modes import RoundEachResult
@@ -41,8 +42,9 @@ NOISE_SHARE = 2.0**-24
 rounding of float64 alone, which is 2^-29 of that in float32."""
 
 MAX_DRAWS = 4
-"""Samples that are drawn, at most. Activations of the last one that are still near a kink are kept
-as `Truth.near`, and tensors in which zeros would pass make the case ill-posed."""
+"""Samples that are drawn, at most; no further one where `MANY` activations stay near a kink. Those
+of the last one are kept as `Truth.near`, and tensors in which zeros would pass make it ill-posed.
+"""
 
 Expect = Callable[[Trace], Truth]
 """Makes a truth of the float64 run's trace: `whole` keeps all of it, a record sketches large
@@ -89,10 +91,10 @@ def whole(truth: Trace) -> Truth:
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
     """The truth, the sensitivity and the reference's own error of every tensor of the trace.
 
-    It is `begin`, then `probe_further`, then `complete`. Each of them raises sensitivities, so that
-    a candidate that is equal by an earlier one needs no later one.
+    It is `begin`, then `probe_further`, `complete` and `explain_own`. The first three raise
+    sensitivities, so that a candidate that is equal by an earlier one needs no later one.
     """
-    return complete(measurement, probe_further(measurement, begin(measurement, expect)))
+    return _go_on(measurement, begin(measurement, expect))
 
 
 def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
@@ -198,7 +200,12 @@ def probe_further(measurement: Measurement, expected: Truth) -> Truth:
 
 def of_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     """As `compute`, for a layer to which both sides feed the very same values."""
-    return complete(measurement, probe_further(measurement, begin_layer(measurement, expect)))
+    return _go_on(measurement, begin_layer(measurement, expect))
+
+
+def _go_on(measurement: Measurement, begun: Truth) -> Truth:
+    """All that follows the first perturbed runs."""
+    return explain_own(measurement, complete(measurement, probe_further(measurement, begun)))
 
 
 def complete(measurement: Measurement, expected: Truth) -> Truth:
@@ -215,12 +222,22 @@ def complete(measurement: Measurement, expected: Truth) -> Truth:
     if BUDGET < needed <= CLOSE * BUDGET:
         expected = refine(measurement, expected)
         _measure_own(expected, expected, own, unit_roundoff)
-    jumps = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
-    if jumps and measurement.network.settles and all(np.isfinite(own[n]).all() for n in jumps):
-        near = flips.may_flip(measurement, expected.near)
-        explained = near and explain(measurement, expected, near, own)
-        if explained:
-            _measure_own(expected, explained[1], own, unit_roundoff)
+    over = _over_budget(expected, BUDGET)
+    lost = any(tensors.jumps(n) and e.own_share(unit_roundoff) >= HALF for n, e in over.items())
+    return explain_own(measurement, expected) if lost else expected
+
+
+def explain_own(measurement: Measurement, expected: Truth) -> Truth:
+    """A copy of what `complete` returns, with the reference's own errors beside its own flips."""
+    expected = expected.copy()
+    jumping = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
+    if jumping and measurement.network.settles:
+        own = _run_own(measurement, expected)
+        if all(np.isfinite(own[name]).all() for name in jumping):
+            near = flips.may_flip(measurement, expected.near)
+            explained = near and explain(measurement, expected, near, own)
+            if explained:
+                _measure_own(expected, explained[1], own, measurement.unit_roundoff)
     return expected
 
 
@@ -255,7 +272,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         near = watch.nearest(comparison.spreads)
         if not near:
             return expected
-        if all(map(watch.is_exact, near)) or not _draw_again(sample):
+        if not few(sum(not watch.is_exact(each) for each in near)) or not _draw_again(sample):
             break
     expected = expect(truth)
     expected.near = flips.locate(measurement, near)

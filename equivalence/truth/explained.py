@@ -71,8 +71,9 @@ def explain(
     Of more than `TRIED` activations those are tried that `likely` points to; all of them in a
     training, of which it knows nothing. Those exactly at a kink are tried besides: nothing moves
     them, since the bound moves along, and so nothing points to them. Each turn takes two runs for
-    that, one for each flip that is tried or chosen, and one for each choice, mostly one or two.
-    Needs memory for five traces, and `FOLD_SIZE` numbers for each flip.
+    that, one for each flip that is tried, and one for each choice, mostly one or two. What a flip
+    changes is kept for later turns. Needs memory for five traces, and `FOLD_SIZE` numbers for each
+    flip that was tried.
     """
     unit_roundoff = measurement.unit_roundoff
     steps = measurement.network.steps or 1
@@ -102,16 +103,21 @@ def explain(
     pointers = None if few else likely.Pointers(measurement, near, units)
     exact = [number for number, flip in enumerate(near) if abs(flip.value) <= EXACT][:MOST]
     chosen: set[int] = set()
+    changes: dict[int, np.ndarray] = {}  # by each flip that was tried, folded
     base = {name: expected[name].truth for name in units}
     candidate = view(trace)
     residual = _fold(candidate, base, units)
     for _ in range(TURNS):
         before = residual
         tried = pointers.first(trace, chosen, TRIED) if pointers else range(len(near))
-        held = sorted(chosen.union(tried, exact))
+        tried = {*tried, *(() if changes else exact)}
+        held = sorted(changes.keys() | tried)
         if not held:
             return None
-        deltas = np.stack([_fold(flip(chosen ^ {one}), base, units) for one in held])
+        for one in sorted(tried):
+            change = _fold(flip(chosen ^ {one}), base, units)
+            changes[one] = -change if one in chosen else change
+        deltas = np.stack([-changes[one] if one in chosen else changes[one] for one in held])
         for _ in range(CHOICES):
             toggled = whole_flips(deltas, residual)
             if not toggled.any():

@@ -37,6 +37,10 @@ from equivalence.uncompiled import Uncompiled
 DRAWN = 8
 """Random directions that tell how large the change by each flip is, to about a third."""
 
+PART = 0.1
+"""The least part of a flip's change that a run must show to have made it. The size of a change is
+known to about a third, and a flip that was made shows all of it but for what other flips hide."""
+
 STEP = 2.0**-30
 """How far inputs and weights are moved, relative to their norm."""
 
@@ -223,6 +227,9 @@ class Pointers:
     def first(self, trace: Trace, chosen: Collection[int], most: int) -> list[int]:
         """The numbers of the activations whose flips explain most of what is left, at most `most`.
 
+        Those of which less than `PART` shows are left out: their changes are large, so that chance
+        alone makes them point somewhere.
+
         trace: a run that made flips. chosen: the numbers of flips that are known; none of them is
         returned. Takes a run and a pass forward, and `DRAWN` more of these the first time.
         """
@@ -233,10 +240,10 @@ class Pointers:
             for name, unit in self.units.items()
             if np.shape(trace[name]) == run[name].shape
         }
-        products = self._products(apart, here, flipped)
+        products, squares = self._products(apart, here, flipped), self._squares(run, here, flipped)
         # The share of the squared difference that is along the flip's change.
-        explained = products**2 / np.maximum(self._squares(run, here, flipped), 1.0)
-        explained[~(products > 0.0)] = 0.0
+        explained = products**2 / np.maximum(squares, 1.0)
+        explained[~((products > 0.0) & (products >= PART * squares))] = 0.0
         explained[flipped] = 0.0
         best = np.argsort(-explained, kind="stable")[:most]
         return [int(number) for number in best if explained[number] > 0.0]

@@ -22,8 +22,10 @@ from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET, CLOSE, rounding_of_sum
+from equivalence.judge.tensors import jumps
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.record import candidates
+from equivalence.runs import kept
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.sample import NEIGHBOUR_DISTANCE, Neighbour
@@ -66,11 +68,12 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     Runs both sides at neighbouring samples, until 16 at most tell something. A tensor is explained
     if it is within its `limit` and its error does not come again.
     """
-    judgement, case = made.judgement, drawn.case
+    case = drawn.case
     runs = environment.installed("torch") and not candidates.active(case)
-    if case.alone or judgement.ill_posed or not runs:
+    if case.alone or made.judgement.ill_posed or not runs:
         return None
-
+    made = explain_own(made, drawn)
+    judgement = made.judgement
     halves = {v: _half(made, v, drawn.unit_roundoff) for v in judgement.differing}
 
     def explained(terms: float) -> dict[str, float]:
@@ -109,6 +112,23 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     }
     allowed = {name: within[name] for name in within if name not in repeated}
     return replace(made, judgement=_allow(judgement, allowed)) if allowed else None
+
+
+def explain_own(made: Comparison, drawn: Drawn) -> Comparison:
+    """The comparison with the reference's own errors beside the flips that its own run has made.
+
+    They take runs of the reference, and nothing else of a verdict depends on them.
+    """
+    judgement = made.judgement
+    over = {v.name for v in judgement.verdicts if v.own_error > BUDGET and jumps(v.name)}
+    if not over:
+        return made
+    known = kept.reference(drawn.case, drawn.seed).expected
+    verdicts = [
+        replace(v, own_error=v.part(known[v.name]).own_needed) if v.name in over else v
+        for v in judgement.verdicts
+    ]
+    return replace(made, judgement=replace(judgement, verdicts=tuple(verdicts)))
 
 
 def limit(verdict: TensorVerdict, half: float, terms: float) -> float:

@@ -41,7 +41,8 @@ def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
     flips: whether branch flips or inaccurate kernels may explain a difference.
     """
     made = _note_undecided(made, drawn)
-    return _apply(made, drawn, [act for act in ACTS if flips or act[0] not in EXPLAINING])
+    made = _apply(made, drawn, [act for act in ACTS if flips or act[0] not in EXPLAINING])
+    return made if made.judgement.equal else accumulation.explain_own(made, drawn)
 
 
 def _apply(

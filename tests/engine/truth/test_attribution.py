@@ -86,6 +86,40 @@ def test_flips_of_the_reference_itself_are_explained(monkeypatch):
     assert any(known.own_needed > BUDGET for known in left)
 
 
+FLIPS_ITSELF = 2
+"""A seed for which the reference's own run of `HALF` takes another branch, and so the candidate."""
+
+
+def test_the_flips_of_the_reference_itself_are_not_looked_for_where_the_candidate_is_right(
+    monkeypatch,
+):
+    last = list(kept.looks(HALF, FLIPS_ITSELF))[-1].expected["gradient:input[0]"]
+    assert last.own_needed > BUDGET
+    monkeypatch.setattr(truth, "explain", None)
+    outcome = check(HALF, FLIPS_ITSELF)
+    assert outcome.passed
+    assert outcome.flips
+
+
+def test_the_flips_of_the_reference_itself_are_no_error_of_it_where_the_candidate_is_red(
+    monkeypatch,
+):
+    """Four times that error might be called rounding of sums."""
+    monkeypatch.setattr(networks_ms.Unbiased, "nudges", {1: np.full((1, 2, 1, 1), 2.0**-6)})
+    outcome = check(HALF, FLIPS_ITSELF)
+    assert not outcome.passed
+    verdicts = {v.name: v for v in outcome.judgement.verdicts}
+    assert verdicts["gradient:input[0]"].needed > BUDGET > verdicts["gradient:input[0]"].own_error
+
+
+@pytest.mark.parametrize(("many", "redraw"), [(MANY, 3), (16, 0)])
+def test_a_sample_with_many_activations_near_a_kink_is_not_drawn_again(monkeypatch, many, redraw):
+    monkeypatch.setattr(truth, "few", lambda near: 0 < near < many)
+    for seed in range(4):
+        sample = reference(HALF, seed).sample
+        assert sample.redraw == redraw, seed
+
+
 def test_flips_of_probes_are_no_sensitivity(monkeypatch):
     """With the near activations left free, the jumps of the probes would excuse any defect."""
     name = "gradient:input[0]"

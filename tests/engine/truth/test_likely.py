@@ -14,7 +14,7 @@ from equivalence.kinks.watch import KinkWatch
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import likely
-from equivalence.truth.explained import TRIED, explain
+from equivalence.truth.explained import CHOICES, TRIED, explain
 from equivalence.truth.flips import Branches, locate
 from equivalence.truth.likely import Pointers, Reached
 from equivalence.truth.measurement import Measurement
@@ -237,6 +237,36 @@ def test_a_difference_that_is_no_flip_costs_one_turn_and_stays(measurement, near
     monkeypatch.setattr(measurement.network, "run", lambda *a: runs.append(a) or run(*a))
     assert explain(measurement, known, near, wrong) is None
     assert len(runs) <= TRIED + 3
+
+
+def test_a_flip_of_which_nothing_shows_is_not_tried(measurement, near, monkeypatch):
+    """Chance makes the largest changes point somewhere, too."""
+    recorded, units = flipped(measurement, near, some(near, 1)[:1]), units_of(measurement.run())
+    few = Pointers(measurement, near, units).first(recorded, (), len(near))
+    monkeypatch.setattr(likely, "PART", 0.0)
+    every = Pointers(measurement, near, units).first(recorded, (), len(near))
+    assert some(near, 1)[0] in few
+    assert set(few) < set(every)
+
+
+def test_a_flip_that_was_tried_is_not_run_again_in_a_later_turn(measurement, near, monkeypatch):
+    base = measurement.run()
+    known = truth.whole(base)
+    recorded = flipped(measurement, near, some(near, 2, seed=2))
+    tried, first = [], Pointers.first
+
+    def noted(*arguments):
+        tried.append(first(*arguments))
+        return tried[-1]
+
+    monkeypatch.setattr(Pointers, "first", noted)
+    runs, run = [], measurement.network.run
+    monkeypatch.setattr(measurement.network, "run", lambda *a: runs.append(a) or run(*a))
+    assert explain(measurement, known, near, recorded)
+    assert len(tried) > 1
+    # Besides, one run for each turn, and one for each choice and for what is left out at last.
+    assert len(runs) <= sum(map(len, tried)) + len(tried) * (1 + CHOICES) + 1
+    assert len(runs) < sum(len(each) * (len(tried) - turn) for turn, each in enumerate(tried))
 
 
 @pytest.mark.parametrize("factor", [1.01, 0.5, 0.0])
