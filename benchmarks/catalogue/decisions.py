@@ -17,6 +17,6 @@ TWINS = (
     network("hardest", "HardestPixels", normal(2, 3, 128, 128), integers(2, 128, 128, high=6)),
     network("neighbours", "Neighbours", normal(2, 256, 3)),
     network("buckets", "Buckets", normal(2, 100, 64)),
-    network("quantised", "Quantised", normal(4, 3, 32, 32)),
-    network("clamped", "Clamped", normal(4, 3, 32, 32)),
+    network("quantised", "EightBits", normal(4, 3, 32, 32)),
+    network("clamped", "EightBitsClamped", normal(4, 3, 32, 32)),
 )

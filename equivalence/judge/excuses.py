@@ -71,7 +71,7 @@ INACCURATE_KERNEL = Excuse(
 )
 BRANCH_FLIPS = Excuse(
     "branch_flips",
-    "gradients after other branches at activations within rounding of their kinks",
+    "what other branches at activations within rounding of their kinks, or of a step, change",
     "whole flips only, at most 64, each named",
 )
 ACCUMULATION = Excuse(

@@ -8,7 +8,10 @@ import numpy as np
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
-from equivalence.judge.tensors import Trace, buffer, is_none
+from equivalence.judge.tensors import Trace, buffer, is_none, jumps
+
+STEPPING = frozenset({"round", "floor", "ceil", "trunc", "sign"})
+"""Operators whose values jump, not only their slope."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,15 @@ class Truth(dict[str, Expected]):
 
     near: tuple[Flip, ...] = ()
     undecided: Mapping[str, Undecided] = MappingProxyType({})
+
+    def jumps(self, name: str, steps: int = 1) -> bool:
+        """Whether another branch at an activation near its kink may make the tensor jump.
+
+        Gradients jump, and what follows them; at a step of a rounding everything does.
+
+        steps: the number of steps of a training.
+        """
+        return jumps(name, steps) or any(flip.operator in STEPPING for flip in self.near)
 
     def copy(self) -> "Truth":
         """A copy whose sensitivities can be raised without changing those of this one."""

@@ -1,5 +1,6 @@
 """Operators with kinks: where these are, how the slope jumps there, what their backward pass is.
 
+A rounding has steps, which count as kinks: there the value itself jumps, and all that follows it.
 ELU has no kink for an alpha of 1, and a clamp without bounds has none. A comparison of floats has
 one where both sides are equal: activations are written with it, such as `x * (x > 0)`.
 """
@@ -15,6 +16,10 @@ from equivalence.kinks.choices import CHOICES, argument, choice_of, gap_of
 aten = torch.ops.aten
 
 
+def _never(_: tuple) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Kink:
     """The kinks of an operator by element.
@@ -24,7 +29,8 @@ class Kink:
     gain: its arguments -> the slope above the point, or between the two, less that on the other
         side. Of every tensor it gets the elements in question alone.
     backward: the operator of its backward pass. For abs and clamp it is the one that makes the
-        factor or the mask of the cotangent; None for a comparison, whose result may be a mask.
+        factor or the mask of the cotangent; None for a comparison, whose result may be a mask, and
+        for a step, which has no gradient.
     position: that of the argument of `backward` that the forward pass has kept.
     keeps: what the forward pass keeps: its "input", its "result", or a "copy" of the input that it
         overwrites.
@@ -40,7 +46,7 @@ class Kink:
     position: int
     keeps: str = "input"
     cotangent: int = 0
-    with_point: Callable[[tuple], bool] = lambda _: False
+    with_point: Callable[[tuple], bool] = _never
 
     def is_above(self, quantity: Tensor, args: tuple) -> Tensor:
         """Whether elements take the branch above the point, or between the two: booleans.
@@ -49,8 +55,8 @@ class Kink:
         """
         return quantity >= 0 if self.with_point(args) else quantity > 0
 
-    def lies_between_tensors(self, args: tuple) -> bool:
-        """Whether its point is where two tensors are equal."""
+    def varies(self, args: tuple) -> bool:
+        """Whether its point differs by element, such as where two tensors are equal."""
         return any(map(torch.is_tensor, self.points(args)))
 
 
@@ -141,6 +147,43 @@ COMPARISONS = {
 """Comparison with a number or a tensor -> its kink."""
 
 
+def _between_wholes(args: tuple) -> tuple[Tensor, ...]:
+    return (args[0].floor() + 0.5,)
+
+
+def _wholes(args: tuple) -> tuple[Tensor, ...]:
+    return (args[0].round(),)
+
+
+def _wholes_but_zero(args: tuple) -> tuple[Tensor, ...]:
+    x = args[0]
+    whole = x.round()
+    return (torch.where(whole == 0.0, torch.ones_like(x).copysign(x), whole),)
+
+
+def _step(points: Callable[[tuple], tuple], with_point: Callable[[tuple], bool] = _never) -> Kink:
+    def unwatched(args: tuple) -> tuple:
+        with torch._C._DisableTorchDispatch():  # it rounds, and an outer mode may count roundings
+            return points(args)
+
+    return Kink(unwatched, lambda _: 1.0, None, 0, with_point=with_point)
+
+
+STEPS = {
+    getattr(aten, name + place).default: kink
+    for name, kink in (
+        # Halves go to the even neighbour.
+        ("round", _step(_between_wholes, lambda args: bool(args[0].floor() % 2 == 1))),
+        ("floor", _step(_wholes, _always)),
+        ("ceil", _step(_wholes)),
+        ("trunc", _step(_wholes_but_zero, lambda args: bool(args[0] > 0))),
+        ("sign", _step(_zero)),
+    )
+    for place in ("", "_")
+}
+"""Operator whose values jump -> its steps. In a backward pass it has none."""
+
+
 def _copying(kink: Kink) -> Kink:
     """The same for the operator that overwrites its input, of which autograd makes a copy."""
     return replace(kink, keeps="copy")
@@ -177,6 +220,7 @@ KINKS = {
     aten.maximum.default: MAXIMUM,
     aten.minimum.default: MINIMUM,
     **COMPARISONS,
+    **STEPS,
 }
 """Operator by element -> its kinks."""
 
@@ -187,12 +231,12 @@ def kink_of(func: Callable, args: tuple) -> Kink | None:
     """The kinks of a call of an operator by element; None if it has none.
 
     What has no gradient, such as a distance of two positions in whole numbers, has none, nor has
-    a comparison in a backward pass: it tells the branch that the forward pass took.
+    a comparison or a step in a backward pass: it tells the branch that the forward pass took.
     """
     kink = KINKS.get(func)
     if kink is None or not args[0].is_floating_point() or not kink.points(args):
         return None
-    if func in COMPARISONS and in_backward():
+    if (func in COMPARISONS or func in STEPS) and in_backward():
         return None
     if func in CLAMPS and args[1] is None:
         return replace(CLAMP_MAX, keeps=kink.keeps)

@@ -47,7 +47,7 @@ class Settler(Uncompiled):
             margin = next(self.margins)
             # A shift moves all entries of a window of a max pooling alike.
             kink = kink_of(func, args)
-            if margin is not None and kink and not kink.lies_between_tensors(args):
+            if margin is not None and kink and not kink.varies(args):
                 self._settle(func, args, margin)
         result = func(*args, **(kwargs or {}))
         if func in BIASED and (bias := args[BIASED[func]]) is not None:

@@ -9,7 +9,7 @@ every operator with a kink in a PyTorch run, module or function, below autograd.
 import torch
 
 from equivalence.kinks.choices import POOL
-from equivalence.kinks.operators import has_kink, kink_of, quantity_of
+from equivalence.kinks.operators import STEPS, has_kink, kink_of, quantity_of
 from equivalence.uncompiled import Uncompiled
 
 SAFE = 12.0
@@ -57,6 +57,7 @@ class KinkWatch(Uncompiled):
         self._still: dict[int, torch.Tensor] = {}
         self.spreads: list[torch.Tensor] = []
         self._index = 0
+        self._rounded: dict[int, torch.Tensor] = {}
         self._pools: list[tuple[int, torch.Tensor]] = []
         self._kernels: dict[tuple[int, ...], torch.Tensor] = {}
 
@@ -74,15 +75,22 @@ class KinkWatch(Uncompiled):
                 self.exact.append(_exact(func, args, quantity))
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
-                first = self.against.quantities[self._index]
+                change = quantity - self.against.quantities[self._index]
+                if func in STEPS:
+                    change -= change.round()  # the middle between two steps is near neither
+                spread = _spread(change)
                 if self._index == len(self.spreads):
-                    self.spreads.append(_spread(quantity, first))
+                    self.spreads.append(spread)
                 else:
-                    largest = torch.maximum(self.spreads[self._index], _spread(quantity, first))
-                    self.spreads[self._index] = largest
+                    self.spreads[self._index] = torch.maximum(self.spreads[self._index], spread)
                 self.against._leave_out(self._index, quantity)
                 self._index += 1
         result = func(*args, **(kwargs or {}))
+        if func in STEPS and has_kink(func, args):
+            if self.against is None:
+                self._rounded[len(self.quantities) - 1] = result.clone()
+            else:
+                result.copy_(self.against._rounded[self._index - 1])
         if func is aten.convolution.default:
             self._kernels[tuple(result.shape)] = args[1]
         return result
@@ -114,6 +122,10 @@ class KinkWatch(Uncompiled):
         Those that are exactly at one do not count, since no other sample moves them off it.
         """
         return [self._count(operator, spread) for operator, spread in enumerate(spreads)]
+
+    def rounds_many(self, spreads: list[torch.Tensor]) -> bool:
+        """Whether perturbed runs would themselves take other steps of some rounding."""
+        return any(self._count(place, spreads[place]) >= MANY for place in self._rounded)
 
     def _count(self, operator: int, spread: torch.Tensor) -> int:
         return int(self._within(operator, SAFE * spread).sum())
@@ -181,7 +193,7 @@ def _exact(func, args: tuple, quantity: torch.Tensor) -> torch.Tensor | None:
     zero it may be behind another ReLU.
     """
     kink = kink_of(func, args)
-    if kink is None or kink.lies_between_tensors(args):
+    if kink is None or kink.varies(args):
         return None
     farthest = max(map(abs, kink.points(args)))
     if not farthest:
@@ -210,18 +222,18 @@ def margins_of(spreads: list[torch.Tensor], near: list[int]) -> Margins:
     return [MARGIN * spread if count < MANY else None for spread, count in pairs]
 
 
-def _spread(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
-    """The root mean square of a difference, in each channel or in all, whichever is larger.
+def _spread(change: torch.Tensor) -> torch.Tensor:
+    """The root mean square of a change, in each channel or in all, whichever is larger.
 
     The result has the shape (1, C, 1, ...) for C channels, or () for tensors of less than two axes.
     Channels differ: a BatchNorm over few elements amplifies the rounding of an almost constant
     channel far more than that of others.
     """
-    squares = torch.nan_to_num_(one - two, nan=0.0, posinf=0.0, neginf=0.0).square_()
+    squares = torch.nan_to_num_(change, nan=0.0, posinf=0.0, neginf=0.0).square_()
     if not squares.numel():
-        return one.new_zeros(())
+        return change.new_zeros(())
     total = squares.mean()
-    if one.ndim < 2:
+    if change.ndim < 2:
         return total.sqrt()
-    others = [axis for axis in range(one.ndim) if axis != 1]
+    others = [axis for axis in range(change.ndim) if axis != 1]
     return torch.maximum(squares.mean(others, keepdim=True), total).sqrt()

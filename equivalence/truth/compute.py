@@ -12,7 +12,7 @@ from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET, CLOSE, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth, nothing_to_compare
-from equivalence.kinks.watch import KinkWatch, few
+from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
 from equivalence.seeds import seed_of
 from equivalence.sides.torch_modes import RoundEachResult
@@ -42,9 +42,11 @@ NOISE_SHARE = 2.0**-24
 rounding of float64 alone, which is 2^-29 of that in float32."""
 
 MAX_DRAWS = 4
-"""Samples that are drawn, at most; no further one where `MANY` activations stay near a kink. Those
-of the last one are kept as `Truth.near`, and tensors in which zeros would pass make it ill-posed.
-"""
+"""Samples that are drawn, at most. Activations of the last one that are still near a kink are kept
+as `Truth.near`, and tensors in which zeros would pass make the case ill-posed."""
+
+CROWDED = 16
+"""With so many activations near a kink no sample is drawn again: none would be free of them."""
 
 Expect = Callable[[Trace], Truth]
 """Makes a truth of the float64 run's trace: `whole` keeps all of it, a record sketches large
@@ -223,14 +225,14 @@ def complete(measurement: Measurement, expected: Truth) -> Truth:
         expected = refine(measurement, expected)
         _measure_own(expected, expected, own, unit_roundoff)
     over = _over_budget(expected, BUDGET)
-    lost = any(tensors.jumps(n) and e.own_share(unit_roundoff) >= HALF for n, e in over.items())
+    lost = any(expected.jumps(n) and e.own_share(unit_roundoff) >= HALF for n, e in over.items())
     return explain_own(measurement, expected) if lost else expected
 
 
 def explain_own(measurement: Measurement, expected: Truth) -> Truth:
     """A copy of what `complete` returns, with the reference's own errors beside its own flips."""
     expected = expected.copy()
-    jumping = [name for name in _over_budget(expected, BUDGET) if tensors.jumps(name)]
+    jumping = [name for name in _over_budget(expected, BUDGET) if expected.jumps(name)]
     if jumping and measurement.network.settles:
         own = _run_own(measurement, expected)
         if all(np.isfinite(own[name]).all() for name in jumping):
@@ -270,9 +272,10 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         for each in perturbed:
             _widen(expected, measurement.run(each, comparison))
         near = watch.nearest(comparison.spreads)
-        if not near:
+        if not near and not watch.rounds_many(comparison.spreads):
             return expected
-        if not few(sum(not watch.is_exact(each) for each in near)) or not _draw_again(sample):
+        movable = sum(not watch.is_exact(each) for each in near)
+        if not 0 < movable < CROWDED or not _draw_again(sample):
             break
     expected = expect(truth)
     expected.near = flips.locate(measurement, near)
@@ -351,7 +354,7 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     needs more than half of the budget. Where a gradient cancels to zero, the reference's own run
     counts as one more run that rounds its results. It does so for faint elements, too.
     """
-    suspects = _over_budget(expected, BUDGET / 2)
+    u, suspects = measurement.unit_roundoff, _over_budget(expected, BUDGET / 2)
     # What is noise has the reference's own run alone for its sensitivity so far.
     suspects |= {n: e for n, e in expected.items() if e.cancelled and not tensors.of_update(n)}
     suspects = {name: each for name, each in suspects.items() if each.truth.dtype.kind == "f"}
@@ -359,7 +362,6 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
     faints = _over_budget(faint, BUDGET / 2)
     # A unit that is nothing, or only the rounding of float64: as many terms of a size are added as
     # taken away, or one element of a key's bias is by chance exactly zero.
-    u = measurement.unit_roundoff
     faints |= {n: e for n, e in faint.items() if e.rounding(u) <= NOISE * expected[n].scale}
     if not suspects and not faints:
         return
@@ -369,7 +371,7 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
         faint, moved = expected[name].faint, rounded[name].faint
         moved.widen(own[name])
         faint.widen_by_rounding(moved)
-        faint.own_error, faint.own_worst = faint.part_errors(own[name], measurement.unit_roundoff)
+        faint.own_error, faint.own_worst = faint.part_errors(own[name], u)
     trains = measurement.network.steps is not None
     for name, tensor in suspects.items():
         moved = rounded[name]
@@ -381,9 +383,7 @@ def _measure_rounded(measurement: Measurement, expected: Truth, own: Trace) -> N
         elif tensor.own_needed > CLOSE * BUDGET and not trains:
             continue  # a formula that loses digits is not excused
         tensor.widen_by_rounding(moved)
-        tensor.own_error, tensor.own_worst = tensor.part_errors(
-            own[name], measurement.unit_roundoff
-        )
+        tensor.own_error, tensor.own_worst = tensor.part_errors(own[name], u)
 
 
 def _round_results(

@@ -10,11 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, rounding_of_sum
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import Flip, Truth
+from equivalence.judge.truth import STEPPING, Flip, Truth
 from equivalence.seeds import stream
 from equivalence.truth import likely
 from equivalence.truth.flips import Branches
@@ -82,7 +81,7 @@ def explain(
         # own; the candidate's gradient gives one.
         name: tensor.rounding(unit_roundoff) or unit_roundoff * float(np.linalg.norm(trace[name]))
         for name, tensor in expected.items()
-        if tensor.truth.dtype.kind == "f" and tensors.jumps(name, steps)
+        if tensor.truth.dtype.kind == "f" and expected.jumps(name, steps)
     }
 
     def view(run: Trace) -> Trace:
@@ -101,7 +100,8 @@ def explain(
 
     few = len(near) <= TRIED or measurement.network.steps
     pointers = None if few else likely.Pointers(measurement, near, units)
-    exact = [number for number, flip in enumerate(near) if abs(flip.value) <= EXACT][:MOST]
+    unpointed = [n for n, f in enumerate(near) if abs(f.value) <= EXACT or f.operator in STEPPING]
+    unpointed = sorted(unpointed, key=lambda number: abs(near[number].value))[:MOST]
     chosen: set[int] = set()
     changes: dict[int, np.ndarray] = {}  # by each flip that was tried, folded
     base = {name: expected[name].truth for name in units}
@@ -110,7 +110,7 @@ def explain(
     for _ in range(TURNS):
         before = residual
         tried = pointers.first(trace, chosen, TRIED) if pointers else range(len(near))
-        tried = {*tried, *(() if changes else exact)}
+        tried = {*tried, *(() if changes else unpointed)}
         held = sorted(changes.keys() | tried)
         if not held:
             return None

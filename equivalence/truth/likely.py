@@ -162,7 +162,7 @@ class Reached(Uncompiled):
 
 def _point(kink: Kink, args: tuple) -> float | torch.Tensor:
     """A tensor to which the first one is compared; 0 where it is compared to numbers."""
-    return args[1] if kink.lies_between_tensors(args) else 0.0
+    return kink.points(args)[0] if kink.varies(args) else 0.0
 
 
 def _without_infinities(values: np.ndarray) -> np.ndarray:

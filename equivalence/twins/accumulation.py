@@ -22,7 +22,6 @@ from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET, CLOSE, rounding_of_sum
-from equivalence.judge.tensors import jumps
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.record import candidates
 from equivalence.runs import kept
@@ -120,6 +119,7 @@ def explain_own(made: Comparison, drawn: Drawn) -> Comparison:
     They take runs of the reference, and nothing else of a verdict depends on them.
     """
     judgement = made.judgement
+    jumps = made.reference.expected.jumps
     over = {v.name for v in judgement.verdicts if v.own_error > BUDGET and jumps(v.name)}
     if not over:
         return made

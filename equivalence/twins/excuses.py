@@ -8,6 +8,7 @@ another. The verdict itself notes the excuses of the judge (`underflow`, `roundi
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from equivalence.errors import blaming
 from equivalence.host import environment
@@ -157,7 +158,8 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
-    if case.alone or not made.judgement.perhaps_branches(case.twin.steps or 1):
+    jumps = partial(known.expected.jumps, steps=case.twin.steps or 1)
+    if case.alone or not made.judgement.perhaps_branches(jumps):
         return None
     if known.record and not environment.installed("torch"):
         return replace(made, note=_untried(known.expected.near))

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +79,8 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
     """
     case, judgement = drawn.case, made.judgement
-    branches = judgement.perhaps_branches(case.twin.steps or 1)
+    jumps = partial(made.reference.expected.jumps, steps=case.twin.steps or 1)
+    branches = judgement.perhaps_branches(jumps)
     place = devices.place(case.device)
     if (
         case.alone

@@ -17,6 +17,7 @@ FAMILIES = (
     "attention",
     "functional",
     "functional_gradients",
+    "quantised",
     "language_models",
     "diffusion",
     "vision",

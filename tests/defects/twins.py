@@ -2,7 +2,7 @@
 
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, grid
-from tests.defects import functional, functional_gradients, sequences, yolox
+from tests.defects import functional, functional_gradients, quantised, sequences, yolox
 from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
@@ -10,6 +10,7 @@ RIGHT = "tests.defects.operator_candidates:"
 TWINS = (
     *functional.twins(),
     *functional_gradients.twins(),
+    *quantised.twins(),
     *sequences.twins(),
     *yolox.twins(),
     Twin(

@@ -128,7 +128,7 @@ def clamped(x: Tensor) -> Tensor:
     return (within + (within.round() - within).detach()) * step
 
 
-class Quantised(nn.Module):
+class EightBits(nn.Module):
     """N,3,H,W -> N,10: convolutions whose inputs and kernels have eight bits."""
 
     quantised = staticmethod(quantised)
@@ -145,7 +145,7 @@ class Quantised(nn.Module):
         return self.classifier(x.mean((2, 3)))
 
 
-class Clamped(Quantised):
+class EightBitsClamped(EightBits):
     """The same with the gradient of a clamp."""
 
     quantised = staticmethod(clamped)

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from equivalence.kinks.operators import COMPARISONS, KINKS, kink_of, quantity_of
+from equivalence.judge.truth import STEPPING
+from equivalence.kinks.operators import COMPARISONS, KINKS, STEPS, kink_of, name_of, quantity_of
 from equivalence.kinks.watch import KinkWatch
 from tests.engine.parts.small import watched
 
@@ -139,7 +140,7 @@ def test_a_comparison_is_true_on_one_side_of_its_bound(func):
 
 @pytest.mark.parametrize(
     "func",
-    [f for f in KINKS if f not in COMPARISONS],
+    [f for f in KINKS if f not in COMPARISONS and f not in STEPS],
     ids=lambda func: func.overloadpacket.__name__,
 )
 def test_the_slope_jumps_at_the_points_of_an_operator_by_its_gain(func):
@@ -158,6 +159,56 @@ def test_the_slope_jumps_at_the_points_of_an_operator_by_its_gain(func):
         told = KINKS[func].gain((near[side], *others))
         assert gain == pytest.approx(float(told), abs=1e-3)
         assert abs(gain) > 0.1
+
+
+def test_the_judge_knows_the_roundings_by_their_names():
+    assert set(map(name_of, STEPS)) == STEPPING
+
+
+@pytest.mark.parametrize("func", STEPS, ids=str)
+def test_the_values_jump_at_the_steps_of_a_rounding_and_nowhere_else(func):
+    x = torch.linspace(-3.05, 3.05, 1000, dtype=torch.float64)
+    points = kink_of(func, (x,)).points((x,))[0] * torch.ones_like(x)
+    steps = [float(func(points[n] + 1e-9) - func(points[n] - 1e-9)) for n in range(1000)]
+    assert set(steps) == ({2.0} if func.overloadpacket.__name__.strip("_") == "sign" else {1.0})
+    jumps = func(x.clone()).diff().nonzero().flatten()
+    assert len(jumps) >= 1
+    quantity = quantity_of(func, (x,))
+    for jump in jumps.tolist():
+        assert abs(quantity[jump]) < 0.01
+        assert quantity[jump] <= 0.0 <= quantity[jump + 1]
+    assert len(jumps) == int((points.unique().abs() < 3.05).sum())
+
+
+@pytest.mark.parametrize("func", STEPS, ids=str)
+def test_a_step_itself_is_on_the_side_that_the_table_says(func):
+    for point in kink_of(func, (torch.linspace(-3.0, 3.0, 64),)).points(
+        (torch.linspace(-3, 3, 64),)
+    ):
+        for at in torch.as_tensor(point).double().flatten().unique():
+            above = kink_of(func, (at,)).is_above(quantity_of(func, (at,)), (at,))
+            beside = at + (1e-9 if above else -1e-9)
+            if func.overloadpacket.__name__.strip("_") == "sign":
+                assert not above  # it is neither
+            else:
+                assert func(at.clone()) == func(beside)
+
+
+def test_a_rounding_in_a_backward_pass_is_no_step():
+    x = torch.tensor([-1.0, 0.5, 2.0], requires_grad=True)
+
+    class Signed(torch.autograd.Function):
+        @staticmethod
+        def forward(_, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(_, cotangent):
+            return cotangent.sign()
+
+    with KinkWatch() as watch:
+        Signed.apply(x).sum().backward()
+    assert watch.quantities == []
 
 
 @pytest.mark.parametrize(

@@ -219,3 +219,47 @@ def test_a_single_number_can_be_near_a_kink():
         torch.tensor(3.0).clamp(max=1.0)
     assert watch.nearest([torch.tensor(0.5)] * 2) == [(0, ()), (1, ())]
     assert watch.nearest([torch.tensor(0.01)] * 2) == [(0, ())]
+
+
+# Steps.
+
+
+def rounding_watch(*values, against=None):
+    """A watch of one rounding of each, against another one or not; and what they gave."""
+    with KinkWatch(against) as watch:
+        given = [torch.round(torch.tensor(each, dtype=torch.float64)) for each in values]
+    return watch, [each.tolist() for each in given]
+
+
+def test_a_value_between_two_steps_is_as_near_as_the_next_whole_number_is_far():
+    watch, _ = rounding_watch([0.0, 0.25, 0.5, 0.75, -1.5, 3.375])
+    assert watch.quantities[0].tolist() == [-0.5, -0.25, 0.0, 0.25, 0.0, -0.125]
+
+
+def test_the_middle_of_a_step_is_near_none_on_either_side():
+    first, _ = rounding_watch([1e-9, 2.0, 0.5])
+    second, _ = rounding_watch([-1e-9, 2.0, 0.5 + 1e-9], against=first)
+    assert float(second.spreads[0]) < 1e-8
+    assert first.nearest(second.spreads) == [(0, (2,))]
+
+
+def test_a_run_against_another_takes_its_steps():
+    first, given = rounding_watch([0.5 + 1e-9, 1.25], [2.5])
+    assert given == [[1.0, 1.0], [2.0]]
+    _, given = rounding_watch([0.5 - 1e-9, 1.25], [2.5 + 1e-9], against=first)
+    assert given == [[1.0, 1.0], [2.0]]
+    with KinkWatch(first):
+        x = torch.tensor([0.5 - 1e-9, 1.25], dtype=torch.float64)
+        assert x.round_() is x
+        assert x.tolist() == [1.0, 1.0]
+
+
+def test_with_many_values_near_a_step_it_rounds_many():
+    few_, _ = rounding_watch([0.5] * (MANY - 1), [0.25] * MANY)
+    many, _ = rounding_watch([0.5] * MANY, [0.25] * MANY)
+    spreads = [torch.tensor(1e-9)] * 2
+    assert not few_.rounds_many(spreads)
+    assert many.rounds_many(spreads)
+    with KinkWatch() as bent:
+        F.relu(torch.zeros(MANY))
+    assert not bent.rounds_many(spreads)

@@ -340,3 +340,19 @@ class UnbiasedPooled(Unbiased):
         if 0 in self.nudges:
             x = x + Tensor(self.nudges[0], x.dtype)
         return self.pool(x)
+
+
+class Rounded(Unbiased):
+    """The square of a convolution in steps of an eighth, whose gradient is that without steps."""
+
+    rounding = staticmethod(ops.round)
+
+    def construct(self, x):
+        x = self.convs[0](x)
+        if 0 in self.nudges:
+            x = x + Tensor(self.nudges[0], x.dtype)
+        return ops.square(x + ops.stop_gradient(self.rounding(8 * x) / 8 - x))
+
+
+class Floored(Rounded):
+    rounding = staticmethod(ops.floor)

@@ -50,6 +50,14 @@ class UnbiasedPooled(Unbiased):
         return F.max_pool2d(self.convs[0](x), 2)
 
 
+class Rounded(Unbiased):
+    """The square of a convolution in steps of an eighth, whose gradient is that without steps."""
+
+    def forward(self, x):
+        x = self.convs[0](x)
+        return (x + ((8 * x).round() / 8 - x).detach()).square()
+
+
 @pytest.fixture(autouse=True)
 def isolation(monkeypatch):
     monkeypatch.setattr(kept, "_references", [])
@@ -112,12 +120,13 @@ def test_the_flips_of_the_reference_itself_are_no_error_of_it_where_the_candidat
     assert verdicts["gradient:input[0]"].needed > BUDGET > verdicts["gradient:input[0]"].own_error
 
 
-@pytest.mark.parametrize(("many", "redraw"), [(MANY, 3), (16, 0)])
-def test_a_sample_with_many_activations_near_a_kink_is_not_drawn_again(monkeypatch, many, redraw):
-    monkeypatch.setattr(truth, "few", lambda near: 0 < near < many)
+@pytest.mark.parametrize(("crowded", "redraw"), [(truth.CROWDED, 0), (MANY, 3)])
+def test_a_sample_with_many_activations_near_a_kink_is_not_drawn_again(
+    monkeypatch, crowded, redraw
+):
+    monkeypatch.setattr(truth, "CROWDED", crowded)
     for seed in range(4):
-        sample = reference(HALF, seed).sample
-        assert sample.redraw == redraw, seed
+        assert reference(HALF, seed).sample.redraw == redraw, seed
 
 
 def test_flips_of_probes_are_no_sensitivity(monkeypatch):
@@ -177,11 +186,10 @@ def flipping(monkeypatch, candidate, compared, seed, count=1):
         lost = 2 + 2 * flip.place
         shape = (batch, compared.config["planes"], height - lost, width - lost)
         nudge = nudges.setdefault(flip.place, np.zeros(shape, np.float32))
-        if flip.operator == "relu":
+        if flip.operator in ("relu", "round"):
+            value = flip.value if flip.operator == "relu" else flip.value / 8
             nudge[flip.index] = (
-                -flip.value - np.copysign(1e-6, flip.value)
-                if flip in chosen
-                else np.copysign(1e-6, flip.value)
+                -value - np.copysign(1e-6, value) if flip in chosen else np.copysign(1e-6, value)
             )
         else:
             winner = flip.other if flip in chosen else flip.taken
@@ -309,3 +317,47 @@ def test_a_case_that_passes_runs_nothing_more(monkeypatch):
     known = reference(unbiased(), 0)
     assert known.expected.near
     assert check(unbiased(), 0).passed
+
+
+def rounded(candidate="Rounded", **given):
+    config = {"layers": 1, "planes": 4}
+    return case(HERE + "Rounded", MS + candidate, normal(1, 2, 100, 99), config=config, **given)
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_another_step_of_a_rounding_is_explained_with_all_that_follows_it(monkeypatch):
+    assert check(rounded(), 0).flips == ()
+    chosen = flipping(monkeypatch, "Rounded", rounded(), 0)
+    assert chosen[0].operator == "round"
+    outcome = check(rounded(), 0)
+    assert outcome.flips == chosen
+    assert outcome.passed
+    assert "branch_flips" in outcome.excuses
+
+    monkeypatch.setattr(excuses, "ACTS", [a for a in excuses.ACTS if a[0] is not BRANCH_FLIPS])
+    differing = {v.name for v in check(rounded(), 0).judgement.differing}
+    assert differing == {"output.0", "gradient:input[0]", "gradient:convs.0.weight"}
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_no_step_excuses_another_rounding_or_steps_that_are_far(monkeypatch):
+    assert not check(rounded("Floored"), 0).passed
+    near = reference(rounded(), 0).expected.near
+    nudges = np.zeros((1, 4, 98, 97), np.float32)
+    nudges[0, 1, 2, 3] = 0.125  # a whole step, of a value that rounding does not move
+    assert near
+    assert all(flip.index != (0, 1, 2, 3) for flip in near)
+    monkeypatch.setattr(networks_ms.Rounded, "nudges", {0: nudges})
+    outcome = check(rounded(), 0)
+    assert not outcome.passed
+    assert outcome.flips == ()
+
+
+def test_perturbed_runs_take_the_steps_of_the_truth_unless_there_are_many(monkeypatch):
+    half = rounded(dtype="float16")
+    many = next(kept.looks(half, 0)).expected["output.0"]
+    assert many.spread_peak > 0.1  # a step, of values of a few units
+    monkeypatch.setattr(kept, "_references", [])
+    monkeypatch.setattr(KinkWatch, "rounds_many", lambda *_: False)
+    held = next(kept.looks(half, 0)).expected["output.0"]
+    assert held.spread_peak < 1e-6

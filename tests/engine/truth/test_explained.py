@@ -262,3 +262,27 @@ def test_flips_of_what_is_exactly_at_its_bound_are_found_among_many():
     run = measurement.run(watch=Branches(near, mask))
     found, _ = explain(measurement, truth.begin(measurement), near, run)
     assert found == tuple(itertools.compress(near, mask))
+
+
+class Halves(nn.Module):
+    """Whole numbers of what is next to halves; the gradient is that of what goes in."""
+
+    def forward(self, x):
+        x = x.round() + 0.5 + 1e-7 * x
+        return (x + (x.round() - x).detach()).square()
+
+
+def test_steps_are_found_among_many_with_what_they_change_in_outputs():
+    """A step has no gradient, so that nothing points to it."""
+    drawn = sample(normal(48, 1, scale=9.0))
+    measurement = Measurement(TorchNetwork(f"{__name__}:Halves", {}), drawn, "train", U)
+    near = tuple(flip for flip in may_flip(measurement) if flip.place == 1)
+    assert len(near) == 48 > explaining.TRIED
+    known = truth.begin(measurement)
+    known.near = near
+    mask = [number % 16 == 3 for number in range(48)]
+    run = measurement.run(watch=Branches(near, mask))
+    found, flipped = explain(measurement, known, near, run)
+    assert found == tuple(itertools.compress(near, mask))
+    assert np.array_equal(flipped["output.0"].truth, run["output.0"])
+    assert not np.array_equal(known["output.0"].truth, run["output.0"])

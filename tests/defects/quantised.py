@@ -1,0 +1,42 @@
+"""Mistakes in networks of eight bits, of one line each. Rounding decides some of their steps."""
+
+from equivalence import normal
+from equivalence.declare.twin import Twin
+from tests.defects import quantised_candidates
+from tests.defects.lines import Lines, Mistake
+
+INPUTS = {network: [normal(4, 3, 32, 32)] for network in ("EightBits", "EightBitsClamped")}
+"""Network -> its inputs."""
+
+# ruff: noqa: E501  a mistake is one line
+# fmt: off
+MISTAKES = tuple(Mistake(*each) for each in (
+    ("steps_of_128", "EightBits", "ops.abs(x).max() / 127", "ops.abs(x).max() / 128", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("steps_of_seven_bits", "EightBits", "ops.abs(x).max() / 127", "ops.abs(x).max() / 63", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("steps_of_one_image", "EightBits", "ops.abs(x).max() / 127", "ops.abs(x[:1]).max() / 127", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("steps_of_the_positive", "EightBits", "ops.abs(x).max() / 127", "x.max() / 127", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("floored_steps", "EightBits", "whole = ops.round(x / step)", "whole = ops.floor(x / step)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("raised_steps", "EightBits", "whole = ops.round(x / step)", "whole = ops.ceil(x / step)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("truncated_steps", "EightBits", "whole = ops.round(x / step)", "whole = ops.trunc(x / step)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("steps_shifted_by_a_thousandth", "EightBits", "whole = ops.round(x / step)", "whole = ops.round(x / step + 0.001)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("steps_stretched_by_a_millionth", "EightBits", "whole = ops.round(x / step)", "whole = ops.round(x / step * 1.00001)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("clamped_at_126", "EightBits", "ops.clamp(whole, -127, 127)", "ops.clamp(whole, -126, 126)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("kernel_not_quantised", "EightBits", "kernel = self.quantised(conv.weight)", "kernel = conv.weight", ("x = ops.conv2d(image, kernel",)),
+    ("image_not_quantised", "EightBits", "image = self.quantised(x)", "image = x", ("x = ops.conv2d(image, kernel",)),
+    ("no_gradient_through_steps", "EightBits", "x + ops.stop_gradient(whole * step - x)", "whole * step"),
+    ("clamped_at_100", "EightBitsClamped", "within = ops.clamp(x / step, -127, 127)", "within = ops.clamp(x / step, -100, 100)"),
+))
+# fmt: on
+
+_LINES = Lines(__name__, quantised_candidates, "benchmarks.catalogue.pt.decisions", MISTAKES)
+DEFECTS = _LINES.defects
+
+
+def twins() -> tuple[Twin, ...]:
+    """The twins of these networks, with right candidates."""
+    return _LINES.twins(INPUTS)
+
+
+def __getattr__(name: str) -> type:
+    """The network that has the mistake of this name."""
+    return _LINES.network(name)
