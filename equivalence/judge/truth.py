@@ -10,7 +10,7 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
 from equivalence.judge.tensors import Trace, buffer, is_none, jumps
 
-STEPPING = frozenset({"round", "floor", "ceil", "trunc", "sign"})
+STEPPING = frozenset({"round", "floor", "ceil", "trunc"})
 """Operators whose values jump, not only their slope."""
 
 

@@ -177,11 +177,11 @@ STEPS = {
         ("floor", _step(_wholes, _always)),
         ("ceil", _step(_wholes)),
         ("trunc", _step(_wholes_but_zero, lambda args: bool(args[0] > 0))),
-        ("sign", _step(_zero)),
     )
     for place in ("", "_")
 }
-"""Operator whose values jump -> its steps. In a backward pass it has none."""
+"""Operator whose values jump -> its steps. In a backward pass it has none. The sign of a number has
+none either: optimisers update by it, and `truth/undecided.py` knows what rounding decides there."""
 
 
 def _copying(kink: Kink) -> Kink:

@@ -387,6 +387,7 @@ def test_a_sample_that_no_shift_helps_is_drawn_again(monkeypatch):
 def test_what_no_draw_helps_is_kept_as_near_the_last_sample(monkeypatch):
     drawn = sample(normal(1, 1, 8, 8))
     monkeypatch.setattr(watching, "SAFE", 100 * nearest(pooling(), drawn))
+    monkeypatch.setattr(truth, "CROWDED", MANY)
     known = truth.compute(Measurement(pooling(), drawn, "train", U))
     assert drawn.redraw == truth.MAX_DRAWS - 1 == 3
     settled = pooling().run(drawn, "train", "float64")
