@@ -125,23 +125,8 @@ class Buckets(nn.Cell):
         return self.out(mixed.swapaxes(1, 2).reshape(x.shape))
 
 
-def quantised(x):
-    """The nearest of 255 equal steps; the gradient is that of what goes in."""
-    step = ops.stop_gradient(x.abs().max()) / 127
-    return x + ops.stop_gradient(ops.round(x / step).clamp(-127, 127) * step - x)
-
-
-def clamped(x):
-    """The same steps; the clamp has a gradient, and the largest value is exactly at its bound."""
-    step = ops.stop_gradient(x.abs().max()) / 127
-    within = (x / step).clamp(-127, 127)
-    return (within + ops.stop_gradient(ops.round(within) - within)) * step
-
-
-class Quantised(nn.Cell):
+class EightBits(nn.Cell):
     """N,3,H,W -> N,10: convolutions whose inputs and kernels have eight bits."""
-
-    quantised = staticmethod(quantised)
 
     def __init__(self):
         super().__init__()
@@ -152,11 +137,25 @@ class Quantised(nn.Cell):
     def construct(self, x):
         for conv in self.convs:
             kernel = self.quantised(conv.weight)
-            x = ops.relu(mint.nn.functional.conv2d(self.quantised(x), kernel, conv.bias, padding=1))
+            image = self.quantised(x)
+            x = ops.conv2d(image, kernel, pad_mode="same") + conv.bias[:, None, None]
+            x = ops.relu(x)
         return self.classifier(x.mean((2, 3)))
 
+    def quantised(self, x):
+        """The nearest of 255 equal steps; the gradient is that of what goes in."""
+        step = ops.stop_gradient(x.abs().max()) / 127
+        whole = ops.round(x / step)
+        whole = whole.clamp(-127, 127)
+        return x + ops.stop_gradient(whole * step - x)
 
-class Clamped(Quantised):
+
+class EightBitsClamped(EightBits):
     """The same with the gradient of a clamp."""
 
-    quantised = staticmethod(clamped)
+    def quantised(self, x):
+        """The same steps; the largest value is exactly at the bound."""
+        step = ops.stop_gradient(x.abs().max()) / 127
+        within = (x / step).clamp(-127, 127)
+        whole = within + ops.stop_gradient(ops.round(within) - within)
+        return whole * step
