@@ -16,6 +16,9 @@ from equivalence.errors import of_engine, of_models
 FRAMEWORKS = ("mindspore", "torch")
 """Packages whose code is no network's."""
 
+STAND_INS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "stand_ins") + os.sep
+"""The folder of the stand-ins for functions of MindSpore."""
+
 MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
 """Functions of the engine that stand between a network and a framework, in the middle of a call."""
 
@@ -272,8 +275,10 @@ class Code:
         frame: FrameType | None = sys._getframe(1)
         found, layer, outer, inside = None, "", None, False
         for _ in range(DEPTH):
-            # Behind the network is the engine, and behind that whoever runs it.
-            engine = frame is not None and of_engine(frame.f_code.co_filename)
+            # Behind the network is the engine, and behind that whoever runs it. A stand-in is in
+            # front of the network, in the place of a function of MindSpore.
+            file = frame.f_code.co_filename if frame else ""
+            engine = of_engine(file) and not file.startswith(STAND_INS)
             if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
                 break
             inside = inside or not engine

@@ -43,15 +43,18 @@ class MindSporeCalls:
         recorded: bool = True,
         lent: Mapping[str, Lent] | None = None,
     ):
-        self.lent = lent or {}
-        self.number, self.recorded = 0, recorded
+        self.lent, self.recorded = lent or {}, recorded
         self.network, self.pulled = network, pulled or {}
         self.code = Code(dict(network.cells_and_names()))
         self.replaced = replaced or {}
-        self.recording = Recording()
+        self._handles: list = []
+        self._begin()
+
+    def _begin(self, *_: Any) -> None:
+        """The begin of a forward pass: of a second one where the first lacked a kernel."""
+        self.number, self.recording = 0, Recording()
         self.taken: tuple[int, ...] = ()
         self._within = False
-        self._handles: list = []
         self._alive: list[ms.Tensor] = []
         self._followed: set[tuple[int, int]] = set()
         self._reached: list[ms.Tensor] = []
@@ -76,6 +79,7 @@ class MindSporeCalls:
             self._watch("setitem", write, (tensor, index, values), writes=True)
 
         ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
+        self._handles.append(self.network.register_forward_pre_hook(self._begin))
         self._handles.append(self.network.register_forward_hook(self._returned))
         cells = dict(self.network.cells_and_names())
         try:

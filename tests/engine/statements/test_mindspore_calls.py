@@ -1,7 +1,9 @@
 import mindspore as ms
 import numpy as np
-from mindspore import nn, ops
+import pytest
+from mindspore import mint, nn, ops
 
+from equivalence.stand_ins.context import StandIns
 from equivalence.statements.mindspore_calls import MindSporeCalls
 
 
@@ -46,3 +48,50 @@ def test_the_tensors_of_the_process_are_left_as_they_were():
     before = ms.Tensor.__getitem__
     recorded()
     assert ms.Tensor.__getitem__ is before
+
+
+class Tried(nn.Cell):
+    """Fails once, as where a kernel is lacking, and is then called again."""
+
+    lacking = True
+
+    def construct(self, x):
+        y = ops.relu(x)
+        if self.lacking:
+            self.lacking = False
+            raise RuntimeError("kernel Relu unregistered")
+        return ops.cat((y, y))
+
+
+def test_the_recording_is_that_of_the_call_that_went_through():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    network = Tried()
+    watch = MindSporeCalls(network, {(1, "output", 0): 10 * np.ones((4, 2), np.float32)})
+    with watch():
+        with pytest.raises(RuntimeError, match="unregistered"):
+            network(ms.Tensor(X))
+        out = network(ms.Tensor(X))
+    assert [call.statement.text for call in watch.recording.calls] == [
+        "y = ops.relu(x)",
+        "return ops.cat((y, y))",
+    ]
+    assert out.asnumpy().tolist() == [[10.0, 10.0]] * 4
+
+
+class OfMint(nn.Cell):
+    def construct(self, x):
+        image = x[None, None]
+        return mint.nn.functional.conv2d(image, image, padding=1)
+
+
+def test_what_a_stand_in_calls_is_of_the_networks_own_statement():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    network = OfMint()
+    watch = MindSporeCalls(network)
+    with StandIns()() as stand_ins, watch():
+        network(ms.Tensor(X))
+    assert stand_ins.used == {"mint.nn.functional.conv2d": 1}
+    convolutions = [call for call in watch.recording.calls if call.name == "Conv2D"]
+    assert convolutions
+    for call in convolutions:
+        assert call.statement.text == "return mint.nn.functional.conv2d(image, image, padding=1)"
