@@ -19,7 +19,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("raised_steps", "EightBits", "whole = ops.round(x / step)", "whole = ops.ceil(x / step)", ("return x + ops.stop_gradient(whole * step - x)",)),
     ("truncated_steps", "EightBits", "whole = ops.round(x / step)", "whole = ops.trunc(x / step)", ("return x + ops.stop_gradient(whole * step - x)",)),
     ("steps_shifted_by_a_thousandth", "EightBits", "whole = ops.round(x / step)", "whole = ops.round(x / step + 0.001)", ("return x + ops.stop_gradient(whole * step - x)",)),
-    ("steps_stretched_by_a_millionth", "EightBits", "whole = ops.round(x / step)", "whole = ops.round(x / step * 1.00001)", ("return x + ops.stop_gradient(whole * step - x)",)),
+    ("steps_stretched_by_a_hundred_thousandth", "EightBits", "whole = ops.round(x / step)", "whole = ops.round(x / step * 1.00001)", ("return x + ops.stop_gradient(whole * step - x)",)),
     ("clamped_at_126", "EightBits", "whole.clamp(-127, 127)", "whole.clamp(-126, 126)", ("return x + ops.stop_gradient(whole * step - x)",)),
     ("kernel_not_quantised", "EightBits", "kernel = self.quantised(conv.weight)", "kernel = conv.weight", ("x = ops.conv2d(image, kernel",)),
     ("image_not_quantised", "EightBits", "image = self.quantised(x)", "image = x", ("x = ops.conv2d(image, kernel",)),
