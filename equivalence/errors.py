@@ -262,6 +262,11 @@ def of_engine(file: str) -> bool:
     return file.startswith(_ENGINE)
 
 
+def of_stand_in(file: str) -> bool:
+    """Whether a source file is that of a stand-in for functions of MindSpore."""
+    return file.startswith(os.path.join(_ENGINE, "stand_ins", ""))
+
+
 _ADVICE = re.compile(r"(?:More|For more) details,? please refer to |The supported data types are ")
 """Begins the lines with which MindSpore points to its web pages, and lists what a kernel takes."""
 

@@ -14,7 +14,7 @@ Both must stay within the budget.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import nothing_to_compare
+from equivalence.judge.truth import Truth, nothing_to_compare
 
 HOLLOW = (
     "every output of the reference is of zeros or has no element, so that a candidate that "
@@ -135,15 +135,17 @@ class Judgement:
             names.add(excuses.COARSE_MODE.name)
         return names
 
-    def perhaps_branches(self, jumps: Callable[[str], bool] = tensors.jumps) -> bool:
+    def perhaps_branches(self, expected: Truth, steps: int = 1) -> bool:
         """Whether other branches at kinks may explain all that differs.
 
         They may if all tensors over budget can jump at a kink and none has a problem.
 
-        jumps: the name of a tensor -> whether it can.
+        steps: the number of steps of a training.
         """
         differing = self.differing if self.ill_posed is None else []
-        return bool(differing) and all(v.problem is None and jumps(v.name) for v in differing)
+        return bool(differing) and all(
+            v.problem is None and expected.jumps(v.name, steps) for v in differing
+        )
 
     @property
     def needed(self) -> float:

@@ -66,7 +66,9 @@ class KinkWatch(Uncompiled):
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if has_kink(func, args):
+        bent = has_kink(func, args)
+        steps = bent and func in STEPS
+        if bent:
             quantity = quantity_of(func, args)
             if self.against is None:
                 shape = tuple(args[0].shape)
@@ -76,7 +78,7 @@ class KinkWatch(Uncompiled):
                 self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             else:
                 change = quantity - self.against.quantities[self._index]
-                if func in STEPS:
+                if steps:
                     change -= change.round()  # the middle between two steps is near neither
                 spread = _spread(change)
                 if self._index == len(self.spreads):
@@ -86,7 +88,7 @@ class KinkWatch(Uncompiled):
                 self.against._leave_out(self._index, quantity)
                 self._index += 1
         result = func(*args, **(kwargs or {}))
-        if func in STEPS and has_kink(func, args):
+        if steps:
             if self.against is None:
                 self._rounded[len(self.quantities) - 1] = result.clone()
             else:

@@ -11,13 +11,10 @@ from types import FrameType
 
 import numpy as np
 
-from equivalence.errors import of_engine, of_models
+from equivalence.errors import of_engine, of_models, of_stand_in
 
 FRAMEWORKS = ("mindspore", "torch")
 """Packages whose code is no network's."""
-
-STAND_INS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "stand_ins") + os.sep
-"""The folder of the stand-ins for functions of MindSpore."""
 
 MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
 """Functions of the engine that stand between a network and a framework, in the middle of a call."""
@@ -278,7 +275,7 @@ class Code:
             # Behind the network is the engine, and behind that whoever runs it. A stand-in is in
             # front of the network, in the place of a function of MindSpore.
             file = frame.f_code.co_filename if frame else ""
-            engine = of_engine(file) and not file.startswith(STAND_INS)
+            engine = of_engine(file) and not of_stand_in(file)
             if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
                 break
             inside = inside or not engine

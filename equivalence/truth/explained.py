@@ -47,7 +47,7 @@ not whole and is left out."""
 
 FOLD_SIZE = 1 << 16
 """Elements. Gradients with more elements in all are folded to so many random signed sums, so that
-the changes by `MOST` flips fit in 32 MiB. Gradients with fewer are kept as they are."""
+the change by a flip takes half a MiB. Gradients with fewer are kept as they are."""
 
 BLOCK = 64 * FOLD_SIZE
 """Elements that are folded at a time, so that no copy of a large gradient is made."""
@@ -68,8 +68,9 @@ def explain(
     to nothing. Sensitivities, outputs and buffers stay as they are.
 
     Of more than `TRIED` activations those are tried that `likely` points to; all of them in a
-    training, of which it knows nothing. Those exactly at a kink are tried besides: nothing moves
-    them, since the bound moves along, and so nothing points to them. Each turn takes two runs for
+    training, of which it knows nothing. To some nothing points, and the `MOST` nearest of these are
+    tried besides: those exactly at a kink, since the bound moves along, and those at a step of a
+    rounding, which has no gradient. Each turn takes two runs for
     that, one for each flip that is tried, and one for each choice, mostly one or two. What a flip
     changes is kept for later turns. Needs memory for five traces, and `FOLD_SIZE` numbers for each
     flip that was tried.

@@ -8,7 +8,6 @@ another. The verdict itself notes the excuses of the judge (`underflow`, `roundi
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from equivalence.errors import blaming
 from equivalence.host import environment
@@ -91,7 +90,7 @@ def _closer_sensitivities(made: Comparison, drawn: Drawn) -> Comparison | None:
 
 def _jump(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Make a single operator's example ill-posed if its gradients jump at a kink."""
-    if not made.judgement.perhaps_branches():
+    if not made.judgement.perhaps_branches(made.reference.expected):
         return None
     why = "its gradients jump within the budget, and by as much as they differ"
     return _set_aside(made, drawn, _jumped, why)
@@ -158,8 +157,7 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
-    jumps = partial(known.expected.jumps, steps=case.twin.steps or 1)
-    if case.alone or not made.judgement.perhaps_branches(jumps):
+    if case.alone or not made.judgement.perhaps_branches(known.expected, case.twin.steps or 1):
         return None
     if known.record and not environment.installed("torch"):
         return replace(made, note=_untried(known.expected.near))

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,8 +78,7 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
     """
     case, judgement = drawn.case, made.judgement
-    jumps = partial(made.reference.expected.jumps, steps=case.twin.steps or 1)
-    branches = judgement.perhaps_branches(jumps)
+    branches = judgement.perhaps_branches(made.reference.expected, case.twin.steps or 1)
     place = devices.place(case.device)
     if (
         case.alone

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from equivalence.judge.expected import Expected, roundings
 from equivalence.judge.precision import BUDGET, UNDERFLOW, UNIT_ROUNDOFF
+from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from tests.engine.parts.arrays import U, gaussian, single, verdict, whole_numbers
 
@@ -495,4 +496,4 @@ GRADIENT = TensorVerdict("gradient:weight", 16.0, error=20.0, worst=20.0)
     ],
 )
 def test_other_branches_may_be_all_that_differs(verdicts, ill_posed, perhaps):
-    assert Judgement(tuple(verdicts), ill_posed).perhaps_branches() is perhaps
+    assert Judgement(tuple(verdicts), ill_posed).perhaps_branches(Truth()) is perhaps
