@@ -41,8 +41,22 @@ class Flow:
     between: dict[Site, Expected] = field(default_factory=dict)
 
     def calls(self, layer: str) -> list[int]:
-        """The numbers of a layer's calls that can be repeated by themselves."""
-        return [call for path, call in self.inputs if path == layer]
+        """The numbers of a layer's calls that can be repeated by themselves, and tell something.
+
+        A call with no rows does not, as of an expert that no token is sent to: all that it leaves
+        to compare are gradients of weights, sums of nothing, for which kernels of MindSpore give
+        memory that nobody wrote.
+        """
+        return [call for path, call in self.inputs if path == layer and not self._empty(path, call)]
+
+    def called_with_nothing(self, layer: str) -> bool:
+        """Whether all calls of a layer that could be repeated have empty inputs."""
+        calls = [call for path, call in self.inputs if path == layer]
+        return bool(calls) and all(self._empty(layer, call) for call in calls)
+
+    def _empty(self, layer: str, call: int) -> bool:
+        arrays = self.inputs[layer, call]
+        return bool(arrays) and not any(values.size for values in arrays)
 
     def times(self, layer: str) -> int:
         """How many times a layer is called."""

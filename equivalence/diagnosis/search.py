@@ -180,7 +180,8 @@ class Search:
             return None
         calls = self.flow.calls(path)[:CALLS]
         if not calls:
-            self.unfed[path] = "it is called with more than tensors"
+            nothing = self.flow.called_with_nothing(path)
+            self.unfed[path] = f"it is called with {'no rows' if nothing else 'more than tensors'}"
         worst = self._worst(path, calls)
         if worst and not worst.judgement.equal:
             worst = self._with_another_partner(path, calls) or worst

@@ -70,6 +70,13 @@ def test_the_layers_to_blame_are_named(candidate, culprits, execution):
         assert max(layer.forward, layer.backward) > 1000
 
 
+def test_a_layer_that_no_row_is_sent_to_is_not_fed():
+    """The gradient of its weight would be a product over nothing: memory that nobody wrote."""
+    found = tree("Unsent", "Unsent", normal(3, 4), every=True)
+    assert blamed(found) == [""]
+    assert by_path(found)["expert"].unfed == "it is called with no rows"
+
+
 def test_errors_that_are_inherited_are_told_from_local_ones():
     layers = by_path(tree("tree_of_another_epsilon"))
     assert layers["conv"].inherited_forward < 16 < layers["conv"].inherited_backward

@@ -31,3 +31,14 @@ def test_rows_that_rounding_takes_from_a_layer_are_no_change_of_its_values():
     flow = in_situ.observe(Measurement(network, sample, "eval", U))
     assert flow.between[Site("expert", 0, "output", "0")].spread == 0.0
     assert flow.between[Site("every", 0, "output", "0")].spread > 0.0
+
+
+def test_a_call_with_no_rows_is_not_repeated():
+    sample = small.sample(normal(3, 4), given(3, values=[0.9] * 3))
+    network = TorchNetwork(f"{__name__}:Routed", {})
+    flow = in_situ.observe(Measurement(network, sample, "eval", U))
+    assert flow.calls("every") == [0]
+    assert not flow.called_with_nothing("every")
+    assert flow.calls("expert") == []
+    assert flow.called_with_nothing("expert")
+    assert not flow.called_with_nothing("unknown")

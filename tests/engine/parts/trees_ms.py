@@ -419,3 +419,14 @@ class Sines(nn.Cell):
 
     def construct(self, x, constant):
         return x * ops.sin(constant)
+
+
+class Unsent(nn.Cell):
+    """All rows go through the expert, which counts nothing; the result is off."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense, self.expert = nn.Dense(4, 4), nn.Dense(4, 4)
+
+    def construct(self, x):
+        return 1.01 * self.dense(x) + 0.0 * self.expert(x)
