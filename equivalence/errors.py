@@ -264,7 +264,7 @@ def of_engine(file: str) -> bool:
 
 def of_stand_in(file: str) -> bool:
     """Whether a source file is that of a stand-in for functions of MindSpore."""
-    return file.startswith(os.path.join(_ENGINE, "stand_ins", ""))
+    return file.startswith(_STAND_INS)
 
 
 _ADVICE = re.compile(r"(?:More|For more) details,? please refer to |The supported data types are ")
@@ -274,4 +274,5 @@ _COMPILED = re.compile(r"^(?:# \d+ )?In file (.+?:\d+)\b", re.MULTILINE)
 """A line of which MindSpore's compiler tells, the innermost last."""
 
 _ENGINE = os.path.dirname(__file__) + os.sep
+_STAND_INS = os.path.join(_ENGINE, "stand_ins", "")
 _FOREIGN = re.compile(r"site-packages|<frozen|<string>|lib[\\/]python")

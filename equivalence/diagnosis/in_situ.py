@@ -33,30 +33,20 @@ class Flow:
     arguments: (layer, call) -> how it is called with them.
     flowing: (layer, call) -> the positions of the inputs that gradients flow to.
     between: output or cotangent -> its truth with its sensitivity.
+    idle: layers that are called with no rows, as an expert that no token is sent to. Such a call is
+        not repeated: all that it leaves to compare are gradients of weights, sums of nothing, for
+        which kernels of MindSpore give memory that nobody wrote.
     """
 
     inputs: dict[tuple[str, int], list[np.ndarray]] = field(default_factory=dict)
     arguments: dict[tuple[str, int], Arguments] = field(default_factory=dict)
     flowing: dict[tuple[str, int], list[int]] = field(default_factory=dict)
     between: dict[Site, Expected] = field(default_factory=dict)
+    idle: set[str] = field(default_factory=set)
 
     def calls(self, layer: str) -> list[int]:
-        """The numbers of a layer's calls that can be repeated by themselves, and tell something.
-
-        A call with no rows does not, as of an expert that no token is sent to: all that it leaves
-        to compare are gradients of weights, sums of nothing, for which kernels of MindSpore give
-        memory that nobody wrote.
-        """
-        return [call for path, call in self.inputs if path == layer and not self._empty(path, call)]
-
-    def called_with_nothing(self, layer: str) -> bool:
-        """Whether all calls of a layer that could be repeated have empty inputs."""
-        calls = [call for path, call in self.inputs if path == layer]
-        return bool(calls) and all(self._empty(layer, call) for call in calls)
-
-    def _empty(self, layer: str, call: int) -> bool:
-        arrays = self.inputs[layer, call]
-        return bool(arrays) and not any(values.size for values in arrays)
+        """The numbers of a layer's calls that can be repeated by themselves."""
+        return [call for path, call in self.inputs if path == layer]
 
     def times(self, layer: str) -> int:
         """How many times a layer is called."""
@@ -79,6 +69,9 @@ def observe(measurement: Measurement) -> Flow:
     def called(
         layer: str, call: int, arguments: Arguments, arrays: list[np.ndarray], flowing: list[int]
     ) -> None:
+        if arrays and not any(values.size for values in arrays):
+            flow.idle.add(layer)
+            return
         named = [str(values.dtype) for values in arrays]
         rounded = [
             dtypes.rounded(values, narrower.get(dtype, dtype)).copy()

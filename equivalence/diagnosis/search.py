@@ -180,8 +180,8 @@ class Search:
             return None
         calls = self.flow.calls(path)[:CALLS]
         if not calls:
-            nothing = self.flow.called_with_nothing(path)
-            self.unfed[path] = f"it is called with {'no rows' if nothing else 'more than tensors'}"
+            idle = path in self.flow.idle
+            self.unfed[path] = f"it is called with {'no rows' if idle else 'more than tensors'}"
         worst = self._worst(path, calls)
         if worst and not worst.judgement.equal:
             worst = self._with_another_partner(path, calls) or worst

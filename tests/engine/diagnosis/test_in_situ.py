@@ -38,7 +38,5 @@ def test_a_call_with_no_rows_is_not_repeated():
     network = TorchNetwork(f"{__name__}:Routed", {})
     flow = in_situ.observe(Measurement(network, sample, "eval", U))
     assert flow.calls("every") == [0]
-    assert not flow.called_with_nothing("every")
     assert flow.calls("expert") == []
-    assert flow.called_with_nothing("expert")
-    assert not flow.called_with_nothing("unknown")
+    assert flow.idle == {"expert"}
