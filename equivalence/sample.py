@@ -293,6 +293,25 @@ class Neighbour(Perturbed):
         return dtypes.rounded(super()._perturb(values, *parts), dtypes.name(values.dtype))
 
 
+class OtherCotangents(Neighbour):
+    """A neighbour that differs in its cotangents alone.
+
+    Both sides run forward as at the sample itself, bit for bit, and take the same branches.
+    """
+
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        """The sample's own inputs."""
+        return self.sample.inputs(step)
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The sample's own weight."""
+        return self.sample.weight(name, shape)
+
+    def constant(self, _name: str, values: np.ndarray) -> np.ndarray:
+        """The sample's own buffer."""
+        return values
+
+
 class Moved(Perturbed):
     """A sample in float64 whose inputs and weights are moved, each by values of its own.
 

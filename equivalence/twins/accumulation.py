@@ -7,6 +7,12 @@ framework and 1 in the other.
 
 Neighbouring samples tell rounding from a mistake. Their values differ by a factor of 1 +- 2^-7, and
 each has a truth of its own. A mistake makes nearly the same error there. Rounding makes another.
+
+In a deep network with millions of activations, every neighbour may take another branch at some kink
+and tell nothing. Then neighbours are tried whose cotangents alone are moved. Their forward pass is
+that of the sample, so that they take its branches; the backward pass is linear in the cotangents,
+so that a mistake makes nearly the same error, wherever it is; and the sums of the backward pass
+round anew. What the forward pass has rounded comes again, and is not excused so.
 """
 
 import math
@@ -27,7 +33,7 @@ from equivalence.record import candidates
 from equivalence.runs import kept
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
-from equivalence.sample import NEIGHBOUR_DISTANCE, Neighbour
+from equivalence.sample import NEIGHBOUR_DISTANCE, Neighbour, OtherCotangents
 
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement
@@ -39,8 +45,8 @@ NEIGHBOURS = 16
 """Neighbouring samples that tell something, at most; fewer where the first ones are clear."""
 
 TRIED = 48
-"""Neighbouring samples that are tried, at most. Through many max poolings without a BatchNorm three
-of four may take another branch somewhere."""
+"""Neighbouring samples that are tried, at most; `NEIGHBOURS` where none of those tells anything.
+Through many max poolings without a BatchNorm three of four may take another branch somewhere."""
 
 REPEATED = 0.5
 """The share of an error that may come again, on an average over the neighbours. Of a mistake nearly
@@ -71,24 +77,20 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     runs = environment.installed("torch") and not candidates.active(case)
     if case.alone or made.judgement.ill_posed or not runs:
         return None
-    made = explain_own(made, drawn)
-    judgement = made.judgement
-    halves = {v: _half(made, v, drawn.unit_roundoff) for v in judgement.differing}
-
-    def explained(terms: float) -> dict[str, float]:
-        limits = {verdict: limit(verdict, half, terms) for verdict, half in halves.items()}
-        return {each.name: most for each, most in limits.items() if each.needed <= most}
-
-    if not explained(math.inf):
-        return None
+    # The reference's own error and the length of the sums take runs, and cannot matter for errors
+    # that need neither.
+    within = _explained(made, drawn, 0.0)
+    far = len(within) < len(made.judgement.differing)
+    if far:
+        made = explain_own(made, drawn)
+        if not _explained(made, drawn, math.inf):
+            return None
     with blaming("reference", case.name):
         measurement = drawn.measurement(made.reference.sample)
-        # The length of the sums takes a run, and cannot matter for errors that need none.
-        within = explained(0.0)
-        if len(within) < len(halves):
+        if far:
             from equivalence.truth.products import longest_sum  # torch is there
 
-            within = explained(longest_sum(measurement))
+            within = _explained(made, drawn, longest_sum(measurement))
     if not within:
         return None
     expected = {
@@ -97,20 +99,25 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
         for number, part in enumerate(made.reference.expected[name].parts)
         if max(part.part_errors(made.trace[name], drawn.unit_roundoff)) > BUDGET
     }
-    first = {key: _error(part, made.trace[key[0]]) for key, part in expected.items()}
-    shares: dict[Key, list[tuple[float, float]]] = {key: [] for key in expected}
-    for errors in _errors(made, drawn, measurement, expected):
-        for key, error in errors.items():
-            share = _share(first[key], error)
-            if share is not None:
-                shares[key].append(share)
-        if all(_clear(each) or len(each) >= NEIGHBOURS for each in shares.values()):
-            break
+    shares = _shares(made, drawn, measurement, expected, Neighbour)
+    untold = {key: part for key, part in expected.items() if len(shares[key]) < FEW}
+    pulled = {key: part for key, part in untold.items() if key[0].startswith("gradient:")}
+    if pulled and case.twin.steps is None:
+        shares |= _shares(made, drawn, measurement, pulled, OtherCotangents)
     repeated = {
         name for (name, _), each in shares.items() if len(each) < FEW or _repeated(each) > REPEATED
     }
     allowed = {name: within[name] for name in within if name not in repeated}
-    return replace(made, judgement=_allow(judgement, allowed)) if allowed else None
+    return replace(made, judgement=_allow(made.judgement, allowed)) if allowed else None
+
+
+def _explained(made: Comparison, drawn: Drawn, terms: float) -> dict[str, float]:
+    """The `limit` of each tensor that is within it, if the longest sum has so many terms."""
+    limits = {
+        verdict: limit(verdict, _half(made, verdict, drawn.unit_roundoff), terms)
+        for verdict in made.judgement.differing
+    }
+    return {verdict.name: most for verdict, most in limits.items() if verdict.needed <= most}
 
 
 def explain_own(made: Comparison, drawn: Drawn) -> Comparison:
@@ -165,21 +172,53 @@ def _allow(judgement: Judgement, limits: dict[str, float]) -> Judgement:
     return replace(judgement, verdicts=tuple(map(allowed, judgement.verdicts)))
 
 
+def _shares(
+    made: Comparison,
+    drawn: Drawn,
+    measurement: "Measurement",
+    expected: dict[Key, Expected],
+    kind: type[Neighbour],
+) -> dict[Key, list[tuple[float, float]]]:
+    """How much of each tensor's error comes again, at each neighbour of a kind that tells it."""
+    first = {key: _error(part, made.trace[key[0]]) for key, part in expected.items()}
+    shares: dict[Key, list[tuple[float, float]]] = {key: [] for key in expected}
+    for tried, errors in enumerate(_errors(made, drawn, measurement, expected, kind), 1):
+        for key, error in errors.items():
+            share = _share(first[key], error)
+            if share is not None:
+                shares[key].append(share)
+        if all(_enough(each, tried) for each in shares.values()):
+            break
+    return shares
+
+
+def _enough(shares: Sequence[tuple[float, float]], tried: int) -> bool:
+    """Whether no more neighbours are needed for a tensor, after so many were tried."""
+    told = len(shares)
+    return _clear(shares) or told >= NEIGHBOURS or (tried >= NEIGHBOURS and not told)
+
+
 def _errors(
-    made: Comparison, drawn: Drawn, measurement: "Measurement", expected: dict[Key, Expected]
+    made: Comparison,
+    drawn: Drawn,
+    measurement: "Measurement",
+    expected: dict[Key, Expected],
+    kind: type[Neighbour],
 ) -> Iterator[dict[Key, np.ndarray]]:
     """The candidate's error in each tensor, at one neighbouring sample after the other.
 
     Neighbours are moved off the kinks of the network as the sample was, so that both sides take the
     same branches. A neighbour that leaves the domain of either side is left out.
+
+    kind: `Neighbour`, or `OtherCotangents`, which is where the sample is.
     """
     case, network = drawn.case, measurement.network
     with blaming("reference", case.name):
-        margins = measurement.margins()
+        margins = measurement.margins() if kind is Neighbour else []
     for number in range(TRIED):
         # Few values, such as equal terms, would be rounded alike at one distance.
         distance = NEIGHBOUR_DISTANCE * (1.0 + number % NEIGHBOURS / 8.0)
-        neighbour = Neighbour(made.reference.sample, number, distance)
+        neighbour = kind(made.reference.sample, number, distance)
         try:
             with blaming("reference", case.name):
                 if margins:

@@ -13,7 +13,7 @@ from equivalence.judge import excuses as table
 from equivalence.judge.expected import Expected
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
-from equivalence.sample import Neighbour
+from equivalence.sample import Neighbour, OtherCotangents
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth.measurement import Measurement
 from equivalence.truth.products import longest_sum
@@ -162,12 +162,50 @@ def test_others_are_tried_for_neighbours_that_tell_nothing(candidate, rows, righ
     assert check(linear(candidate, rows), 0).passed == right
 
 
-@pytest.mark.parametrize(("told", "tried"), [((0.3, 0.3), 16), (None, 48)])
+@pytest.mark.parametrize(
+    ("told", "tried"),
+    [
+        ([(0.3, 0.3)], 16),  # as many as are needed
+        ([(0.3, 0.3)] + 99 * [None], 48 + 16),  # one whose cotangents alone are moved comes next
+        ([None], 16 + 16),  # none of the first ones tells anything
+    ],
+)
 def test_neighbours_are_not_tried_without_end(told, tried, monkeypatch):
-    shares = []
-    monkeypatch.setattr(accumulation, "_share", lambda *_: shares.append(told) or told)
+    shares, again = [], itertools.cycle(told)
+    monkeypatch.setattr(accumulation, "_share", lambda *_: shares.append(next(again)) or shares[-1])
     check(linear("Linear"), 0)
     assert len(shares) == tried  # one for each neighbour: the bias alone differs
+
+
+@pytest.fixture
+def other_branches(monkeypatch):
+    """Each neighbour whose values are all moved takes another branch."""
+    errors, kinds = accumulation._errors, []
+
+    def far_off(*arguments):
+        kinds.append(arguments[-1])
+        factor = 1000.0 if kinds[-1] is Neighbour else 1.0
+        for each in errors(*arguments):
+            yield {key: factor * error for key, error in each.items()}
+
+    monkeypatch.setattr(accumulation, "_errors", far_off)
+    return kinds
+
+
+@pytest.mark.parametrize(
+    ("candidate", "rows", "right"),
+    [("Linear", ROWS, True), ("SlightlyLarger", 64, False), ("SlightlyLarger", ROWS, False)],
+)
+def test_where_all_take_other_branches_cotangents_alone_are_moved(
+    candidate, rows, right, other_branches
+):
+    assert check(linear(candidate, rows), 0).passed == right
+    assert other_branches == [Neighbour, OtherCotangents]
+
+
+def test_cotangents_alone_tell_nothing_of_an_output(other_branches):
+    assert not check(linear("LargerOutput", 64), 0).passed
+    assert other_branches == [Neighbour]
 
 
 def test_neighbours_are_moved_off_kinks_before_either_side_runs_them(monkeypatch):
