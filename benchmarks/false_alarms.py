@@ -314,7 +314,10 @@ def report(records: Sequence[Record], figure: Path) -> bool:
     counted, scope = f"{compared:,} comparisons", samples_and_seeds(records)
     worst = max((tally.worst[0] for tally in tallies.values()), default=0.0)
     margin = f"worst {worst:.2f} of {BUDGET:g} roundings"
-    margin += f", margin {BUDGET / worst:.1f}" if worst else ""
+    if worst > BUDGET:
+        margin += "" if alarms else ", which an excuse explains"
+    elif worst:
+        margin += f", margin {BUDGET / worst:.1f}"
     kept = f"{flipped:,} equal after branch flips, {known:,} of known differences, "
     kept += f"{raised:,} raise as they must"
     print(f"{verdict} in {counted} ({kept}) of {scope}; {margin}")

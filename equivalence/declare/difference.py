@@ -67,9 +67,10 @@ class Difference:
 
     cause: the cause, in words.
     tensors: names of tensors -> the largest error, relative to the truth: ||candidate - truth|| /
-    ||truth||. For initial weights it is the largest evidence in decades. Where no number tells
-    (another shape, infinite values), it is a part of the problem's words. In a name, * stands for
-    any characters; the first name that fits a tensor counts.
+    ||truth||. That of a loss is relative to the largest loss of the training. For initial weights
+    it is the largest evidence in decades. Where no number tells (another shape, infinite values),
+    it is a part of the problem's words. In a name, * stands for any characters; the first name
+    that fits a tensor counts.
     A counterpart that refuses an example has `Raised` instead, the error of MindSpore.
     releases: the releases of MindSpore that show it, such as "<2.8"; None: all. In every other one
     the sides must be equal.

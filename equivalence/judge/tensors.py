@@ -111,6 +111,11 @@ def of_update(name: str) -> bool:
     return name.startswith("update[")
 
 
+def of_loss(name: str) -> bool:
+    """Whether the tensor is the loss of a training step."""
+    return name.startswith("loss[")
+
+
 def of_state(name: str) -> bool:
     """Whether the tensor is what a training step keeps beside its network."""
     return name.startswith("state:")

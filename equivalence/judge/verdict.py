@@ -121,10 +121,14 @@ class Judgement:
     def size(self, verdict: TensorVerdict) -> float:
         """How far a tensor is off, in the unit by which a declared difference is bounded.
 
-        It is relative to the truth; in a unit other than roundings, it is the error itself.
-        Infinite where no number tells.
+        It is relative to the truth; in a unit other than roundings, it is the error itself. That of
+        a loss is relative to the largest loss of the training: a single number is near zero by
+        chance now and then. Infinite where no number tells.
         """
         size = verdict.relative if self.unit == "roundings" else verdict.needed
+        if tensors.of_loss(verdict.name) and verdict.index == ():
+            losses = [abs(v.want) for v in self.verdicts if tensors.of_loss(v.name)]
+            size *= abs(verdict.want) / max(filter(math.isfinite, losses), default=math.nan)
         return math.inf if math.isnan(size) else size
 
     @property

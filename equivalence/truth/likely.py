@@ -28,7 +28,7 @@ from equivalence.kinks.operators import (
     in_backward,
     kink_of,
 )
-from equivalence.sample import Moved
+from equivalence.sample import Perturbed, Sample
 from equivalence.seeds import stream
 from equivalence.truth.flips import Branches, Copied
 from equivalence.truth.measurement import Measurement
@@ -45,6 +45,35 @@ STEP = 2.0**-30
 """How far inputs and weights are moved, relative to their norm."""
 
 aten = torch.ops.aten
+
+
+class Moved(Perturbed):
+    """A sample in float64 whose inputs and weights are moved, each by values of its own.
+
+    inputs: name of an input, see `Arguments.names` -> what is added to it.
+    weights: name of a weight -> what is added to it.
+    """
+
+    rounding = None
+
+    def __init__(
+        self, sample: Sample, inputs: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]
+    ):
+        super().__init__(sample, 0, 0.0)
+        self._inputs, self._weights = inputs, weights
+
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        """The inputs; those that are not moved are as they were."""
+        inputs = self.sample.inputs(step)
+        return [
+            np.asarray(x + self._inputs[name]) if name in self._inputs else x
+            for name, x in zip(self.arguments.names, inputs, strict=True)
+        ]
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The weight, also a single number, as an array; one that is not moved is as it was."""
+        weight = self.sample.weight(name, shape)
+        return np.asarray(weight + self._weights[name]) if name in self._weights else weight
 
 
 class Reached(Uncompiled):

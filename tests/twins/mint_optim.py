@@ -21,8 +21,7 @@ DEFAULTS = grid(learning_rate=1e-3)
 
 FORGETTING = Difference(
     "mint.optim.Adam forgets the largest second moment",
-    # A loss is a sum that may nearly cancel.
-    {"update[10]:*": 0.04} | {f"loss[{step}]": 20.0 for step in range(3, 11)},
+    {"update[10]:*": 0.04} | {f"loss[{step}]": 0.05 for step in range(3, 11)},
 )
 
 

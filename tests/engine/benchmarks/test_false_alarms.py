@@ -208,6 +208,26 @@ def test_every_twin_has_a_line_with_what_became_of_its_cases():
     assert entries.excuses(records) == {"inaccurate_kernel": 2, "underflow": 2}
 
 
+@pytest.mark.parametrize(
+    ("error", "alarms", "told"),
+    [
+        (4.0, [], "worst 4.00 of 16 roundings, margin 4.0"),
+        (2790.0, [], "worst 2790.00 of 16 roundings, which an excuse explains"),
+        (2790.0, [["x", "y"]], "worst 2790.00 of 16 roundings"),
+        (0.0, [], "worst 0.00 of 16 roundings"),
+    ],
+)
+def test_the_last_line_tells_the_margin_of_what_no_excuse_explains(
+    error, alarms, told, tmp_path, capsys
+):
+    tally = Tally()
+    tally.add(error, "there")
+    of_one = record("one", "a", alarms=alarms, tallies={"output, float32": tally.to_json()})
+    assert false_alarms.report([of_one], tmp_path / "drawn.svg") == (not alarms)
+    last = capsys.readouterr().out.splitlines()[-2]
+    assert last.endswith(f"; {told}")
+
+
 def test_a_record_names_its_twin_and_counts_excuses_and_the_ill_posed():
     known = measure(
         of("TransposedWeight", name="known", differs=Difference("transposed", {"*": 9.0})), [0]

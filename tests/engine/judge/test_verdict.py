@@ -497,3 +497,36 @@ GRADIENT = TensorVerdict("gradient:weight", 16.0, error=20.0, worst=20.0)
 )
 def test_other_branches_may_be_all_that_differs(verdicts, ill_posed, perhaps):
     assert Judgement(tuple(verdicts), ill_posed).perhaps_branches(Truth()) is perhaps
+
+
+# --- The size of a declared difference -----------------------------------------------------------
+
+
+def of_number(name: str, got: float, want: float) -> TensorVerdict:
+    relative = abs(got - want) / abs(want) if want else math.nan
+    return TensorVerdict(
+        name, BUDGET, math.inf, math.inf, 1.0, relative=relative, got=got, want=want
+    )
+
+
+def test_the_size_of_an_error_is_relative_to_the_truth():
+    one, two = of_number("output.0", 3.0, 2.0), of_number("output.1", 30.0, 20.0)
+    nothing = of_number("output.2", 1.0, 0.0)
+    judgement = Judgement((one, two, nothing))
+    assert [judgement.size(each) for each in (one, two, nothing)] == [0.5, 0.5, math.inf]
+
+
+def test_the_size_of_a_loss_is_relative_to_the_largest():
+    """One that happens to be near zero would be a thousand times off."""
+    losses = (of_number("loss[1]", 2.0, 2.0), of_number("loss[2]", 1.0, -0.001))
+    size = Judgement(losses).size(losses[1])
+    assert size == pytest.approx(1.001 / 2.0)
+    gradient = of_number("gradient:input[0]", 100.0, 200.0)
+    assert Judgement((*losses, gradient)).size(losses[1]) == size
+
+
+@pytest.mark.parametrize("last", [math.inf, math.nan])
+def test_a_loss_that_is_no_number_makes_no_other_small(last):
+    losses = (of_number("loss[1]", 3.0, 2.0), of_number("loss[2]", 1.0, last))
+    assert Judgement(losses).size(losses[0]) == 0.5
+    assert not Judgement(losses).size(losses[1]) <= 1e30

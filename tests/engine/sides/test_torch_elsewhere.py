@@ -13,14 +13,18 @@ from benchmarks import step_times
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.devices import place
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.kinks.watch import KinkWatch
+from equivalence.runs import kept
 from equivalence.runs.sides import build_reference
 from equivalence.sides import torch_network, torch_training
 from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork, beside
 from equivalence.sides.torch_training import TorchTraining
+from equivalence.truth.known import Reference
 from equivalence.truth.undecided import watch_gradients
 from tests.engine.parts.small import sample
+from tests.twins import declared
 
 HERE = "tests.engine.sides.test_torch_elsewhere:"
 IMAGES = normal(2, 3, 8, 8)
@@ -168,3 +172,43 @@ def test_it_multiplies_as_the_candidate_does_and_leaves_no_trace(name, expected)
     network.run(sample(IMAGES), "train", "float32")
     assert within == [([expected] * 3, True)] != [before]
     assert settings() == before
+
+
+# --- Where a GPU is ------------------------------------------------------------------------------
+
+TWINS = {twin.name: twin for twin in declared("gpu")}
+
+
+def beside_a(device: str, name: str) -> Reference:
+    """The reference of the first case of a twin on a device."""
+    return kept.reference(next(cases(TWINS[name], device)), 0)
+
+
+ON_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch has no CUDA here")
+
+
+@ON_CUDA
+@pytest.mark.parametrize("name", ["bottleneck", "softmax", "focal_loss", "momentum", "lstm"])
+def test_on_cuda_the_truth_is_that_of_a_cpu(name):
+    here, there = beside_a("cpu", name).expected, beside_a("gpu.float32", name).expected
+    assert list(here) == list(there)
+    for tensor, expected in here.items():
+        scale = np.abs(expected.truth).max(initial=0.0)
+        assert np.abs(there[tensor].truth - expected.truth).max() <= 1e-9 * scale
+
+
+@ON_CUDA
+@pytest.mark.parametrize("device", ["gpu", "gpu.float32"])
+@pytest.mark.parametrize("name", ["bottleneck", "softmax", "focal_loss", "momentum"])
+def test_on_cuda_the_reference_s_own_run_is_within_the_budget(name, device):
+    parts = [part for each in beside_a(device, name).expected.values() for part in each.parts]
+    assert 0.0 < max(part.own_needed for part in parts) <= BUDGET
+
+
+@ON_CUDA
+def test_on_cuda_tf32_multiplies_in_fewer_bits():
+    own = [
+        beside_a(device, "bottleneck").expected["output.0"].own_needed * UNIT_ROUNDOFF[mode]
+        for device, mode in (("gpu", "tf32"), ("gpu.float32", "float32"))
+    ]
+    assert own[0] > 100 * own[1]
