@@ -64,6 +64,14 @@ class Settings:
     differing: tuple[Difference, ...] = ()
     declared: tuple[Difference, ...] = ()
 
+    @property
+    def name_to_declare(self) -> str:
+        """The name by which the first that differs is declared: with all like it of its class."""
+        first = self.differing[0]
+        of_class = first.paths[1]
+        alike = {each.path for each in self.differing if each.paths[1] == of_class}
+        return first.path if len(alike) == 1 else of_class
+
 
 def judge_settings(
     found: Sequence[Difference], declared: Mapping[str, str], layers: int, compared: int, case: str

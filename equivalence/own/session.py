@@ -153,7 +153,10 @@ class Session:
         constants = (*twin.constants, *proposal.constants)
         if weights.pair_found(theirs, ours, rename, constants)[1]:
             return None
-        said = 'weights do not pair up by name, but all do by order and shape: write pair="order"'
+        said = (
+            'weights do not pair up by name, but all do by order and shape: write pair="order", or '
+            "these fields, which pair them by name:"
+        )
         return WeightError("\n".join([said, *proposal.lines()[1:]]))
 
     def verdicts(self) -> Iterator[Verdict]:

@@ -86,7 +86,7 @@ def _hidden(outcome: Outcome) -> str:
         f"{counted(len(settings.differing), 'setting')} differ{'s' if one else ''}, which this "
         "sample does not show",
         *_settings(outcome, BLAME[0]),
-        f"if that is meant, declare it: settings={{{settings.differing[0].path!r}: 'why'}}",
+        f"if that is meant, declare it: settings={{{settings.name_to_declare!r}: 'why'}}",
     ]
     return "\n".join(lines)
 

@@ -83,6 +83,23 @@ def test_a_declared_setting_passes_and_is_counted(path):
     assert "excused cases: declared_setting 1" in report.summary(lines)
 
 
+@pytest.mark.parametrize(
+    ("differing", "name"),
+    [
+        ([("a", "Conv1d", "padding"), ("b", "Linear", "bias")], "a.padding"),
+        ([("a", "Conv1d", "padding"), ("b", "Conv1d", "stride")], "a.padding"),
+        ([("a", "Conv1d", "padding"), ("b", "Conv1d", "padding")], "Conv1d.padding"),
+        ([("", "", "weight_decay"), ("", "", "weight_decay")], "weight_decay"),  # of two groups
+    ],
+)
+def test_the_name_to_declare_is_that_of_a_class_where_several_layers_differ_alike(differing, name):
+    found = [Difference(what, "1", "0", layer=layer, kind=kind) for layer, kind, what in differing]
+    settings = Settings(2, 4, tuple(found))
+    assert settings.name_to_declare == name
+    declared = judge_settings(found, {settings.name_to_declare: "why"}, 2, 4, "case").declared
+    assert found[0].path in [each.path for each in declared]
+
+
 def test_a_declared_setting_does_not_excuse_another():
     outcome = module.check(
         case("activations_above_zero", f"{__name__}:wrong_twice", settings={"dropout.p": "idle"}), 0
