@@ -8,11 +8,12 @@ framework and 1 in the other.
 Neighbouring samples tell rounding from a mistake. Their values differ by a factor of 1 +- 2^-7, and
 each has a truth of its own. A mistake makes nearly the same error there. Rounding makes another.
 
-In a deep network with millions of activations, every neighbour may take another branch at some kink
-and tell nothing. Then neighbours are tried whose cotangents alone are moved. Their forward pass is
-that of the sample, so that they take its branches; the backward pass is linear in the cotangents,
-so that a mistake makes nearly the same error, wherever it is; and the sums of the backward pass
-round anew. What the forward pass has rounded comes again, and is not excused so.
+A gradient is tried first at neighbours whose cotangents alone are moved. Their forward pass is that
+of the sample, so that they take its branches; in a deep network with millions of activations every
+other neighbour may take another branch at some kink, and tell nothing. The backward pass is linear
+in the cotangents, so that a mistake makes nearly the same error, wherever it is, and the sums of
+the backward pass round anew. What the forward pass has rounded comes again; then neighbours that
+are moved as a whole tell.
 """
 
 import math
@@ -99,14 +100,12 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
         for number, part in enumerate(made.reference.expected[name].parts)
         if max(part.part_errors(made.trace[name], drawn.unit_roundoff)) > BUDGET
     }
-    shares = _shares(made, drawn, measurement, expected, Neighbour)
-    untold = {key: part for key, part in expected.items() if len(shares[key]) < FEW}
-    pulled = {key: part for key, part in untold.items() if key[0].startswith("gradient:")}
-    if pulled and case.twin.steps is None:
-        shares |= _shares(made, drawn, measurement, pulled, OtherCotangents)
-    repeated = {
-        name for (name, _), each in shares.items() if len(each) < FEW or _repeated(each) > REPEATED
-    }
+    # The gradients of a training step come from its loss.
+    pulled = {} if case.twin.steps else _of_gradients(expected)
+    shares = _shares(made, drawn, measurement, pulled, OtherCotangents)
+    left = {key: part for key, part in expected.items() if not _is_rounding(shares.get(key, ()))}
+    shares |= _shares(made, drawn, measurement, left, Neighbour)
+    repeated = {name for (name, _), each in shares.items() if not _is_rounding(each)}
     allowed = {name: within[name] for name in within if name not in repeated}
     return replace(made, judgement=_allow(made.judgement, allowed)) if allowed else None
 
@@ -180,6 +179,8 @@ def _shares(
     kind: type[Neighbour],
 ) -> dict[Key, list[tuple[float, float]]]:
     """How much of each tensor's error comes again, at each neighbour of a kind that tells it."""
+    if not expected:
+        return {}
     first = {key: _error(part, made.trace[key[0]]) for key, part in expected.items()}
     shares: dict[Key, list[tuple[float, float]]] = {key: [] for key in expected}
     for tried, errors in enumerate(_errors(made, drawn, measurement, expected, kind), 1):
@@ -187,14 +188,21 @@ def _shares(
             share = _share(first[key], error)
             if share is not None:
                 shares[key].append(share)
-        if all(_enough(each, tried) for each in shares.values()):
+        if all(_enough(each, tried, kind) for each in shares.values()):
             break
     return shares
 
 
-def _enough(shares: Sequence[tuple[float, float]], tried: int) -> bool:
-    """Whether no more neighbours are needed for a tensor, after so many were tried."""
+def _of_gradients(expected: dict[Key, Expected]) -> dict[Key, Expected]:
+    """Those parts that belong to gradients."""
+    return {key: part for key, part in expected.items() if key[0].startswith("gradient:")}
+
+
+def _enough(shares: Sequence[tuple[float, float]], tried: int, kind: type[Neighbour]) -> bool:
+    """Whether no more neighbours of a kind are needed for a tensor, after so many were tried."""
     told = len(shares)
+    if kind is OtherCotangents and told >= FEW and not _is_rounding(shares):
+        return True  # a mistake, or what the forward pass has rounded: others tell
     return _clear(shares) or told >= NEIGHBOURS or (tried >= NEIGHBOURS and not told)
 
 
@@ -259,6 +267,11 @@ def _share(first: np.ndarray, again: np.ndarray) -> tuple[float, float] | None:
 def _repeated(shares: Sequence[tuple[float, float]]) -> float:
     """The mean share that comes again, as a whole or in the worst element, whichever is larger."""
     return float(np.mean(shares, axis=0).max()) if shares else 1.0
+
+
+def _is_rounding(shares: Sequence[tuple[float, float]]) -> bool:
+    """Whether enough neighbours tell that an error is the rounding of sums."""
+    return len(shares) >= FEW and _repeated(shares) <= REPEATED
 
 
 def _clear(shares: Sequence[tuple[float, float]]) -> bool:

@@ -165,47 +165,78 @@ def test_others_are_tried_for_neighbours_that_tell_nothing(candidate, rows, righ
 @pytest.mark.parametrize(
     ("told", "tried"),
     [
-        ([(0.3, 0.3)], 16),  # as many as are needed
-        ([(0.3, 0.3)] + 99 * [None], 48 + 16),  # one whose cotangents alone are moved comes next
-        ([None], 16 + 16),  # none of the first ones tells anything
+        ([(0.3, 0.3)], [16]),
+        ([(0.7, 0.7)], [6, 16]),
+        ([(0.95, 0.95)], [4, 4]),
+        ([(0.3, 0.3)] + 99 * [None], [48, 16]),
+        ([None], [16, 16]),  # none of the first ones tells anything
     ],
 )
 def test_neighbours_are_not_tried_without_end(told, tried, monkeypatch):
-    shares, again = [], itertools.cycle(told)
-    monkeypatch.setattr(accumulation, "_share", lambda *_: shares.append(next(again)) or shares[-1])
+    errors, ran = accumulation._errors, []
+
+    def counting(*arguments):
+        ran.append(0)
+        for each in errors(*arguments):
+            ran[-1] += 1
+            yield each
+
+    shares = itertools.cycle(told)
+    monkeypatch.setattr(accumulation, "_errors", counting)
+    monkeypatch.setattr(accumulation, "_share", lambda *_: next(shares))
     check(linear("Linear"), 0)
-    assert len(shares) == tried  # one for each neighbour: the bias alone differs
+    assert ran == tried  # with other cotangents; moved as a whole
 
 
 @pytest.fixture
-def other_branches(monkeypatch):
-    """Each neighbour whose values are all moved takes another branch."""
-    errors, kinds = accumulation._errors, []
+def factors(monkeypatch):
+    """By how much the errors at each kind of neighbour are larger; and the kinds that were run."""
+    errors, larger, ran = accumulation._errors, {}, []
 
-    def far_off(*arguments):
-        kinds.append(arguments[-1])
-        factor = 1000.0 if kinds[-1] is Neighbour else 1.0
+    def scaled(*arguments):
+        ran.append(arguments[-1])
         for each in errors(*arguments):
-            yield {key: factor * error for key, error in each.items()}
+            yield {key: larger.get(ran[-1], 1.0) * error for key, error in each.items()}
 
-    monkeypatch.setattr(accumulation, "_errors", far_off)
-    return kinds
+    monkeypatch.setattr(accumulation, "_errors", scaled)
+    return larger, ran
 
 
 @pytest.mark.parametrize(
     ("candidate", "rows", "right"),
     [("Linear", ROWS, True), ("SlightlyLarger", 64, False), ("SlightlyLarger", ROWS, False)],
 )
-def test_where_all_take_other_branches_cotangents_alone_are_moved(
-    candidate, rows, right, other_branches
+def test_a_gradient_is_told_by_other_cotangents_where_others_take_other_branches(
+    candidate, rows, right, factors
 ):
+    larger, ran = factors
+    larger[Neighbour] = 1000.0
     assert check(linear(candidate, rows), 0).passed == right
-    assert other_branches == [Neighbour, OtherCotangents]
+    assert ran == ([OtherCotangents] if right else [OtherCotangents, Neighbour])
 
 
-def test_cotangents_alone_tell_nothing_of_an_output(other_branches):
+def test_what_a_forward_pass_has_rounded_is_told_by_neighbours_moved_as_a_whole(monkeypatch):
+    """Its error comes again where the cotangents alone are moved."""
+    ran = []
+
+    def of_forward(made, _drawn, _measurement, expected, kind):
+        ran.append(kind)
+        first = {key: accumulation._error(p, made.trace[key[0]]) for key, p in expected.items()}
+        for _ in range(9):
+            if kind is Neighbour:
+                yield {key: rng.standard_normal(e.shape) * abs(e) for key, e in first.items()}
+            else:
+                yield first
+
+    rng = np.random.Generator(np.random.SFC64(0))
+    monkeypatch.setattr(accumulation, "_errors", of_forward)
+    assert check(linear("Linear"), 0).passed
+    assert ran == [OtherCotangents, Neighbour]
+
+
+def test_other_cotangents_tell_nothing_of_an_output(factors):
     assert not check(linear("LargerOutput", 64), 0).passed
-    assert other_branches == [Neighbour]
+    assert factors[1] == [Neighbour]
 
 
 def test_neighbours_are_moved_off_kinks_before_either_side_runs_them(monkeypatch):
@@ -218,8 +249,8 @@ def test_neighbours_are_moved_off_kinks_before_either_side_runs_them(monkeypatch
     check(case(target, MS + "Rectified", normal(ROWS, 4), config=config), 0)
     assert {type(each) for each in moved} == {Neighbour}
     assert len(moved) == len(set(map(id, moved))) > 1
-    assert run[0] == 0
-    assert set(run[1:]) == set(range(1, len(moved) + 1))
+    assert run == sorted(run)
+    assert set(run) == set(range(len(moved) + 1))
 
 
 @pytest.mark.parametrize(
