@@ -78,20 +78,21 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     runs = environment.installed("torch") and not candidates.active(case)
     if case.alone or made.judgement.ill_posed or not runs:
         return None
+    halves = {v.name: _half(made, v, drawn.unit_roundoff) for v in made.judgement.differing}
     # The reference's own error and the length of the sums take runs, and cannot matter for errors
     # that need neither.
-    within = _explained(made, drawn, 0.0)
-    far = len(within) < len(made.judgement.differing)
+    within = _explained(made.judgement, halves, 0.0)
+    far = len(within) < len(halves)
     if far:
         made = explain_own(made, drawn)
-        if not _explained(made, drawn, math.inf):
+        if not _explained(made.judgement, halves, math.inf):
             return None
     with blaming("reference", case.name):
         measurement = drawn.measurement(made.reference.sample)
         if far:
             from equivalence.truth.products import longest_sum  # torch is there
 
-            within = _explained(made, drawn, longest_sum(measurement))
+            within = _explained(made.judgement, halves, longest_sum(measurement))
     if not within:
         return None
     expected = {
@@ -110,12 +111,9 @@ def excuse(made: Comparison, drawn: Drawn) -> Comparison | None:
     return replace(made, judgement=_allow(made.judgement, allowed)) if allowed else None
 
 
-def _explained(made: Comparison, drawn: Drawn, terms: float) -> dict[str, float]:
+def _explained(judgement: Judgement, halves: dict[str, float], terms: float) -> dict[str, float]:
     """The `limit` of each tensor that is within it, if the longest sum has so many terms."""
-    limits = {
-        verdict: limit(verdict, _half(made, verdict, drawn.unit_roundoff), terms)
-        for verdict in made.judgement.differing
-    }
+    limits = {v: limit(v, halves[v.name], terms) for v in judgement.differing}
     return {verdict.name: most for verdict, most in limits.items() if verdict.needed <= most}
 
 

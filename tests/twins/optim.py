@@ -95,7 +95,7 @@ OPTIMISERS = (
         inputs=UNEVEN,
         differs=Difference(
             "nn.Adam adds eps before the second moment is corrected for its bias",
-            {"update[1]:*": 0.5, "update[10]:*": 0.3} | dict.fromkeys(LATER_LOSSES, 0.15),
+            {"update[1]:*": 0.5, "update[10]:*": 0.2} | dict.fromkeys(LATER_LOSSES, 0.15),
         ),
         **ONCE,
     ),
@@ -110,7 +110,7 @@ OPTIMISERS = (
         inputs=UNEVEN,
         differs=Difference(
             "nn.AdamWeightDecay does not correct the bias of the moments",
-            {"update[1]:*": 0.5, "update[10]:*": 0.8} | dict.fromkeys(LATER_LOSSES, 0.4),
+            {"update[1]:*": 0.4, "update[10]:*": 0.7} | dict.fromkeys(LATER_LOSSES, 0.4),
         ),
         **ONCE,
     ),

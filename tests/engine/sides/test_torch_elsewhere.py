@@ -176,15 +176,13 @@ def test_it_multiplies_as_the_candidate_does_and_leaves_no_trace(name, expected)
 
 # --- Where a GPU is ------------------------------------------------------------------------------
 
-TWINS = {twin.name: twin for twin in declared("gpu")}
+ON_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch has no CUDA here")
 
 
 def beside_a(device: str, name: str) -> Reference:
     """The reference of the first case of a twin on a device."""
-    return kept.reference(next(cases(TWINS[name], device)), 0)
-
-
-ON_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch has no CUDA here")
+    twin = next(each for each in declared("gpu") if each.name == name)
+    return kept.reference(next(cases(twin, device)), 0)
 
 
 @ON_CUDA
