@@ -120,10 +120,12 @@ def _add_compare(commands: Any) -> None:
         )
     command.add_argument("--device", default="cpu", metavar="DEVICE", help="(default: cpu)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
-    command.add_argument(
-        "--by-layer", action="store_true", help="one layer at a time, for networks beyond memory"
-    )
-    command.add_argument("--settings", action="store_true", help="stop after settings and weights")
+    for option, meaning in (
+        ("--by-layer", "one layer at a time, for networks beyond memory"),
+        ("--settings", "stop after settings and weights"),
+        ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
+    ):
+        command.add_argument(option, action="store_true", help=meaning)
     command.add_argument(
         "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
     )
@@ -138,7 +140,7 @@ def _add_compare(commands: Any) -> None:
         given=(
             *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename"),
             *("constant", "random", "phase", "execution", "dtype", "device", "seed"),
-            *("by_layer", "settings", "write", "json_file", "html"),
+            *("by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
         ),
         destination="the result",
     )

@@ -115,6 +115,8 @@ def build(target: str, arguments: Mapping[str, Any]) -> Any:
 def demand_network(target: str, built: Any, framework: str) -> None:
     """Demand that what a target builds is a network of a framework, or a function.
 
+    Complex parameters are refused: float64 and what is drawn for them are real.
+
     framework: "PyTorch" or "MindSpore".
     """
     found = framework_of(built)
@@ -126,6 +128,13 @@ def demand_network(target: str, built: Any, framework: str) -> None:
     if not callable(built) or isinstance(built, type):
         raise DeclarationError(
             f"{target!r} returns {described(built)}, which is no network; let it return one"
+        )
+    parameters = built.named_parameters() if found == framework == "PyTorch" else ()
+    if name := next((name for name, values in parameters if values.is_complex()), None):
+        raise DeclarationError(
+            f"the parameter {name} of {target!r} is complex, and complex ones cannot be compared "
+            "yet; keep it as real numbers with a last axis of two, in the candidate as well, and "
+            "call torch.view_as_complex where it is used"
         )
 
 

@@ -148,7 +148,7 @@ def _lost_or_added(local: Local) -> bool:
 def _wrong_gradients(local: Local) -> list[str]:
     """The gradients that differ and that both sides have."""
     differing = [verdict.name for verdict in local.judgement.differing]
-    names = [name for name in differing if name.startswith("gradient:")]
+    names = list(filter(tensors.of_gradient, differing))
     return [name for name in names if name in local.trace and name in local.expected]
 
 
@@ -341,7 +341,7 @@ def without_partner(search: Search, path: str, code: str | None = None) -> list[
 def _shape(search: Search, local: Local) -> list[str]:
     """The shape of the first wrong tensor's error; gradients count only where all else is right."""
     differing = local.judgement.differing
-    forward = [v for v in differing if not v.name.startswith("gradient:")]
+    forward = [v for v in differing if not tensors.of_gradient(v.name)]
     for verdict in forward or differing:
         if verdict.problem:
             return [f"{verdict.name}: {verdict.problem}"]

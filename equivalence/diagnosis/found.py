@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equivalence.declare.twin import TwinCase
+from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
-from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement
 from equivalence.sample import Sample
 
@@ -24,13 +24,13 @@ class Local:
 
     sample: Sample
     expected: Mapping[str, Expected]
-    trace: Trace
+    trace: tensors.Trace
     judgement: Judgement
 
     @property
     def forward(self) -> float:
         """Largest error of the outputs and buffers, in roundings."""
-        return self._largest(lambda name: not name.startswith("gradient:"))
+        return self._largest(lambda name: not tensors.of_gradient(name))
 
     @property
     def outputs(self) -> float:
@@ -40,7 +40,7 @@ class Local:
     @property
     def backward(self) -> float:
         """Largest error of the gradients, in roundings."""
-        return self._largest(lambda name: name.startswith("gradient:"))
+        return self._largest(tensors.of_gradient)
 
     def _largest(self, is_counted: Callable[[str], bool]) -> float:
         """Largest error of the tensors whose name counts, in roundings; 0 where there are none."""

@@ -89,7 +89,7 @@ def _blind_backward(case: TwinCase, seed: int) -> bool:
     """Whether the reference's own gradients exceed the budget, as without a scale in float16."""
     expected = kept.reference(case, seed).expected
     over = [name for name, truth in expected.items() if truth.own_needed > BUDGET]
-    return any(name.startswith("gradient:") for name in over)
+    return any(map(tensors.of_gradient, over))
 
 
 @dataclass

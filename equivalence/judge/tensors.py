@@ -106,6 +106,11 @@ def of_result(name: str) -> bool:
     return not name.startswith(("gradient:", "buffer:", "state:", "count:"))
 
 
+def of_gradient(name: str) -> bool:
+    """Whether the tensor is a gradient, of an input or of a parameter."""
+    return name.startswith("gradient:")
+
+
 def of_update(name: str) -> bool:
     """Whether the tensor is the update of a weight."""
     return name.startswith("update[")

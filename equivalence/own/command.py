@@ -64,6 +64,7 @@ def command(
     seed: int,
     by_layer: bool,
     settings: bool,
+    hidden_settings: bool,
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -81,6 +82,10 @@ def command(
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
     fields |= _pairing(pair, fields["rename"])
     if by_layer:
+        if hidden_settings:
+            raise DeclarationError(
+                "--hidden-settings runs the whole reference; leave out --by-layer"
+            )
         fields["by_layer"] = True
     if random:
         fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
@@ -100,7 +105,9 @@ def command(
             )
         with spread.joined(device):
             if spread.leads():
-                return _run(session, inputs, settings, write, json_file, html, repeat)
+                return _run(
+                    session, inputs, settings, hidden_settings, write, json_file, html, repeat
+                )
             return _follow(session, inputs, settings)
     except EquivalenceError as error:
         if cure := next((CURES[words] for words in CURES if words in str(error)), None):
@@ -124,6 +131,7 @@ def _run(
     session: Session,
     inputs: Sequence[str],
     settings: bool,
+    hidden_settings: bool,
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -134,7 +142,7 @@ def _run(
     if structure.problem and not settings:
         raise structure.problem
     _print(result.pair_lines(structure, session.twin))
-    verdicts = []
+    verdicts, samples = [], set()
     if not settings:
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
@@ -144,6 +152,10 @@ def _run(
         for verdict in session.verdicts():
             verdicts.append(verdict)
             _print([result.verdict_text(verdict, repeat)])
+            case = verdict.outcome.case
+            if hidden_settings and verdict.outcome.passed and case.sample_name not in samples:
+                samples.add(case.sample_name)
+                _print(session.hidden(case))
     outcomes = [verdict.outcome for verdict in verdicts]
     _print(result.closing(outcomes))
     if json_file is not None:

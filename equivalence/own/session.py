@@ -191,6 +191,12 @@ class Session:
         if waiting:
             raise errors[0]
 
+    def hidden(self, case: TwinCase) -> list[str]:
+        """The settings, and numbers in the reference's code, that a sample does not show."""
+        self.tell(f"looking for what {case.sample_name} does not show")
+        with _alone():
+            return settings.hidden(case, self.seed)
+
     def _check(self, case: TwinCase) -> Outcome:
         try:
             if not case.twin.by_layer:

@@ -76,7 +76,7 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
 
 
 def _hidden_settings(outcome: Outcome) -> list[str]:
-    """The lines that say which settings the sample of a twin's case does not show."""
+    """The lines that say what the sample of a twin's case does not show."""
     if outcome.judgement is None:
         return ["both sides raise, so that no setting shows"]
     if not environment.installed("torch"):

@@ -38,8 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--hidden-settings",
         action="store_true",
-        help="list, for each twin's case that passes, the settings that its sample does not show: "
-        "one run of the reference for each",
+        help="list, for each twin's case that passes, the settings and the numbers in the "
+        "reference's code that its sample does not show: one run of the reference for each",
     )
     group.addoption(
         "--example",

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
-from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.blame import MISTAKES, TRIED
@@ -51,7 +51,7 @@ class Gradients(Watched):
         lent: Mapping[str, Lent] | None = None,
     ):
         super().__init__(measurement, network, partners, expected.pulled_back, lent)
-        self.gradients = {n: t for n, t in expected.items() if n.startswith("gradient:")}
+        self.gradients = {n: t for n, t in expected.items() if tensors.of_gradient(n)}
         reference = self.quantities.recording
         self.groups = quantities(self.candidate, reference, self.found)
         self.of_value: dict[int, list[Quantity]] = {}
@@ -79,7 +79,7 @@ class Gradients(Watched):
             found, recording, trace = step
         return []
 
-    def _wrong(self, trace: Trace) -> set[str]:
+    def _wrong(self, trace: tensors.Trace) -> set[str]:
         """The gradients beyond the budget."""
         unit_roundoff = self.measurement.unit_roundoff
         return {
@@ -178,8 +178,8 @@ class Gradients(Watched):
         found: list[Departure],
         departures: Sequence[Departure],
         ends: Sequence[Departure],
-        trace: Trace,
-    ) -> tuple[list[Departure], Recording, Trace] | None:
+        trace: tensors.Trace,
+    ) -> tuple[list[Departure], Recording, tensors.Trace] | None:
         """A first departure that, put right, leaves fewer of them and brings no other."""
         before = {id(each.quantity) for each in departures}
         wrong = self._wrong(trace)

@@ -170,7 +170,7 @@ def _with_own(measurement: Measurement, expected: Truth) -> Truth:
         expected[name].dtype = WEIGHT_DTYPE if in_float32 else dtype
     _measure_own(expected, expected, own, measurement.unit_roundoff)
     for name, values in own.items():
-        if name.startswith("gradient:") and np.isfinite(values).all():
+        if tensors.of_gradient(name) and np.isfinite(values).all():
             _mark_noise(expected[name], values, measurement.unit_roundoff)
     return expected
 

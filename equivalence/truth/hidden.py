@@ -1,18 +1,24 @@
-"""Settings that a sample cannot show: the truth of the case with each of them changed.
+"""What a sample cannot show, settings and numbers in the code: the truth with each of them changed.
 
-One float64 run for each setting. A setting is hidden if its change moves no tensor beyond the
-budget: a candidate with that other value would pass, but for the comparison of settings.
+One float64 run for each. A setting is hidden if its change moves no tensor beyond the budget: a
+candidate with that other value would pass, but for the comparison of settings. A number in the
+code of a network is no setting, nothing compares it: `clamp(max=100)` where nothing is above 50.
 """
 
+import os
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from torch.optim import Optimizer
+from torch.overrides import TorchFunctionMode
 
+from equivalence.errors import of_engine
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
+from equivalence.sides.torch_network import Watch
 from equivalence.structure.settings import OPTIMIZER, STEP
 from equivalence.truth.measurement import Measurement
 
@@ -41,10 +47,24 @@ OTHERS: Mapping[str, Callable[[Any], Any]] = {
 """Mistakes that people make with each setting: value -> another one."""
 
 
-class Hidden(NamedTuple):
-    """A setting that a sample does not show.
+BOUNDS = (
+    *("clamp", "clamp_", "clip", "clip_", "clamp_min", "clamp_max", "masked_fill", "masked_fill_"),
+    *("full", "full_like", "gt", "ge", "lt", "le", "threshold", "hardtanh", "softplus", "where"),
+)
+"""Functions whose whole numbers are values, too; of others they are sizes, axes and exponents."""
 
-    path: the layer and the setting, in the reference's names.
+FINE, COARSE = 1e-2, 1e3
+"""A number in the code that is smaller or larger is taken for a guard, or for a stand-in of
+infinity, and changed tenfold; others are doubled."""
+
+LAYERS_OF_TORCH = ("torch.nn.modules", "torch.optim", "torch.amp", "torch.cuda.amp")
+"""Modules whose numbers are settings."""
+
+
+class Hidden(NamedTuple):
+    """A setting, or a number in the code, that a sample does not show.
+
+    path: the layer and the setting, in the reference's names; or the line and the function.
     value: its value, as text.
     other: the value that it was changed to, as text.
     moved: how far that moves the tensor that it moves most, in roundings.
@@ -91,10 +111,107 @@ def hidden(measurement: Measurement, expected: Mapping[str, Expected]) -> tuple[
     return found, len(changes)
 
 
-def _moved(measurement: Measurement, expected: Mapping[str, Expected]) -> float:
-    """How far the truth of a changed network is from the truth, in roundings."""
+def hidden_numbers(
+    measurement: Measurement, expected: Mapping[str, Expected]
+) -> tuple[list[Hidden], int]:
+    """The numbers in a reference's code that its sample does not show, and how many were tried.
+
+    expected: the truth of the case.
+    """
+    measurement.run(watch=(seen := Numbers()))
+    found = []
+    for number in seen.met:
+        other = other_number(number)
+        moved = _moved(measurement, expected, Numbers({number: other}))
+        if moved <= BUDGET:
+            found.append(Hidden(number.path, f"{number.value:g}", f"{other:g}", moved))
+    return found, len(seen.met)
+
+
+class Number(NamedTuple):
+    """A number that the code of a network gives to a function of PyTorch.
+
+    file, line: where the code is.
+    function: the name of the function.
+    argument: the place of the number among the arguments, or its keyword.
+    value: the number.
+    """
+
+    file: str
+    line: int
+    function: str
+    argument: int | str
+    value: float
+
+    @property
+    def path(self) -> str:
+        """The line and the function, such as `net.py:41 clamp max`."""
+        keyword = f" {self.argument}" if isinstance(self.argument, str) else ""
+        return f"{os.path.basename(self.file)}:{self.line} {self.function}{keyword}"
+
+
+class Numbers(TorchFunctionMode):
+    """A mode that notes the numbers in the code of a network, and puts others in their place.
+
+    met: all that were met, in order, each once.
+    """
+
+    def __init__(self, others: Mapping[Number, float] = types.MappingProxyType({})):
+        super().__init__()
+        self.others, self.met = others, {}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        given = {**dict(enumerate(args)), **kwargs}
+        name = getattr(func, "__name__", "").strip("_")
+        values = {key: value for key, value in given.items() if _is_value(name, value)}
+        if values and (line := _line_of_network()):
+            numbers = {key: Number(*line, name, key, value) for key, value in values.items()}
+            self.met |= dict.fromkeys(numbers.values())
+            given |= {key: self.others.get(each, each.value) for key, each in numbers.items()}
+            args = [given[i] for i in range(len(args))]
+            kwargs = {key: given[key] for key in kwargs}
+        return func(*args, **kwargs)
+
+
+def _is_value(function: str, argument: Any) -> bool:
+    """Whether an argument is a number that may be changed, no size and no axis."""
+    kinds = int | float if function in BOUNDS else float
+    usable = isinstance(argument, kinds) and not isinstance(argument, bool)
+    return usable and bool(argument) and bool(np.isfinite(argument))
+
+
+def _line_of_network() -> tuple[str, int] | None:
+    """The file and line of the network's code that calls; None where a layer of PyTorch does."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(LAYERS_OF_TORCH):
+            return None
+        if not (of_engine(frame.f_code.co_filename) or module.partition(".")[0] == "torch"):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def other_number(number: Number) -> float:
+    """Another value that people may give a number in the code."""
+    other = _other(str(number.argument), number.value)
+    if other != number.value:
+        return other
+    guard = not FINE <= abs(number.value) < COARSE
+    return type(number.value)(number.value * (10 if guard else 2))
+
+
+def _moved(
+    measurement: Measurement, expected: Mapping[str, Expected], watch: Watch | None = None
+) -> float:
+    """How far the truth of a changed network is from the truth, in roundings.
+
+    watch: what changes it, as a context around the run.
+    """
     try:
-        values = measurement.run()
+        values = measurement.run(watch=watch)
         return max(
             max(known.errors(values[name], measurement.unit_roundoff))
             for name, known in expected.items()

@@ -25,7 +25,7 @@ import numpy as np
 
 from equivalence.errors import SideError, blaming
 from equivalence.host import environment
-from equivalence.judge import excuses
+from equivalence.judge import excuses, tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET, CLOSE, rounding_of_sum
@@ -193,7 +193,7 @@ def _shares(
 
 def _of_gradients(expected: dict[Key, Expected]) -> dict[Key, Expected]:
     """Those parts that belong to gradients."""
-    return {key: part for key, part in expected.items() if key[0].startswith("gradient:")}
+    return {key: part for key, part in expected.items() if tensors.of_gradient(key[0])}
 
 
 def _enough(shares: Sequence[tuple[float, float]], tried: int, kind: type[Neighbour]) -> bool:

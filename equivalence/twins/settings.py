@@ -65,16 +65,24 @@ def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
 
 
 def hidden(case: TwinCase, seed: int) -> list[str]:
-    """The settings that the samples of a case do not show, in words. Raises TorchMissingError."""
-    lines: list[dict[str, str]] = []
-    tried = 0
+    """What the samples of a case do not show, in words: settings, and numbers in the code.
+
+    Raises TorchMissingError.
+    """
+    from equivalence.truth import hidden as search  # torch is there
+
+    searches = {"settings": search.hidden, "numbers in the code": search.hidden_numbers}
+    lines: list[str] = []
     with truths.using(None):  # a record does not hold whole tensors
+        measured = []
         for one in case.sizes:
             known = kept.reference(one, seed)
-            measurement = Drawn(one, seed).measurement(known.sample)
-            from equivalence.truth import hidden as search  # torch is there
-
-            found, tried = search.hidden(measurement, known.expected)
-            lines.append({each.path: str(each) for each in found})
-    shown = [line for path, line in lines[0].items() if all(path in other for other in lines)]
-    return [f"settings that the sample does not show: {len(shown)} of {tried}", *shown]
+            measured.append((Drawn(one, seed).measurement(known.sample), known.expected))
+        for what, searched in searches.items():
+            found, tried = zip(*(searched(*each) for each in measured), strict=True)
+            at_all = set.intersection(*({(h.path, h.value) for h in each} for each in found))
+            shown = [str(each) for each in found[0] if (each.path, each.value) in at_all]
+            if tried[-1] or what == "settings":
+                told = f"{what} that the sample does not show: {len(shown)} of {tried[-1]}"
+                lines += [told, *shown]
+    return lines

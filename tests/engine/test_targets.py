@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+import torch
 from torch import nn
 
 from equivalence.errors import DeclarationError
@@ -125,6 +126,11 @@ def test_what_builds_no_network_is_named(tmp_path, code, complaint):
         (nn.ReLU(), "MindSpore", "a network of PyTorch, where one of MindSpore is wanted"),
         ("text", "PyTorch", "returns a str, which is no network"),
         (nn.ReLU, "PyTorch", "returns the class ReLU itself"),
+        (
+            nn.ParameterList([torch.zeros(2, dtype=torch.complex64)]),
+            "PyTorch",
+            "the parameter 0 of 'm:a' is complex",
+        ),
     ],
 )
 def test_what_is_no_network_of_the_framework_is_refused(built, framework, complaint):

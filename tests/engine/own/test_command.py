@@ -96,6 +96,25 @@ def test_settings_alone_need_no_input_and_run_nothing(run):
     assert progress == ["... building both networks"]
 
 
+def test_what_the_inputs_do_not_show_is_listed_once_for_each_sample(run):
+    inputs = ["--input", "normal(2, 4)", "--phase", "eval", "--hidden-settings"]
+    code, lines, progress = run("nets:Bounded", "ports:Net", *inputs)
+    assert code == 0
+    assert "... looking for what Bounded-eval-float32 does not show" in progress
+    hidden = [line for line in lines if "not show" in line or "clamp" in line]
+    assert hidden == [
+        "settings that the sample does not show: 0 of 0",
+        "numbers in the code that the sample does not show: 1 of 1",
+        "nets.py:38 clamp max 100: 200 moves nothing",
+    ]
+
+
+def test_hidden_settings_are_not_looked_for_layer_by_layer(run):
+    code, _, errors = run(*NORMED, *QUICK, "--hidden-settings", "--by-layer")
+    assert code == 2
+    assert errors[-1].startswith("error: --hidden-settings runs the whole reference")
+
+
 def test_weights_that_do_not_pair_up_are_seen_with_the_settings(run):
     code, lines, _ = run("nets:Net", "ports:Renamed", "--settings")
     assert code == 1

@@ -35,6 +35,11 @@ class Normed(nn.Module):
         return self.fc(self.drop(self.norm(x)))
 
 
+class Bounded(Net):
+    def forward(self, x):
+        return super().forward(x.clamp(max=100))
+
+
 class Tabled(Net):
     def __init__(self):
         super().__init__()

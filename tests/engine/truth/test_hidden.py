@@ -1,16 +1,19 @@
-"""Settings that a sample does not show are found by changing each."""
+"""Settings, and numbers in the code, that a sample does not show are found by changing each."""
 
 from dataclasses import replace
 
 import pytest
+import torch
+from torch.nn import functional
 
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import TwinCase, cases
 from equivalence.host.isolation import isolated
 from equivalence.runs import kept
+from equivalence.truth.hidden import Number, Numbers, other_number
 from equivalence.twins import settings
 from tests.defects.twins import HIDDEN
-from tests.engine.parts.small import case
+from tests.engine.parts.small import PT, case
 
 TWINS = {twin.name: twin for twin in HIDDEN}
 
@@ -34,7 +37,9 @@ def first(name: str) -> TwinCase:
 def test_settings_that_no_tensor_shows_are_listed_with_both_values():
     told = hidden(first("norms_of_large_inputs"))
     assert told[0] == "settings that the sample does not show: 5 of 5"
-    assert told[-1] == "batch.momentum 0.1: 0.9 moves nothing"
+    assert told[5] == "batch.momentum 0.1: 0.9 moves nothing"
+    assert told[6] == "numbers in the code that the sample does not show: 2 of 2"
+    assert told[-1].startswith("hidden.py:25 add 1e-05: 0.0001 moves nothing by more than 0.")
     assert told[1].startswith("layer.eps 1e-05: 0.0001 moves nothing by more than 0.")
 
 
@@ -72,3 +77,34 @@ def test_a_setting_must_be_hidden_at_every_size():
         sizes=[{"N": 3}, {"N": 5}],
     )
     assert hidden(next(cases(twin, "cpu"))) == ["settings that the sample does not show: 0 of 1"]
+
+
+def test_numbers_in_the_code_that_no_tensor_shows_are_listed():
+    guarded = case(PT + "Guarded", "mindspore.mint.nn:Identity", normal(5, 4))
+    assert hidden(guarded) == [
+        "settings that the sample does not show: 0 of 1",
+        "numbers in the code that the sample does not show: 3 of 6",
+        "networks_pt.py:222 clamp max 100: 200 moves nothing",
+        "networks_pt.py:223 normalize eps 1e-12: 1e-11 moves nothing",
+        "networks_pt.py:224 clamp 1000: 10000 moves nothing",
+    ]
+
+
+def test_a_number_that_bites_is_not_listed():
+    guarded = case(PT + "Guarded", "mindspore.mint.nn:Identity", normal(5, 4, shift=6.0))
+    assert "numbers in the code that the sample does not show: 2 of 6" in hidden(guarded)
+
+
+def test_sizes_axes_and_zeros_are_no_numbers():
+    with Numbers() as numbers:
+        values = torch.ones(3, 4).sum(1).reshape(3, 1) * 2
+        functional.relu(values.clamp(min=0)).masked_fill(values > 1, -torch.inf)
+        torch.full((3,), 1e10)
+    assert [each.path.partition(" ")[2] for each in numbers.met] == ["gt", "full"]
+
+
+def test_a_guard_is_changed_tenfold_and_others_are_doubled():
+    values = -1e9, -0.5, 1e-10, 3
+    numbers = [Number("net.py", 1, "clamp", 1, value) for value in values]
+    assert list(map(other_number, numbers)) == pytest.approx([-1e10, -1.0, 1e-9, 6])
+    assert other_number(Number("net.py", 1, "dropout", "p", 0.1)) == 0.3
