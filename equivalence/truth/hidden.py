@@ -48,8 +48,8 @@ OTHERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 BOUNDS = (
-    *("clamp", "clamp_", "clip", "clip_", "clamp_min", "clamp_max", "masked_fill", "masked_fill_"),
-    *("full", "full_like", "gt", "ge", "lt", "le", "threshold", "hardtanh", "softplus", "where"),
+    *("clamp", "clip", "clamp_min", "clamp_max", "threshold", "hardtanh", "softplus"),
+    *("masked_fill", "full", "full_like", "where", "gt", "ge", "lt", "le"),
 )
 """Functions whose whole numbers are values, too; of others they are sizes, axes and exponents."""
 
@@ -165,8 +165,13 @@ class Numbers(TorchFunctionMode):
         given = {**dict(enumerate(args)), **kwargs}
         name = getattr(func, "__name__", "").strip("_")
         values = {key: value for key, value in given.items() if _is_value(name, value)}
-        if values and (line := _line_of_network()):
-            numbers = {key: Number(*line, name, key, value) for key, value in values.items()}
+        if values and (frame := _frame_of_network()):
+            line, settings = (frame.f_code.co_filename, frame.f_lineno), _settings_at(frame)
+            numbers = {
+                key: Number(*line, name, key, value)
+                for key, value in values.items()
+                if value not in settings
+            }
             self.met |= dict.fromkeys(numbers.values())
             given |= {key: self.others.get(each, each.value) for key, each in numbers.items()}
             args = [given[i] for i in range(len(args))]
@@ -181,17 +186,24 @@ def _is_value(function: str, argument: Any) -> bool:
     return usable and bool(argument) and bool(np.isfinite(argument))
 
 
-def _line_of_network() -> tuple[str, int] | None:
-    """The file and line of the network's code that calls; None where a layer of PyTorch does."""
+def _frame_of_network() -> types.FrameType | None:
+    """The frame of the network's code that calls; None where a layer of PyTorch does."""
     frame = sys._getframe(2)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if module.startswith(LAYERS_OF_TORCH):
             return None
         if not (of_engine(frame.f_code.co_filename) or module.partition(".")[0] == "torch"):
-            return frame.f_code.co_filename, frame.f_lineno
+            return frame
         frame = frame.f_back
     return None
+
+
+def _settings_at(frame: types.FrameType) -> list[Any]:
+    """The values of the settings that the layer of a frame holds, which `hidden` tries."""
+    held = getattr(frame.f_locals.get("self"), "__dict__", {})
+    numbers = {n: v for n, v in held.items() if type(v) in (int, float)}
+    return [value for name, value in numbers.items() if _other(name, value) != value]
 
 
 def other_number(number: Number) -> float:

@@ -38,8 +38,9 @@ def test_settings_that_no_tensor_shows_are_listed_with_both_values():
     told = hidden(first("norms_of_large_inputs"))
     assert told[0] == "settings that the sample does not show: 5 of 5"
     assert told[5] == "batch.momentum 0.1: 0.9 moves nothing"
-    assert told[6] == "numbers in the code that the sample does not show: 2 of 2"
-    assert told[-1].startswith("hidden.py:25 add 1e-05: 0.0001 moves nothing by more than 0.")
+    # The epsilon that the code of RMSNorm adds is a setting.
+    assert told[6] == "numbers in the code that the sample does not show: 1 of 1"
+    assert told[7].startswith("hidden.py:46 mul 1000: 10000 moves nothing by more than ")
     assert told[1].startswith("layer.eps 1e-05: 0.0001 moves nothing by more than 0.")
 
 
