@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 
 KEEPS = (
     "the first call of the candidate is right; this one, after a call with other values, is not: "
-    "the candidate keeps state from one call to the next"
+    "{} keeps state from one call to the next"
 )
+KEEPERS = {
+    "pynative": "the candidate",
+    "graph": "the candidate, or the graph that MindSpore compiles of it,",
+}
+"""Execution -> what may keep state. In a graph, some of MindSpore's own kernels do."""
 
 
 def prepare(
@@ -53,4 +58,5 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
         outputs = known.expected.pulled_back
         raw = first.run(known.sample, comparison.partners, case.phase, outputs)
     right = drawn.judge(known.expected, known.expected.replace_undecided(raw))
-    return replace(comparison, note=KEEPS) if right.equal else comparison
+    note = KEEPS.format(KEEPERS[case.execution])
+    return replace(comparison, note=note) if right.equal else comparison

@@ -11,6 +11,7 @@ from tests.engine.parts.small import case
 
 REFERENCE = "pt_reference.random_layers:Residual"
 WRONG = "tests.defects.random_candidates:"
+HERE = "tests.engine.twins.test_second_call:"
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +32,17 @@ def residual(candidate: str, **options):
 def test_state_between_calls_is_seen_and_said(name, monkeypatch):
     outcome = check(residual(WRONG + name), 0)
     assert not outcome.passed
-    assert outcome.note == second_call.KEEPS
+    assert outcome.note.endswith(": the candidate keeps state from one call to the next")
     monkeypatch.setattr(second_call, "prepare", lambda *_: None)
     assert check(residual(WRONG + name), 0).passed
+
+
+def test_a_graph_that_keeps_state_is_said_to():
+    padded = HERE + "reference_padded", HERE + "padded", normal(2, 4)
+    assert check(case(*padded), 0).passed
+    outcome = check(case(*padded, execution="graph"), 0)
+    assert not outcome.passed
+    assert "or the graph that MindSpore compiles of it, keeps state" in outcome.note
 
 
 @pytest.mark.parametrize("execution", ["pynative", "graph"])
@@ -46,8 +55,7 @@ def test_a_candidate_without_state_passes(execution):
 def test_what_is_wrong_in_every_call_keeps_no_state():
     outcome = check(residual("ms_models.random_layers:Residual", config={"p": 0.2}), 0)
     assert outcome.passed
-    wrong = "tests.engine.twins.test_second_call:doubled"
-    outcome = check(residual(wrong), 0)
+    outcome = check(residual(HERE + "doubled"), 0)
     assert not outcome.passed
     assert outcome.note is None
 
@@ -57,3 +65,17 @@ def doubled():
     from tests.engine.parts.doubled import Doubled
 
     return Doubled()
+
+
+def reference_padded():
+    """N,C -> N,C+2."""
+    from torch.nn import functional
+
+    return lambda x: functional.pad(2 * x, (0, 2))
+
+
+def padded():
+    """The same; its gradient in a graph is right in the first call only."""
+    from tests.engine.parts.doubled import Padded
+
+    return Padded()
