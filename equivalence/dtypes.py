@@ -48,3 +48,14 @@ def marked(values: np.ndarray) -> np.ndarray:
 def plain(values: np.ndarray) -> np.ndarray:
     """The same values without the mark."""
     return values.view(np.float32) if name(values.dtype) == "bfloat16" else values
+
+
+def paired(values: np.ndarray) -> np.ndarray:
+    """Complex numbers as two real ones each, along a last axis; other values as they are.
+
+    >>> paired(np.array([1 + 2j])).tolist()
+    [[1.0, 2.0]]
+    """
+    if values.dtype.kind != "c":
+        return values
+    return np.stack([values.real, values.imag], axis=-1)

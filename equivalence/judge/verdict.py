@@ -244,8 +244,6 @@ def _tensor(
 ) -> TensorVerdict:
     """The verdict on a tensor whose shape and dtype are right."""
     truth = tensor.truth
-    if truth.dtype.kind == "c":
-        return TensorVerdict(name, budget, problem="complex tensors cannot be compared yet")
     if truth.dtype.kind != "f":
         return _exact(name, tensor, got, budget)
     if tensor.sketch:

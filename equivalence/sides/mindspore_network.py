@@ -14,6 +14,7 @@ import numpy as np
 from mindspore import nn
 from mindspore.common.api import _pynative_executor
 
+from equivalence import dtypes
 from equivalence.errors import DeclarationError, WeightError, without_torch
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
@@ -366,7 +367,7 @@ class MindSporeNetwork:
         for name, out in named(result).items():
             is_tensor = isinstance(out, ms.Tensor)
             values = array(out) if is_tensor else tensors.constant("candidate", name, out)
-            trace[tensors.output(name)] = values
+            trace[tensors.output(name)] = dtypes.paired(values)
         arrays = [array(gradient) for gradient in flatten(gradients)]
         trace |= zip(names, arrays, strict=False)
         of_weights = dict(zip(trained, arrays[len(names) :], strict=backward))

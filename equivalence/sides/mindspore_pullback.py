@@ -13,7 +13,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import nn, ops
 
-from equivalence import nesting
+from equivalence import dtypes, nesting
 from equivalence.errors import EquivalenceError
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_arrays import array
@@ -81,7 +81,7 @@ class Pullback(nn.Cell):
         leaves = flatten(outputs)
         places = find(paths(outputs, ()), self.outputs)
         for number in range(len(leaves)):
-            output, place = leaves[number], places[number]
+            output, place = as_pairs(leaves[number]), places[number]
             # The judge reports an output that is missing or has a wrong shape.
             floating = isinstance(output, ms.Tensor) and output.dtype in FLOATS
             if floating and place >= 0 and output.shape == cotangents[place].shape:
@@ -281,6 +281,13 @@ def numbered(outputs: Any) -> bool:
     return right
 
 
+def as_pairs(value: Any) -> Any:
+    """A complex tensor as pairs of real numbers, along a last axis; anything else as it is."""
+    if isinstance(value, ms.Tensor) and value.dtype in (ms.complex64, ms.complex128):
+        return ops.stack((ops.real(value), ops.imag(value)), -1)
+    return value
+
+
 def kept(leaves: tuple) -> tuple:
     """The leaves that are not None, which is no output of a graph."""
     found = ()
@@ -315,7 +322,7 @@ def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[No
             outputs_of[path, call] = list(leaves)
             for name, out in leaves.items():
                 if isinstance(out, ms.Tensor):
-                    sink(Site(path, call, "output", name), array(out))
+                    sink(Site(path, call, "output", name), dtypes.paired(array(out)))
 
         return hook
 
@@ -342,6 +349,6 @@ def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[No
         call = reached[path] - 1
         for name, gradient in zip(outputs_of[path, call], gradients, strict=False):
             if gradient is not None:
-                sink(Site(path, call, "cotangent", name), gradient)
+                sink(Site(path, call, "cotangent", name), dtypes.paired(gradient))
         reached[path] -= 1
         calls[path] -= 1

@@ -5,6 +5,7 @@ masks, tables and indices, and how rounding moves them and the tables of a forwa
 import contextlib
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -335,7 +336,14 @@ def _perturbed(sample: Sample, name: str, values: torch.Tensor) -> torch.Tensor:
 
 def _array(values: torch.Tensor) -> np.ndarray:
     """The values as a NumPy array; each complex number as two, along a last axis."""
-    return numbers(torch.view_as_real(values) if values.is_complex() else values)
+    return numbers(as_pairs(values))
+
+
+def as_pairs(value: Any) -> Any:
+    """A complex tensor as pairs of real numbers, along a last axis; anything else as it is."""
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        return torch.view_as_real(value.resolve_conj())
+    return value
 
 
 def numbers(values: torch.Tensor) -> np.ndarray:

@@ -20,7 +20,7 @@ from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.torch_constants import Constants, RoundConstants, numbers
+from equivalence.sides.torch_constants import Constants, RoundConstants, as_pairs, numbers
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
     Widened,
@@ -149,9 +149,8 @@ class TorchNetwork:
     def observed(self, sink: Sink, called: Called | None = None) -> Iterator[None]:
         """A context in which `sink` gets the outputs and cotangents of every layer.
 
-        called: gets the layer, the number of the call, its arguments, the arrays among them and the
-        positions of those that gradients flow to; not for a call with anything but tensors, None,
-        numbers and texts, in tuples, lists and dicts.
+        called: gets the layer, the number of the call, its arguments, their arrays, the places of
+        those that gradients flow to; for calls with real tensors, None, numbers and texts alone.
 
         Keywords that are None, True or False are left out: switches such as those of attention.
         Where a layer is compared alone, both sides run it without them.
@@ -166,7 +165,8 @@ class TorchNetwork:
                 found = [leaf for _, leaf in nesting.leaves((args, kwargs))]
                 arrays = [leaf for leaf in found if isinstance(leaf, torch.Tensor)]
                 passed = torch.Tensor | bool | int | float | str | None
-                if called and arrays and all(isinstance(leaf, passed) for leaf in found):
+                alone = not any(leaf.is_complex() for leaf in arrays)
+                if called and arrays and alone and all(isinstance(x, passed) for x in found):
                     flowing = [i for i, leaf in enumerate(arrays) if leaf.requires_grad]
                     values = list(map(_array, arrays))
                     called(path, call, _arguments(args, kwargs), values, flowing)
@@ -222,6 +222,7 @@ class TorchNetwork:
         ):
             arguments, keywords = sample.arguments.filled(inputs)
             outputs = nesting.named(self.module(*arguments, **keywords))
+            outputs = {name: as_pairs(out) for name, out in outputs.items()}
             gradients = self._gradients(sample, inputs, outputs)
         # Copies, because an output may be a weight, and the next run loads other values into it.
         trace: Trace = {
@@ -396,4 +397,4 @@ def beside(place: Place) -> torch.device:
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
     """A copy as a NumPy array."""
-    return numbers(tensor).copy()
+    return numbers(as_pairs(tensor)).copy()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.declare.renames import JOIN, Term, has_run, is_plain, terms
 from equivalence.structure.complaints import Complaints, nearest
 from equivalence.structure.rearranged import A_PART, Rearrangement, rearrangement
@@ -131,8 +132,8 @@ class Partners(dict[str, str]):
 
 
 def comparable(values: np.ndarray) -> np.ndarray:
-    """A constant as both sides compare it: all integers in one width."""
-    return values.astype(np.int64) if values.dtype.kind in "iu" else values
+    """A constant as both sides compare it: all integers in one width, complex numbers as pairs."""
+    return values.astype(np.int64) if values.dtype.kind in "iu" else dtypes.paired(values)
 
 
 def renamed(path: str, rename: Mapping[str, str]) -> str:

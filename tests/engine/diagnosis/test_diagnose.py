@@ -227,3 +227,11 @@ def test_what_is_off_by_little_is_to_blame_only_where_nothing_is_off_by_more():
 def test_a_gradient_that_a_layer_does_not_give_within_the_network_blames_no_layer():
     weighted = case(PT + "Weighted", MS + "Weighted", normal(3, 4), normal(3, 4).constant())
     assert blamed(diagnose(weighted, 0)) == [""]
+
+
+@pytest.mark.parametrize(("port", "culprit"), [("conjugate", "waves"), ("louder", "signal")])
+def test_of_layers_that_hand_complex_numbers_on_the_wrong_one_is_to_blame(port, culprit):
+    waves = "tests.engine.parts.waves_{}:"
+    reference, candidate = waves.format("pt") + "Filter", waves.format("ms") + port
+    found = diagnose(case(reference, candidate, normal(2, 8)), 0)
+    assert blamed(found)[0] == culprit

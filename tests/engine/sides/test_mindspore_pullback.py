@@ -39,9 +39,17 @@ def problems(reference, candidate, execution):
 
 
 @pytest.mark.parametrize("execution", BOTH)
-@pytest.mark.parametrize("what", ["dict", "none", "none in a dict", "numbers", "loss"])
+@pytest.mark.parametrize("what", ["dict", "none", "none in a dict", "numbers", "loss", "complex"])
 def test_the_same_structure_is_equal(what, execution):
     assert problems(what, what, execution) == {}
+
+
+@pytest.mark.parametrize("execution", BOTH)
+def test_a_complex_output_is_compared_as_pairs_of_real_numbers(execution):
+    judgement = compared("complex", "conjugate", execution).judgement
+    worst = judgement.verdicts[0]
+    assert (worst.name, worst.problem, worst.index[-1]) == ("output.0", None, 1)
+    assert {"gradient:input[0]", "gradient:dense.weight"} <= {v.name for v in judgement.differing}
 
 
 @pytest.mark.parametrize("what", ["dataclass", "named tuple", "ordered"])
