@@ -87,7 +87,7 @@ OPTIMISERS = (
         inputs=EVEN,
         differs=Difference(
             "without groups an optimiser of mindspore.nn decays neither gamma nor beta",
-            {"update[*]:norm.*": 1.0} | dict.fromkeys(LATER_LOSSES, 0.0012),
+            {"update[*]:norm.*": 1.0} | dict.fromkeys(LATER_LOSSES, 0.003),
         ),
         **ONCE,
     ),
