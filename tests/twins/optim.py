@@ -113,7 +113,7 @@ OPTIMISERS = (
         inputs=UNEVEN,
         differs=Difference(
             "nn.AdamWeightDecay does not correct the bias of the moments",
-            {"update[1]:*": 0.4, "update[10]:*": 0.7} | dict.fromkeys(LATER_LOSSES, 0.4),
+            {"update[1]:*": 0.4, "update[10]:*": 0.8} | dict.fromkeys(LATER_LOSSES, 0.4),
         ),
         **ONCE,
     ),
