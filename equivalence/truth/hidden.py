@@ -46,7 +46,6 @@ OTHERS: Mapping[str, Callable[[Any], Any]] = {
 }
 """Mistakes that people make with each setting: value -> another one."""
 
-
 BOUNDS = (
     *("clamp", "clip", "clamp_min", "clamp_max", "threshold", "hardtanh", "softplus"),
     *("masked_fill", "full", "full_like", "where", "gt", "ge", "lt", "le"),

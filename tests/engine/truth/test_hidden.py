@@ -16,6 +16,7 @@ from tests.defects.twins import HIDDEN
 from tests.engine.parts.small import PT, case
 
 TWINS = {twin.name: twin for twin in HIDDEN}
+HERE = "tests.engine.truth.test_hidden:"
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +97,13 @@ def test_a_number_that_bites_is_not_listed():
     assert "numbers in the code that the sample does not show: 2 of 6" in hidden(guarded)
 
 
+def test_a_number_without_which_a_gradient_is_nan_is_not_listed():
+    rooted = case(HERE + "rooted", "mindspore.mint.nn:Identity", normal(5, 4))
+    _, told, *lines = hidden(rooted)
+    assert told == "numbers in the code that the sample does not show: 2 of 3"
+    assert not any("sub 0.5" in line for line in lines)
+
+
 def test_sizes_axes_and_zeros_are_no_numbers():
     with Numbers() as numbers:
         values = torch.ones(3, 4).sum(1).reshape(3, 1) * 2
@@ -109,3 +117,8 @@ def test_a_guard_is_changed_tenfold_and_others_are_doubled():
     numbers = [Number("net.py", 1, "clamp", 1, value) for value in values]
     assert list(map(other_number, numbers)) == pytest.approx([-1e10, -1.0, 1e-9, 6])
     assert other_number(Number("net.py", 1, "dropout", "p", 0.1)) == 0.3
+
+
+def rooted():
+    """The input; of the other branch the gradient is NaN where 1 is taken off in place of 0.5."""
+    return lambda x: torch.where(x.abs() < 100, x, (x * 0 - 0.5 + 1.0).sqrt())
