@@ -288,7 +288,7 @@ DOORS = {
         "initials/compare.py": 1,
     },
     "makes a TensorVerdict": {
-        "judge/verdict.py": 8,
+        "judge/verdict.py": 7,
         "initials/compare.py": 1,
         "runs/pinned.py": 2,  # of each random layer, which is no tensor
         "bylayer/compare.py": 1,  # refuses a layer that is not called as in the reference
