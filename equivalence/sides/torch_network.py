@@ -165,8 +165,8 @@ class TorchNetwork:
                 found = [leaf for _, leaf in nesting.leaves((args, kwargs))]
                 arrays = [leaf for leaf in found if isinstance(leaf, torch.Tensor)]
                 passed = torch.Tensor | bool | int | float | str | None
-                alone = not any(leaf.is_complex() for leaf in arrays)
-                if called and arrays and alone and all(isinstance(x, passed) for x in found):
+                real = not any(leaf.is_complex() for leaf in arrays)
+                if called and arrays and real and all(isinstance(x, passed) for x in found):
                     flowing = [i for i, leaf in enumerate(arrays) if leaf.requires_grad]
                     values = list(map(_array, arrays))
                     called(path, call, _arguments(args, kwargs), values, flowing)

@@ -9,6 +9,7 @@ from torch.autograd.graph import Node
 from torch.backends import cuda
 
 from equivalence import nesting
+from equivalence.sides.torch_constants import as_pairs
 from equivalence.statements.calls import Code, Place, Recording, Spot
 from equivalence.uncompiled import Uncompiled
 
@@ -130,7 +131,4 @@ def _place(tensor: torch.Tensor) -> Place:
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
-    tensor = tensor.detach()
-    if tensor.is_complex():
-        tensor = torch.view_as_real(tensor.resolve_conj())
-    return tensor.cpu().resolve_neg().numpy()
+    return as_pairs(tensor.detach()).cpu().resolve_neg().numpy()

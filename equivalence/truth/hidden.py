@@ -211,7 +211,7 @@ def other_number(number: Number) -> float:
     if other != number.value:
         return other
     guard = not FINE <= abs(number.value) < COARSE
-    return type(number.value)(number.value * (10 if guard else 2))
+    return number.value * (10 if guard else 2)
 
 
 def _moved(

@@ -32,7 +32,7 @@ def residual(candidate: str, **options):
 def test_state_between_calls_is_seen_and_said(name, monkeypatch):
     outcome = check(residual(WRONG + name), 0)
     assert not outcome.passed
-    assert outcome.note.endswith(": the candidate keeps state from one call to the next")
+    assert outcome.note == second_call.KEEPS.format("the candidate")
     monkeypatch.setattr(second_call, "prepare", lambda *_: None)
     assert check(residual(WRONG + name), 0).passed
 
@@ -42,7 +42,8 @@ def test_a_graph_that_keeps_state_is_said_to():
     assert check(case(*padded), 0).passed
     outcome = check(case(*padded, execution="graph"), 0)
     assert not outcome.passed
-    assert "or the graph that MindSpore compiles of it, keeps state" in outcome.note
+    graph = "the candidate, or the graph that MindSpore compiles of it,"
+    assert outcome.note == second_call.KEEPS.format(graph)
 
 
 @pytest.mark.parametrize("execution", ["pynative", "graph"])
