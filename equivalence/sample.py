@@ -185,10 +185,6 @@ class Sample:
         """A buffer that keeps what its constructor made: here, just these values."""
         return values
 
-    def updated(self, _update: int, _index: int, values: np.ndarray) -> np.ndarray:
-        """The value that a weight gets after an update: here, just what the optimizer computed."""
-        return values
-
     def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
         """The cotangent of an output, by its name: N(0, 1), never all ones."""
         return self._round(self.stream("cotangent", output).standard_normal(shape))
@@ -196,8 +192,6 @@ class Sample:
 
 class Perturbed:
     """A sample in float64 with every value multiplied by 1 + u or 1 - u, chosen by a coin toss.
-
-    The weights of a training are multiplied so again after each update.
 
     sample: the sample to perturb.
     probe: the number of this perturbation; each number has its own coin tosses.
@@ -249,67 +243,6 @@ class Perturbed:
     def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
         """The perturbed cotangent of an output, by its name."""
         return self._perturb(self.sample.cotangent(output, shape), "cotangent", output)
-
-    def updated(self, update: int, index: int, values: np.ndarray) -> np.ndarray:
-        """Weight number `index` after an update, perturbed: storing it rounds it once more."""
-        return self._perturb(values, "update", update, index)
-
-
-NEIGHBOUR_DISTANCE = 2.0**-7
-"""The relative distance of neighbouring samples: far enough that every value is rounded anew, near
-enough that the same terms cancel."""
-
-
-class Neighbour(Perturbed):
-    """A sample nearby, which both sides can run: its values have the case's dtype.
-
-    Nothing is perturbed after an update, and updates are measured from its own weights.
-
-    sample: the sample that it is near to. number: each number gives another neighbour.
-    distance: its relative distance. shifts: constants added to its weights, as for `Sample`.
-    """
-
-    def __init__(self, sample: Sample, number: int, distance: float = NEIGHBOUR_DISTANCE):
-        super().__init__(sample, number, distance)
-        self.dtype, self.given = sample.dtype, {}
-        self.shifts: dict[str, np.ndarray] = {}
-
-    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The neighbour's weight, and what was added to it."""
-        values, shift = super().weight(name, shape), self.shifts.get(name)
-        return values if shift is None else dtypes.rounded(values + shift, self.dtype)
-
-    def initial(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The neighbour's own weight."""
-        return self.weight(name, shape)
-
-    def updated(self, _update: int, _index: int, values: np.ndarray) -> np.ndarray:
-        """The value that the optimizer computed."""
-        return values
-
-    rounding = None
-
-    def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
-        return dtypes.rounded(super()._perturb(values, *parts), dtypes.name(values.dtype))
-
-
-class OtherCotangents(Neighbour):
-    """A neighbour that differs in its cotangents alone.
-
-    Both sides run forward as at the sample itself, bit for bit, and take the same branches.
-    """
-
-    def inputs(self, step: int = 1) -> list[np.ndarray]:
-        """The sample's own inputs."""
-        return self.sample.inputs(step)
-
-    def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The sample's own weight."""
-        return self.sample.weight(name, shape)
-
-    def constant(self, _name: str, values: np.ndarray) -> np.ndarray:
-        """The sample's own buffer."""
-        return values
 
 
 def _later(step: int) -> tuple[object, ...]:

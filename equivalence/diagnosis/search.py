@@ -13,7 +13,7 @@ from equivalence.diagnosis.found import LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
 from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
-from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
@@ -32,6 +32,11 @@ CALLS = 3
 
 PATIENCE = 120.0
 """Processor seconds after which no more layers are fed: a report must come before a timeout."""
+
+
+LITTLE = 4.0
+"""Budgets. A layer that is off by no more than this many is not named beside others that are off
+by more."""
 
 
 class Search:
@@ -142,14 +147,11 @@ class Search:
         return self.blame(path) if self.wrong(path) else []
 
     def clear(self, culprits: list[str]) -> list[str]:
-        """Without those that are off by little, if others are off by more or have other settings.
-
-        Few runs underestimate the sensitivity of some layers; a case is then judged once more.
-        """
+        """Without those that are off by little, if others are not, or have other settings."""
 
         def little(path: str) -> bool:
             sides = self.theirs[path], self.ours[self.pairs[path]]
-            near = self.local(path).judgement.needed <= CLOSE * BUDGET
+            near = self.local(path).judgement.needed <= LITTLE * BUDGET
             return near and not differences(*(layer.settings for layer in sides))
 
         return [path for path in culprits if not little(path)] or culprits
@@ -279,7 +281,7 @@ class Search:
         judgement = judge(expected, trace, self.unit_roundoff, replaceable=True)
         if judgement.ill_posed:  # by itself, a layer is judged by the tensors that can tell
             self.unfed[path] = judgement.ill_posed
-            blind = {v.name for v in judgement.verdicts if v.reach >= 1.0 or _like_reference(v)}
+            blind = {v.name for v in judgement.verdicts if v.undecidable or _like_reference(v)}
             expected = Truth({n: tensor for n, tensor in expected.items() if n not in blind})
             trace = {name: got for name, got in trace.items() if name not in blind}
             if not expected:
@@ -352,4 +354,4 @@ def local_names(
 
 def _like_reference(verdict: TensorVerdict) -> bool:
     """Whether a tensor is no farther from the truth than the reference's own run, or hardly."""
-    return BUDGET < verdict.own_error >= verdict.needed / CLOSE
+    return BUDGET < verdict.own_error >= verdict.needed / LITTLE

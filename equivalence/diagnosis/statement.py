@@ -12,7 +12,7 @@ from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
 from equivalence.judge import tensors
-from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
@@ -156,7 +156,7 @@ class _Fed:
             {n: trace[n].astype(t.dtype) for n, t in expected.items() if n in trace},
             self.measurement.unit_roundoff,
         )
-        off = [v.name for v in judgement.differing if v.needed > CLOSE * BUDGET]
+        off = [v.name for v in judgement.differing if not v.equal]
         self.forward = any(name.startswith("output.") for name in off)
         # The other branch of a kink gives other gradients, and is right.
         return self.forward or (bool(off) and not self.search.whole.expected.near)

@@ -31,38 +31,16 @@ UNDERFLOW = Excuse(
     "an element below the smallest normal number of float32 that counts as zero",
     "adds 2^-126 to one rounding of each tensor",
 )
-ROUNDING_OF_RESULTS = Excuse(
-    "rounding_of_results",
-    "the rounding of terms that cancel, which rounding of inputs and weights does not show",
-    "only where the reference's own run needs half of the budget, or an operator is off by at "
-    "most 4 budgets",
-)
 UNDECIDED_UPDATES = Excuse(
     "undecided_updates",
     "an element of an update whose gradient is zero within its rounding",
     "within the range between both signs, and at most half of a tensor",
-)
-COARSE_MODE = Excuse(
-    "coarse_mode",
-    "a tensor in which zeros would pass, in a mode that multiplies in fewer bits than the dtype",
-    "never all tensors of a case; and a declared difference that does not show in such a mode",
-)
-CLOSER_SENSITIVITIES = Excuse(
-    "closer_sensitivities",
-    "an error that the sensitivity of 16 perturbed runs explains, and that of 3 or 8 does not",
-    "an error of at most 4 budgets, of 16 in a training",
 )
 JUMP = Excuse(
     "jump",
     "the gradient of a single operator between two sides of a kink; the example counts for nothing",
     "only gradients that jump within 16 roundings of the inputs, by at least half of the error; "
     "with `chance`, one example in 6 of an exploration",
-)
-CHANCE = Excuse(
-    "chance",
-    "a loss of digits that the reference shows for inputs nearby; the example counts for nothing",
-    "an error of at most 4 times the reference's own, which is over the budget there, too; "
-    "with `jump`, one example in 6 of an exploration",
 )
 INACCURATE_KERNEL = Excuse(
     "inaccurate_kernel",
@@ -73,11 +51,6 @@ BRANCH_FLIPS = Excuse(
     "branch_flips",
     "what other branches at activations within rounding of their kinks, or of a step, change",
     "whole flips only, at most 64, each named",
-)
-ACCUMULATION = Excuse(
-    "accumulation",
-    "the rounding of long sums, which is another one at every neighbouring sample",
-    "at most 4 budgets, 2 √n for n terms, or 4 times the reference's own error",
 )
 DECLARED_DIFFERENCE = Excuse(
     "declared_difference",
@@ -97,18 +70,13 @@ LIMIT = Excuse(
 
 EXCUSES = (
     UNDERFLOW,
-    ROUNDING_OF_RESULTS,
     UNDECIDED_UPDATES,
-    COARSE_MODE,
-    CLOSER_SENSITIVITIES,
     JUMP,
-    CHANCE,
     INACCURATE_KERNEL,
     BRANCH_FLIPS,
-    ACCUMULATION,
     DECLARED_DIFFERENCE,
     DECLARED_SETTING,
     LIMIT,
 )
-"""All excuses, in the order in which they apply. The first five apply to every case, the others to
+"""All excuses, in the order in which they apply. The first two apply to every case, the others to
 some kinds of cases only."""

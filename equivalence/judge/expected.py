@@ -30,11 +30,8 @@ class Expected:
     own_worst: the error of the reference's own run by the maximum norm, in roundings.
     undefined: the number of elements that a perturbed run makes NaN or infinite, where the truth is
         finite; how far rounding moves these is not known.
-    cancelled: whether the truth is only what remains of terms that cancel; zeros are then right.
     sketch: how a large tensor is sketched; None for a tensor that is kept whole. With a sketch,
         the truth and all figures are the sketch's.
-    unrounded: the same tensor with the sensitivity to inputs and weights alone; None where the
-        sensitivity does not include the rounding of results.
     faint: its elements far below the peak, which are judged once more by themselves; None where
         there are none, and for a sketch. It follows when `replace` gives another truth.
     """
@@ -45,9 +42,7 @@ class Expected:
     spread_peak: float = 0.0
     own_error: float = 0.0
     own_worst: float = 0.0
-    cancelled: bool = False
     sketch: Sketch | None = None
-    unrounded: "Expected | None" = field(default=None, compare=False, repr=False)
     faint: "Faint | None" = field(default=None, compare=False, repr=False)
     undefined: int = 0
 
@@ -120,6 +115,12 @@ class Expected:
         parts = (self.spread, size.scale), (self.spread_peak, size.peak)
         return min(one_rounding(part, of, unit_roundoff) / of if of else 0.0 for part, of in parts)
 
+    def undecidable(self, unit_roundoff: float) -> bool:
+        """Whether the budget reaches as far as zero, so that zeros would pass."""
+        return (
+            self.truth.dtype.kind == "f" and BUDGET * self.share(self.norms, unit_roundoff) >= 1.0
+        )
+
     def own_share(self, unit_roundoff: float) -> float:
         """The error of the reference's own run relative to the truth; infinite for integers."""
         if math.isinf(self.own_needed):
@@ -133,15 +134,6 @@ class Expected:
             part.spread = max(part.spread, change.norm)
             part.spread_peak = max(part.spread_peak, change.largest)
             part.undefined = max(part.undefined, change.mismatched)
-
-    def widen_by_rounding(self, rounded: "Expected") -> None:
-        """Raise the sensitivity to that of `rounded`, whose runs round every result.
-
-        The first call keeps the former sensitivity as `unrounded`.
-        """
-        self.unrounded = self.unrounded or replace(self, faint=None)
-        self.spread = max(self.spread, rounded.spread)
-        self.spread_peak = max(self.spread_peak, rounded.spread_peak)
 
     def errors(self, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
         """The errors of a run's values by the Euclidean and the maximum norm, in roundings.

@@ -4,67 +4,72 @@ from collections.abc import Mapping, Sequence
 
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET
 
 HALF = 0.5
 """An error relative to the truth. A run that is off by so much is no result, however it rounds."""
 
 
-def zeros_pass(name: str, budget: float, reach: float, conditioning: float) -> str:
-    """Why a case is ill-posed if the budget of a nonzero tensor reaches as far as zero.
+def undecidable(expected: Mapping[str, Expected], unit_roundoff: float) -> str | None:
+    """Why rounding leaves too little of a case to tell right from wrong; None if it leaves enough.
 
-    reach: the error that the budget allows, relative to the truth.
+    A tensor is undecidable if the budget reaches as far as zero, see `Expected.undecidable`. A few
+    of them are no matter: the gradient of a bias in front of a BatchNorm is nothing but rounding,
+    and later steps of a training are. A case needs an output or a loss that is decidable, if it has
+    any, and half of its tensors.
     """
-    return (
-        f"{budget:g} roundings of {name} are {reach:.3g} times the "
-        f"truth itself (conditioning {conditioning:.3g}): zeros would pass, so the "
-        f"case cannot tell right from wrong; {_cure(name)}"
-    )
+    lost = [name for name, tensor in expected.items() if tensor.undecidable(unit_roundoff)]
+    return _too_few(lost, list(expected))
 
 
-def mostly_rounding(rounding: Sequence[str], count: int) -> str | None:
-    """Why a case is ill-posed if zeros would pass in most of its tensors; None if they would not.
-
-    rounding: the names of those in which they would. count: the number of all tensors.
-
-    Single gradients may cancel to nothing, such as that of a bias in front of a BatchNorm. Behind a
-    BatchNorm over two values nearly all do, and the case compares next to nothing.
-    """
-    if 2 * len(rounding) <= count:
+def _too_few(lost: Sequence[str], names: Sequence[str]) -> str | None:
+    results = [name for name in names if name.startswith(("output.", "loss["))]
+    if results and set(results) <= set(lost):
+        which = f"rounding alone decides {', '.join(results[:3])}"
+    elif 2 * len(lost) > len(names):
+        which = f"rounding alone decides {len(lost)} of {len(names)} tensors, such as {lost[0]}"
+    else:
         return None
     return (
-        f"{len(rounding)} of {count} tensors are nothing but rounding, such as "
-        f"{rounding[0]}: zeros would pass there, so the case compares next to nothing; "
-        f"{_cure(rounding[0])}"
+        f"{which}: {BUDGET:g} roundings are as large as the truth itself, so that zeros would "
+        f"pass; {_cure((results or lost)[0])}"
     )
 
 
 def _cure(name: str) -> str:
     """What makes a case whose tensor `name` is ill-conditioned better."""
     cure = "use a larger batch, other values or trained weights"
-    if not tensors.of_update(name):
+    if not (tensors.of_update(name) or tensors.of_loss(name)):
         return cure
-    return f"{cure}, or compare the gradients of one pass, without steps"
+    return f"{cure}, or fewer steps"
+
+
+def lost(
+    expected: Mapping[str, Expected], unit_roundoff: float, replaceable: bool = False
+) -> list[str]:
+    """The tensors that the reference's own run loses: it is off by half of them, or more.
+
+    Of a replaceable sample, those in which it is over the budget. What is undecidable is not lost.
+    """
+
+    def is_lost(tensor: Expected) -> bool:
+        if tensor.own_needed <= BUDGET or tensor.undecidable(unit_roundoff):
+            return False
+        return replaceable or tensor.own_share(unit_roundoff) >= HALF
+
+    return [name for name, tensor in expected.items() if is_lost(tensor)]
 
 
 def reference_lost(
-    expected: Mapping[str, Expected], unit_roundoff: float, budget: float, replaceable: bool
+    expected: Mapping[str, Expected], unit_roundoff: float, replaceable: bool
 ) -> str | None:
-    """Why the reference's own run makes the case ill-posed; None if it does not.
-
-    It is off by half of a tensor, or more; for a replaceable sample, by more than the budget.
-    """
-
-    def lost(tensor: Expected) -> bool:
-        if tensor.own_needed <= budget:
-            return False
-        return replaceable or (not tensor.cancelled and tensor.own_share(unit_roundoff) >= HALF)
-
-    names = [name for name, tensor in expected.items() if lost(tensor)]
+    """Why the reference's own run makes the case ill-posed; None if it does not."""
+    names = lost(expected, unit_roundoff, replaceable)
     if not names:
         return None
     worst = max(names, key=lambda name: expected[name].own_needed)
     return (
         f"the reference's own run in this precision is {expected[worst].own_needed:.3g} roundings "
-        f"from the truth at {worst} (budget {budget:g}): the case cannot tell right from wrong"
+        f"from the truth at {worst} (budget {BUDGET:g}): the case cannot tell right from wrong"
         + ("" if replaceable else f"; {_cure(worst)}")
     )

@@ -96,8 +96,7 @@ class Outcome:
             return ()
         names = {*self.excused, *self.judgement.excuses}
         if self.case.twin.differs and self.passed:
-            shown = bool(self.judgement.differing)
-            names.add((excuses.DECLARED_DIFFERENCE if shown else excuses.COARSE_MODE).name)
+            names.add(excuses.DECLARED_DIFFERENCE.name)
         elif self.settings and self.settings.declared:
             names.add(excuses.DECLARED_SETTING.name)
         if self.case.limits:

@@ -183,16 +183,13 @@ class Sides:
 def _measure_own(tensor: Expected, own: np.ndarray) -> None:
     """Set the errors of the reference's own run.
 
-    Where that needs more than half of the budget for faint elements, it counts as one more run that
-    moves them: in a pixel close to the mean, little is left when the mean is subtracted.
+    For faint elements it counts as one more noisy run: in a pixel close to the mean, little is left
+    when the mean is subtracted.
     """
+    if tensor.faint:
+        tensor.faint.widen(own)
     for part in tensor.parts:
         part.own_error, part.own_worst = part.part_errors(own, UNIT_ROUNDOFF)
-        if part is tensor.faint and part.own_needed > precision.BUDGET / 2:
-            rounded = part.unprobed
-            rounded.widen(own)
-            part.widen_by_rounding(rounded)
-            part.own_error, part.own_worst = part.part_errors(own, UNIT_ROUNDOFF)
 
 
 def contents(items: Items) -> list[bytes]:

@@ -1,8 +1,7 @@
 """A reference as a record holds it: arrays by name, and the rest as JSON."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import Sample
 from equivalence.structure.weights import Slot
-from equivalence.truth.known import Nearby, Reference
+from equivalence.truth.known import Reference
 
 Arrays = dict[str, np.ndarray]
 TRUTH, SHIFT, FAINT = "truth", "shift", "faint"
@@ -25,30 +24,27 @@ UNDECIDED = ("at", "low", "high", "truth")
 NUMBERS = ("spread", "spread_peak", "own_error", "own_worst")
 """Fields of `Expected` and of `Faint` that are written as JSON."""
 
-FIGURES = ("dtype", *NUMBERS, "cancelled")
+FIGURES = ("dtype", *NUMBERS)
 """Fields of `Expected` that are written as JSON."""
 
 
 def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
     """The arrays of a reference, named "TENSOR/FIELD", and everything else as JSON."""
-    sample, expected, finer = reference.sample, reference.expected, reference.finer
+    sample, expected = reference.sample, reference.expected
     arrays = {f"{name}/{TRUTH}": each.truth for name, each in expected.items()}
     arrays |= {f"{name}/{SHIFT}": np.asarray(shift) for name, shift in sample.shifts.items()}
     for name, undecided in expected.undecided.items():
         arrays |= {f"{name}/undecided.{field}": getattr(undecided, field) for field in UNDECIDED}
     tensors = {}
     for name, each in expected.items():
-        tensors[name] = {"dtype": each.dtype, "cancelled": each.cancelled} | _numbers(each)
+        tensors[name] = {"dtype": each.dtype} | _numbers(each)
         if each.sketch:
             tensors[name]["sketch"] = [each.sketch.shape, each.sketch.key]
         if each.faint:
             arrays[f"{name}/{FAINT}"] = each.faint.at
             tensors[name]["faint"] = _numbers(each.faint)
-        if reference.nearby:
-            tensors[name]["nearby"] = reference.nearby[name]
-        if finer:
-            whole, *faint = [[part.spread, part.spread_peak] for part in finer[name].parts]
-            tensors[name] |= {"finer": whole, "finer_faint": faint}
+        if reference.jumps:
+            tensors[name]["jumps"] = reference.jumps[name]
     return arrays, {
         "redraw": sample.redraw,
         "rows": sample.rows_redrawn,
@@ -75,7 +71,7 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         [(name, slots[name].shape, rows, number) for name, rows, number in rest["rows"]],
         {n.removesuffix(ending): values for n, values in arrays.items() if n.endswith(ending)},
     )
-    expected, finer = Truth(), Truth()
+    expected = Truth()
     for name, tensor in rest["tensors"].items():
         sketch = tensor.get("sketch")
         if sketch:
@@ -85,39 +81,23 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         faint = None
         if "faint" in tensor:
             faint = _faint(values, arrays[f"{name}/{FAINT}"], tensor["faint"])
-        whole = Expected(values, **figures, sketch=sketch, faint=faint)
-        for part, told in zip(whole.parts, (tensor, tensor.get("faint")), strict=False):
-            part.unrounded = _unrounded(part, told.get("unrounded"))
-        expected[name] = whole
-        if "finer" in tensor:
-            finer[name] = whole.unprobed
-            spreads = [tensor["finer"], *tensor.get("finer_faint", [])]
-            for part, own in zip(finer[name].parts, spreads, strict=True):
-                part.spread, part.spread_peak = own
-    for each in (expected, finer):
-        each.near = tuple(map(_flip, rest["near"]))
-        each.undecided = {
-            name: Undecided(
-                *(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape)
-            )
-            for name, shape in rest["undecided"].items()
-        }
+        expected[name] = Expected(values, **figures, sketch=sketch, faint=faint)
+    expected.near = tuple(map(_flip, rest["near"]))
+    expected.undecided = {
+        name: Undecided(*(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape))
+        for name, shape in rest["undecided"].items()
+    }
     return Reference(
         sample,
         slots,
         [RandomLayer(*each) for each in rest["random_layers"]],
         expected,
-        finer or None,
-        nearby={n: Nearby(*t["nearby"]) for n, t in rest["tensors"].items() if "nearby" in t},
+        jumps={name: each["jumps"] for name, each in rest["tensors"].items() if "jumps" in each},
     )
 
 
 def _numbers(part: Expected) -> dict[str, Any]:
-    """The figures of a part, also those without the rounding of results, where that moves it."""
-    numbers = {number: getattr(part, number) for number in NUMBERS}
-    if part.unrounded and not part.cancelled:
-        numbers["unrounded"] = {number: getattr(part.unrounded, number) for number in NUMBERS}
-    return numbers
+    return {number: getattr(part, number) for number in NUMBERS}
 
 
 def _flip(fields: Mapping[str, Any]) -> Flip:
@@ -130,13 +110,3 @@ def _faint(truth: np.ndarray, at: np.ndarray, told: Mapping[str, Any]) -> Faint:
     numbers = {number: told[number] for number in NUMBERS}
     values = truth.reshape(-1)[at]
     return Faint(values, str(truth.dtype), at=at, whole_shape=truth.shape, **numbers)
-
-
-def _unrounded(part: Expected, told: Mapping[str, float] | None) -> Expected | None:
-    """The part as the rounding of results does not move it; None where it moves nothing.
-
-    A gradient that cancels to zero is moved by that rounding alone.
-    """
-    if part.cancelled:
-        return replace(part, spread=0.0, spread_peak=0.0, own_error=math.inf)
-    return replace(part, faint=None, **told) if told else None

@@ -26,7 +26,7 @@ from equivalence.judge.sketch import Sketch
 from equivalence.sample import Sample
 from equivalence.truth.known import Reference
 
-FORMAT = 4
+FORMAT = 5
 """The format of a recorded truth. Raise it when the engine changes the meaning of a truth or of a
 sensitivity, or the content of a record."""
 

@@ -170,7 +170,7 @@ def lines(outcome: Outcome) -> list[str]:
     kernels: the inaccurate kernels but for which it is equal, with their own errors. moved: how far
     off it is with these, in roundings.
     undecided: the number of elements of updates whose value rounding decides.
-    blind: the number of tensors in which zeros would pass.
+    undecidable: the number of tensors that rounding alone decides, so that zeros would pass.
     structure: true where the outputs are of zeros or have no element.
     excuses: the names of the excuses that decided the verdict.
     settings: how many were compared, in how many layers, and which differ.
@@ -202,8 +202,8 @@ def lines(outcome: Outcome) -> list[str]:
         common |= _finite({"moved": outcome.moved})
     if outcome.undecided:
         common["undecided"] = outcome.undecided
-    if outcome.judgement.blind:
-        common["blind"] = len(outcome.judgement.blind)
+    if outcome.judgement.undecidable:
+        common["undecidable"] = len(outcome.judgement.undecidable)
     if outcome.settings:
         common["settings"] = _compared(outcome.settings)
     if outcome.judgement.hollow:
@@ -320,7 +320,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
-    blind: dict[str, int] = {}
+    undecidable: dict[str, int] = {}
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
     set_aside: Counter[str] = Counter()
@@ -351,8 +351,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             undecided[result["case"]] = result["undecided"]
         if "settings" in result:
             settings[result["case"]] = result["settings"]
-        if "blind" in result:
-            blind[result["case"]] = result["blind"]
+        if "undecidable" in result:
+            undecidable[result["case"]] = result["undecidable"]
         if result["differs"]:
             differing.add(result["case"])
         declared += "declared" in result
@@ -379,9 +379,9 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if undecided:
         text += f"; rounding decides {counted(sum(undecided.values()), 'element')} of the updates "
         text += f"in {counted(len(undecided), 'case')}"
-    if blind:
-        text += f"; the compute mode is too coarse for {counted(sum(blind.values()), 'tensor')} "
-        text += f"in {counted(len(blind), 'case')}, in which zeros would pass"
+    if undecidable:
+        text += f"; {counted(sum(undecidable.values()), 'tensor')} in "
+        text += f"{counted(len(undecidable), 'case')} decided by rounding alone"
     for origin, told in RECORDED.items():
         if count := sum(found == origin for found in origins.values()):
             text += f"; {counted(count, 'case')} {told}"

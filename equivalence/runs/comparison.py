@@ -68,7 +68,7 @@ def joined(parts: Sequence[Part]) -> Judgement:
             tuple(replace(v, name=name(v.name)) for own, name in parts for v in own.verdicts),
             next(ill_posed, None),
             coarse=any(own.coarse for own, _ in parts),
-            blind=tuple(name(each) for own, name in parts for each in own.blind),
+            undecidable=tuple(name(each) for own, name in parts for each in own.undecidable),
             hollow=bool(parts) and all(own.hollow for own, _ in parts),
         )
     )

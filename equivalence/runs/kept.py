@@ -1,7 +1,7 @@
 """The reference's side of a case, kept for the next cases; and the candidate."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from equivalence.record import candidates, truths
 from equivalence.runs import pinned, sides, units
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.weights import Slot
-from equivalence.truth.known import Nearby, Reference, sketch_large
+from equivalence.truth.known import Reference, sketch_large
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -29,11 +29,10 @@ _references: list[tuple[tuple, "References"]] = []
 
 
 def looks(case: TwinCase, seed: int) -> Iterator[Reference]:
-    """The reference's side of a case, cheap first: each costs more, and knows more of rounding.
+    """The reference's side of a case: with the noise of two runs, then with that of all.
 
-    A candidate that is equal by one of them is right, and the next is not needed. What `reference`
-    gives knows of the reference's own flips besides; it alone serves a single operator at last, and
-    a candidate that must not be too exact.
+    A candidate that is equal by the first is right, and the second is not needed. The second alone
+    serves a candidate that must not be too exact.
     """
     return _kept(case, seed).looks(cheap=not case.twin.computes)
 
@@ -89,8 +88,7 @@ class References:
             yield self.complete
             return
         yield self._begun
-        yield self._probed
-        yield self.complete if self._drawn.case.alone else self._completed
+        yield self.complete
 
     @cached_property
     def _recorded(self) -> bool:
@@ -111,7 +109,7 @@ class References:
 
     @cached_property
     def _begun(self) -> Reference:
-        """After the first perturbed runs."""
+        """With the noise of two runs."""
         drawn, measurement = self._drawn, self._built
         del self._built  # its network is as large as all weights
         with blaming("reference", drawn.case.name):
@@ -121,32 +119,18 @@ class References:
             return _side(drawn, measurement, begin(measurement))
 
     @cached_property
-    def _probed(self) -> Reference:
-        """After all perturbed runs."""
-        return self._after(self._begun, "probe_further")
-
-    @cached_property
-    def _completed(self) -> Reference:
-        """After runs that round every result, where they are needed."""
-        return self._after(self._probed, "complete")
-
-    @cached_property
     def complete(self) -> Reference:
-        """With all that excuses and a diagnosis need; or from a record."""
-        if not self._recorded:
-            return self._after(self._completed, "explain_own")
-        self.__dict__.pop("_built", None)
-        return from_record(self._drawn, functools.partial(_run_reference, self._drawn))
-
-    def _after(self, before: Reference, step: str) -> Reference:
-        """The reference after one more step of `truth/compute.py`."""
+        """With the noise of all runs; or from a record."""
         drawn = self._drawn
+        if self._recorded:
+            self.__dict__.pop("_built", None)
+            return from_record(drawn, functools.partial(_run_reference, drawn))
+        begun = self._begun
         with blaming("reference", drawn.case.name):
-            measurement = drawn.measurement(before.sample)
+            measurement = drawn.measurement(begun.sample)
             from equivalence.truth import compute  # torch is there
 
-            expected = getattr(compute, step)(measurement, before.expected)
-        return replace(before, expected=expected)
+            return replace(begun, expected=compute.add_noise(measurement, begun.expected))
 
 
 def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
@@ -165,7 +149,7 @@ def forget() -> None:
 def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
     """Run the reference.
 
-    keep: whether to prepare it for a record: large tensors are sketched, and `finer` and
+    keep: whether to prepare it for a record: large tensors are sketched, and `jumps` and
         `multiplies` are set.
     """
     case, sample = drawn.case, drawn.sample()
@@ -177,8 +161,7 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         expected = truth_of(measurement, sketch_large(sample) if keep else compute.whole)
         side = _side(drawn, measurement, expected)
     if keep:
-        finer(side, drawn)
-        nearby(side, drawn)
+        jumps(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)
     return side
 
@@ -192,29 +175,15 @@ def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Referenc
     return side
 
 
-def finer(side: Reference, drawn: Drawn) -> Truth:
-    """The truth with more exact sensitivities, for an error of little more than the budget.
-
-    It does not replace the first truth, so that no case depends on another.
-    """
-    if side.finer is None:
+def jumps(side: Reference, drawn: Drawn) -> Mapping[str, Sequence[float]]:
+    """How far the whole budget moves each part of each tensor of a single operator."""
+    if not side.jumps and drawn.case.alone:
         with blaming("reference", drawn.case.name):
             measurement = drawn.measurement(side.sample)
             from equivalence.truth import compute  # torch is there
 
-            side.finer = compute.refine(measurement, side.expected, drawn.case.alone)
-    return side.finer
-
-
-def nearby(side: Reference, drawn: Drawn) -> dict[str, Nearby]:
-    """What each tensor of a single operator does near the sample; empty of any other case."""
-    if not side.nearby and drawn.case.alone:
-        with blaming("reference", drawn.case.name):
-            measurement = drawn.measurement(side.sample)
-            from equivalence.truth import nearby as measuring  # torch is there
-
-            side.nearby = measuring.measure(measurement, side.expected)
-    return side.nearby
+            side.jumps = compute.measure_jumps(measurement, side.expected)
+    return side.jumps
 
 
 def may_flip(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:

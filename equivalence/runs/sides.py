@@ -46,7 +46,6 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
         network = TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
     else:
         network = TorchNetwork(case.twin.reference, case.arguments, place, case.twin.by_layer)
-        network.rounds_constants = not case.alone  # what it makes of nothing is its result
     network.draws.pinned = case.twin.pinned
     return network
 

@@ -4,210 +4,24 @@ masks, tables and indices, and how rounding moves them and the tables of a forwa
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
-from torch.multiprocessing.reductions import StorageWeakRef
 
 from equivalence import dtypes
 from equivalence.judge.tensors import Trace, buffer
 from equivalence.sample import INTEGER_BUFFERS, Sample, short
-from equivalence.sides.torch_modes import (
-    MOVES,
-    Rounding,
-    SkipInitialisation,
-    Widened,
-    each_tensor,
-    is_dense,
-)
+from equivalence.sides.torch_modes import SkipInitialisation, Widened
+from equivalence.sides.torch_noise import Noise
 from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, comparable
 
 Values = dict[str, torch.Tensor]
 
 STATISTIC = "running_"
 """The beginning of the name of a normalisation's statistic."""
-
-
-DECISIONS = {"floor", "ceil", "round", "trunc", "fix", "sign", "sgn", "heaviside", "floor_divide"}
-"""Operators whose floating result is a whole number that their argument decides."""
-
-SHAPED = {
-    *("zeros_like", "ones_like", "full_like", "empty_like"),
-    *("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"),
-}
-"""Operators that take only the shape and the precision of their argument."""
-
-LITERAL = {"lift", "lift_fresh"}
-"""Operators that get numbers of the code as a tensor, or an array of NumPy. The storage of an array
-cannot grow; it counts as an input, as those are that the sample draws."""
-
-
-class RoundConstants(Rounding):
-    """Rounds what depends on no input and on no weight, such as a table made from whole numbers.
-
-    No perturbed input moves such a value, although each side rounds it. Each floating result that
-    an operator computes from such values alone is multiplied by 1 + u or 1 - u. Elements of few
-    bits stay (see `sample.short`): whole numbers and halves are exact on both sides.
-
-    What such values decide is what it is without rounding: integers, booleans, and what a floor or
-    its like gives. So a distance stays in its bucket, as an activation near a kink keeps its
-    branch. For this, what was rounded has a twin that was not.
-
-    Such tensors are known by their storage, which their views share. A tensor that is neither made
-    under this mode nor one of `constants` counts as an input, but for integers and booleans. In the
-    backward pass nothing is rounded, since everything depends on cotangents.
-
-    constants: the constant buffers.
-    met: whether anything was rounded.
-    """
-
-    def __init__(self, unit_roundoff: float, seed: int, constants: Iterable[torch.Tensor] = ()):
-        super().__init__(unit_roundoff, seed)
-        self.met = False
-        self._storages = set(map(_storage, constants))
-        self._twins: dict[StorageWeakRef, torch.UntypedStorage] = {}
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if torch._C._current_graph_task_id() != -1:
-            return func(*args, **kwargs)
-        name = func.overloadpacket.__name__
-        written = [*_written(func, args, kwargs)]
-        literal = name in LITERAL and args[0].untyped_storage().resizable()
-        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
-        if not all(map(self._is_constant, asked)):
-            self._forget(written)
-            return func(*args, **kwargs)
-        exact = self._computed_by_twins(func, args, kwargs, asked, written)
-        result = func(*args, **kwargs)
-        decides = name.strip("_") in DECISIONS or "rounding_mode" in kwargs
-
-        def rounded(value: torch.Tensor) -> torch.Tensor:
-            return value if name in MOVES or decides else self._rounded(value)
-
-        def kept(value: torch.Tensor, unrounded: torch.Tensor) -> torch.Tensor:
-            if decides or not _is_floating(value):
-                return unrounded
-            value = rounded(value)
-            self._add_twin(value, unrounded)
-            return value
-
-        views = any(returned.alias_info is not None for returned in func._schema.returns)
-        if written:
-            for value in written:
-                if not isinstance(value, nn.Parameter):  # which the sample sets
-                    self._write(value, rounded(value), decides)
-            made = result
-        elif views and not literal:
-            made = result
-        else:
-            made = each_tensor(kept, result, result if exact is None else exact)
-        dense = filter(is_dense, filter(_is_floating, _tensors(made)))
-        self._storages.update(map(_storage, dense))
-        return made
-
-    def _computed_by_twins(
-        self, func, args: tuple, kwargs: dict, asked: list[torch.Tensor], written: list
-    ) -> object:
-        """What a call gives without rounding before it; None where there was none.
-
-        It writes into twins what the call will write.
-        """
-        rounded = any(self._twin(value) is not value for value in asked)
-        if not rounded or torch.Tag.nondeterministic_seeded in func.tags:
-            return None
-        for value in written:
-            self._have_twin(value)
-        twins = (
-            each_tensor(self._twin, args),
-            {n: each_tensor(self._twin, v) for n, v in kwargs.items()},
-        )
-        return func(*twins[0], **twins[1])
-
-    def _twin(self, value: torch.Tensor) -> torch.Tensor:
-        """The value without rounding; itself if it has none."""
-        storage = self._twins.get(_storage(value)) if is_dense(value) else None
-        if storage is None:
-            return value
-        twin = torch.empty(0, dtype=value.dtype, device=value.device)
-        return twin.set_(storage, value.storage_offset(), value.size(), value.stride())
-
-    def _have_twin(self, value: torch.Tensor) -> None:
-        """Copy the storage of a value that has no twin so far, since it is not rounded so far."""
-        if is_dense(value) and _storage(value) not in self._twins:
-            self._twins[_storage(value)] = value.untyped_storage().clone()
-
-    def _add_twin(self, value: torch.Tensor, unrounded: torch.Tensor) -> None:
-        """Keep what a new value is without rounding."""
-        if not is_dense(value) or _storage(value) == _storage(unrounded):
-            return
-        if value.stride() != unrounded.stride() or unrounded.storage_offset():
-            unrounded = torch.empty_strided(value.size(), value.stride()).copy_(unrounded)
-        for storage in [each for each in self._twins if each.expired()]:
-            del self._twins[storage]
-        self._twins[_storage(value)] = unrounded.untyped_storage()
-
-    def _write(self, value: torch.Tensor, rounded: torch.Tensor, decides: bool) -> None:
-        """Round in place what a call has written."""
-        if decides or not _is_floating(value):
-            rounded = self._twin(value)
-        elif rounded is not value:
-            self._have_twin(value)
-        if rounded is not value:
-            value.copy_(rounded)
-
-    def _forget(self, written: Iterable[torch.Tensor]) -> None:
-        """Count values as inputs, since they depend on some now."""
-        for storage in map(_storage, filter(is_dense, written)):
-            self._storages.discard(storage)
-            self._twins.pop(storage, None)
-
-    def _is_constant(self, value: torch.Tensor) -> bool:
-        known = is_dense(value) and _storage(value) in self._storages
-        return known or not _is_floating(value)
-
-    def _rounded(self, value: torch.Tensor) -> torch.Tensor:
-        if value.is_complex():
-            return torch.view_as_complex(self._rounded(torch.view_as_real(value)))
-        if not (value.is_floating_point() and is_dense(value)):
-            return value
-        if value.dtype is torch.bfloat16:  # its eight bits are exact; NumPy does not know them
-            return value
-        inexact = self._inexact(value)
-        if not inexact.any():
-            return value
-        self.met = True
-        return torch.where(inexact.to(value.device), value * self._factors(value), value)
-
-
-def _written(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:
-    """The tensors that a call changes in place."""
-    for position, argument in enumerate(func._schema.arguments):
-        if argument.is_write:
-            given = args[position] if position < len(args) else kwargs.get(argument.name)
-            yield from _tensors(given)
-
-
-def _storage(value: torch.Tensor) -> StorageWeakRef:
-    return StorageWeakRef(value.untyped_storage())
-
-
-def _is_floating(value: torch.Tensor) -> bool:
-    return value.is_floating_point() or value.is_complex()
-
-
-def _tensors(values: object) -> list[torch.Tensor]:
-    """The tensors in nested tuples, lists and mappings."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, dict):
-        values = values.values()
-    elif not isinstance(values, tuple | list):
-        return []
-    return [tensor for value in values for tensor in _tensors(value)]
 
 
 class Constants:
@@ -292,7 +106,7 @@ class Constants:
 
         seed: the seed of what it draws.
         """
-        rounded = RoundConstants(*rounding) if rounding else contextlib.nullcontext()
+        rounded = Noise(*rounding) if rounding else contextlib.nullcontext()
         with torch.random.fork_rng(devices=[]), SkipInitialisation(), Widened(), rounded:
             torch.default_generator.manual_seed(seed)
             module = self._build()

@@ -9,10 +9,9 @@ from torch import amp, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from equivalence.sample import short
-from equivalence.uncompiled import Uncompiled
-
 WIDER = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
     torch.float32: torch.float64,
     torch.complex64: torch.complex128,
     torch.FloatTensor: torch.float64,
@@ -21,19 +20,32 @@ WIDER = {
 """A precision that a run asks for -> the one that it gets in float64."""
 
 WIDER_CASTS = {
+    torch.Tensor.half: torch.Tensor.double,
+    torch.Tensor.bfloat16: torch.Tensor.double,
     torch.Tensor.float: torch.Tensor.double,
     torch.Tensor.cfloat: torch.Tensor.cdouble,
 }
 """The same for casts that name their precision."""
 
+SHORT = {torch.Tensor.half: torch.float16, torch.Tensor.bfloat16: torch.bfloat16}
+"""Casts to a precision shorter than float32."""
+
 MOVES = {
-    *("clone", "copy_", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
+    *("clone", "copy", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
     *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
     *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
-    *("masked_fill", "masked_fill_", "amax", "amin", "max", "min", "maximum", "minimum"),
+    *("masked_fill", "amax", "amin", "max", "min", "maximum", "minimum", "where", "abs", "neg"),
+    *("relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "fmax", "fmin"),
+    *("max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "aminmax"),
+    *("topk", "sort", "cummax", "cummin", "kthvalue", "median", "nanmedian", "mode", "take"),
+    *("masked_select", "masked_scatter", "scatter", "index_copy", "fill", "zero", "max_unpool2d"),
+    *("slice_backward", "select_backward", "slice_scatter", "select_scatter", "im2col", "unfold"),
+    *("reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d"),
+    *("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "rot90", "view_as_complex"),
 }
-"""Operators that round nothing, since they compute nothing. Empty memory may hold any bits. The
-backward pass of a maximum looks for the very entry that it gave."""
+"""Operators that round nothing, since they compute nothing; a `_` at the end is left out.
+Empty memory may hold any bits. The backward pass of a maximum looks for the very entry that it
+gave."""
 
 
 def on(device: torch.device) -> contextlib.AbstractContextManager:
@@ -109,13 +121,18 @@ def without_values(make: Callable[[], Any]) -> Any:
 
 
 class Widened(TorchFunctionMode):
-    """A mode in which float32 means float64, and so does a precision that is not told.
+    """A mode in which every precision means float64, and so does one that is not told.
 
-    A network that casts to float32 does not round in a case of float32. So its float64 run must
-    not either: it would be the truth with float32's rounding. Casts to a shorter precision stay,
-    and so does `Tensor.view`, which reads the same bits as another type. A `GradScaler` keeps its
-    scale in float32, and skips an update where a gradient is beyond float32.
+    A network that casts to float32 or to a half does not round in its float64 run: that would be
+    the truth with some rounding. `Tensor.view` stays, which reads the same bits as another type. A
+    `GradScaler` keeps its scale in float32, and skips an update where a gradient is beyond float32.
+
+    rounds_casts: gives a tensor as a cast to a shorter precision rounds it; None where it does not.
+    mixed: whether the run has computed in a precision shorter than float32, by autocast or a cast.
     """
+
+    rounds_casts: Callable[[torch.Tensor, torch.dtype], torch.Tensor] | None = None
+    mixed = False
 
     def __enter__(self):
         self._before = torch.get_default_dtype()
@@ -131,10 +148,19 @@ class Widened(TorchFunctionMode):
         return super().__exit__(*error)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.mixed = self.mixed or torch.is_autocast_enabled("cpu")
         if func is torch.Tensor.view or (len(args) < 2 and not kwargs and func not in WIDER_CASTS):
             return func(*args, **(kwargs or {}))
         wide, kwargs = [_widen(each) for each in args], kwargs or {}
-        return WIDER_CASTS.get(func, func)(*wide, **{k: _widen(v) for k, v in kwargs.items()})
+        result = WIDER_CASTS.get(func, func)(*wide, **{k: _widen(v) for k, v in kwargs.items()})
+        short = SHORT.get(func) or next(
+            (each for each in (*args, *kwargs.values()) if _is_short(each)), None
+        )
+        if short is None or not isinstance(result, torch.Tensor):
+            return result
+        self.mixed = True
+        casts = func in SHORT or func is torch.Tensor.to or func is torch.Tensor.type
+        return self.rounds_casts(result, short) if self.rounds_casts and casts else result
 
 
 _SCALE, _UNSCALE = amp.GradScaler._lazy_init_scale_growth_tracker, amp.GradScaler.unscale_
@@ -156,6 +182,11 @@ def _unscale_narrow(scaler: amp.GradScaler, optimizer: torch.optim.Optimizer) ->
         _UNSCALE(scaler, optimizer)
 
 
+def _is_short(argument: object) -> bool:
+    """Whether an argument is a precision shorter than float32."""
+    return isinstance(argument, torch.dtype) and argument in SHORT.values()
+
+
 def _widen(argument: object) -> object:
     """An argument of a call, with float64 in the place of float32."""
     return (
@@ -163,67 +194,6 @@ def _widen(argument: object) -> object:
         if isinstance(argument, torch.dtype | type | str)
         else argument
     )
-
-
-class Rounding(Uncompiled):
-    """Multiplies elements by 1 + u or 1 - u, at random.
-
-    unit_roundoff: u. seed: the seed of the random signs.
-    """
-
-    def __init__(self, unit_roundoff: float, seed: int):
-        super().__init__()
-        self.unit_roundoff = unit_roundoff
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def _factors(self, value: torch.Tensor) -> torch.Tensor:
-        """1 + u or 1 - u for each element of a floating tensor."""
-        # Drawn on the CPU, so that they are the same wherever the network runs.
-        options = {"generator": self.generator, "dtype": value.dtype, "device": "cpu"}
-        coins = torch.randint(0, 2, value.shape, **options).to(value.device)
-        return 1.0 + self.unit_roundoff * (2.0 * coins - 1.0)
-
-    def _inexact(self, value: torch.Tensor) -> torch.Tensor:
-        """Which elements are rounded: those of few bits are exact in a shorter precision, too.
-
-        Nor is the largest number rounded, with which masks are filled: it would become infinite,
-        and NaN where a mask multiplies it by zero.
-        """
-        values = value.detach().cpu()
-        largest = (1.0 - self.unit_roundoff) * torch.finfo(values.dtype).max
-        return (values.abs() <= largest) & ~torch.from_numpy(
-            short(values.numpy(), self.unit_roundoff)
-        )
-
-
-class RoundEachResult(Rounding):
-    """Multiplies each element that an operator computes by 1 + u or 1 - u, at random.
-
-    It does so in the forward and in the backward pass. Results that alias an argument (views,
-    in-place operators) stay as they are, and so do those of operators that compute nothing, such as
-    copies, and elements of few bits (see `sample.short`): a mask that is made of whole numbers
-    would be another mask.
-
-    Some terms cancel exactly, whatever the inputs and weights are. The gradient of a bias in front
-    of a BatchNorm in training is zero, and perturbations do not move it. A right candidate gives
-    the rounding of the terms that cancel. Only a run that rounds every result shows how large that
-    is (Parker, Monte Carlo Arithmetic, 1997).
-    """
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        aliases = any(returned.alias_info is not None for returned in func._schema.returns)
-        if aliases or func.overloadpacket.__name__ in MOVES:
-            return result
-        return each_tensor(self._rounded, result)
-
-    def _rounded(self, value: torch.Tensor) -> torch.Tensor:
-        if not value.is_floating_point():
-            return value
-        rounded = value * self._factors(value)
-        if value.dtype is torch.bfloat16 or not is_dense(value):  # NumPy knows neither
-            return rounded
-        return torch.where(self._inexact(value).to(value.device), rounded, value)
 
 
 def is_dense(value: torch.Tensor) -> bool:

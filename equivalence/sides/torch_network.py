@@ -19,8 +19,8 @@ from equivalence.kinks.watch import KinkWatch, Margins, few, margins_of
 from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
-from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.torch_constants import Constants, RoundConstants, as_pairs, numbers
+from equivalence.sample import INTEGER_BUFFERS, Perturbed, Sample
+from equivalence.sides.torch_constants import Constants, as_pairs, numbers
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
     Widened,
@@ -28,6 +28,7 @@ from equivalence.sides.torch_modes import (
     on,
     without_values,
 )
+from equivalence.sides.torch_noise import Noise, Precisions, Watched
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
@@ -71,9 +72,11 @@ class TorchNetwork:
     settles = True
     """Whether a sample can be moved away from the kinks of this network."""
 
-    rounds_constants = True
-    """Whether perturbed runs look for values that depend on no input and no weight, to round them.
-    The first run decides it for all later ones."""
+    mixed = False
+    """Whether a float64 run has asked for a precision shorter than float32."""
+
+    precisions: Precisions | None = None
+    """The precision of each operator of its own run, where some are shorter than float32."""
 
     place, device = CPU, torch.device("cpu")
 
@@ -211,6 +214,7 @@ class TorchNetwork:
         phase: "train" or "eval".
         watch: a context around the run, or None.
         """
+        self._note_precisions(sample, phase)
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
         for i in sample.differentiable:
@@ -297,6 +301,7 @@ class TorchNetwork:
 
     def forward(self, sample: Sample, phase: str, watch: Watch, dtype: str = "float64") -> None:
         """Load the sample's weights, and run forward only. watch: a context around it."""
+        self._note_precisions(sample, phase)
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
         with self._computing(sample, dtype), torch.no_grad(), self.draws.running(), watch:
@@ -308,15 +313,23 @@ class TorchNetwork:
         """The context of a run in `dtype`: on its device, rounded as the sample is."""
         with contextlib.ExitStack() as modes:
             modes.enter_context(computing_on(self.device, self.place.mode))
-            if dtype == "float64":
-                modes.enter_context(Widened())
-            if dtype == "float64" and sample.rounding and self.rounds_constants:
+            if dtype != "float64":
+                yield
+                return
+            widened = modes.enter_context(Widened())
+            if sample.rounding:
                 constants = self.constants.tensors(self.module)
-                rounding = modes.enter_context(RoundConstants(*sample.rounding, constants))
-                yield
-                self.rounds_constants = rounding.met
-            else:
-                yield
+                noise = Noise(*sample.rounding, sample.sample.dtype, constants, self.precisions)
+                widened.rounds_casts = modes.enter_context(noise).cast
+            yield
+            self.mixed = self.mixed or widened.mixed
+
+    def _note_precisions(self, sample: Sample | Perturbed, phase: str) -> None:
+        """Before a noisy run of a network in mixed precision: note those of its own run, once."""
+        if self.mixed and self.precisions is None and sample.rounding:
+            watched = Watched()
+            self.run(sample.sample, phase, sample.sample.dtype, watched)
+            self.precisions = watched.precisions
 
     @property
     def filled(self) -> list[str]:

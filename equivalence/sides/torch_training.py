@@ -1,13 +1,11 @@
 """PyTorch's training steps behind the verbs of `torch_network`."""
 
 import contextlib
-import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
 from torch import amp, nn, optim
-from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from equivalence import held, nesting
 from equivalence.errors import DeclarationError
@@ -28,11 +26,6 @@ from equivalence.sides.torch_network import (
 from equivalence.structure import torch_steps
 from equivalence.structure.weights import comparable
 from equivalence.targets import build
-
-FEW = 8
-"""Elements. A weight with fewer of them is not perturbed once more after an update: all of these
-perturbations might undo those that it began with, and an update would not show that it is rounded
-when it is stored."""
 
 
 class TorchTraining(TorchNetwork):
@@ -68,12 +61,12 @@ class TorchTraining(TorchNetwork):
 
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
+        self._note_precisions(sample, phase)
         self.step.to(self.device, getattr(torch, dtype)).train()
         self._load(sample, phase, dtype)
         before = self._load_held(dtype)
         trace: Trace = {}
         with (
-            _storing(sample),
             self._computing(sample, dtype),
             self.draws.running(),
             watch or contextlib.nullcontext(),
@@ -173,26 +166,3 @@ def _look(value: object) -> object:
 
 
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))
-
-
-@contextlib.contextmanager
-def _storing(sample: Sample) -> Iterator[None]:
-    """A context in which `sample.updated` sets all weights after each update of an optimizer."""
-    updates = itertools.count(1)
-
-    def store(optimizer: torch.optim.Optimizer, *_) -> None:
-        update = next(updates)
-        trained = [p for group in optimizer.param_groups for p in group["params"]]
-        with torch.no_grad():
-            for index, parameter in enumerate(trained):
-                values = numbers(parameter)
-                few = values.size < FEW
-                stored = values if few else sample.updated(update, index, values)
-                if stored is not values:
-                    parameter.copy_(torch.from_numpy(stored))
-
-    handle = register_optimizer_step_post_hook(store)
-    try:
-        yield
-    finally:
-        handle.remove()

@@ -11,14 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET, rounding_of_sum
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import STEPPING, Flip, Truth
 from equivalence.seeds import stream
 from equivalence.truth import likely
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
-from equivalence.truth.products import longest_sum
 
 TRIED = 16
 """Flips that are tried at a time: those that point best to where the gradients are off. Up to so
@@ -61,11 +59,10 @@ def explain(
 ) -> tuple[tuple[Flip, ...], dict[str, Expected]] | None:
     """The flips that explain the gradients of `trace`, and the truth with these flips.
 
-    Returns None if no set of whole flips brings every gradient within the budget or, where further
-    flips do not help, within `rounding_of_sum` of the longest sum: that may be what is left, see
-    `accumulation`. Updates of weights count like gradients, and so does all that follows the first
-    update of a training. A flip that is not whole is left out, for instance one that changes next
-    to nothing. Sensitivities, outputs and buffers stay as they are.
+    Returns None if no set of whole flips brings every gradient within the budget. Updates of
+    weights count like gradients, and so does all that follows the first update of a training. A
+    flip that is not whole is left out, for instance one that changes next to nothing.
+    Sensitivities, outputs and buffers stay as they are.
 
     Of more than `TRIED` activations those are tried that `likely` points to; all of them in a
     training, of which it knows nothing. To some nothing points, and the `MOST` nearest of these are
@@ -95,9 +92,9 @@ def explain(
     def with_truth(base: Trace) -> dict[str, Expected]:
         return {name: replace(expected[name], truth=base[name]) for name in units}
 
-    def within(base: Trace, budget: float) -> bool:
+    def within(base: Trace) -> bool:
         gradients = with_truth(base)
-        return all(gradients[n].within(trace[n], unit_roundoff, budget) for n in gradients)
+        return all(gradients[n].within(trace[n], unit_roundoff) for n in gradients)
 
     few = len(near) <= TRIED or measurement.network.steps
     pointers = None if few else likely.Pointers(measurement, near, units)
@@ -128,15 +125,12 @@ def explain(
             base = flip(chosen)
             residual = _fold(candidate, base, units)
         progress = np.linalg.norm(residual) <= PROGRESS * np.linalg.norm(before)
-        budget = BUDGET
-        if not progress and not within(base, budget):
-            budget = rounding_of_sum(longest_sum(measurement))
-        if within(base, budget):
+        if within(base):
             whole = set(itertools.compress(held, _are_whole(deltas, residual)))
             if not chosen <= whole:
                 chosen &= whole
                 base = flip(chosen)
-            if not 0 < len(chosen) <= MOST or not within(base, budget):
+            if not 0 < len(chosen) <= MOST or not within(base):
                 return None
             return tuple(near[each] for each in sorted(chosen)), {**expected, **with_truth(base)}
         if not progress or len(chosen) > MOST:

@@ -29,10 +29,8 @@ from equivalence.kinks.operators import (
     shape_of,
 )
 from equivalence.kinks.watch import KinkWatch
-from equivalence.seeds import seed_of
-from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import Watch
-from equivalence.truth.measurement import WATCHED_PROBES, Measurement
+from equivalence.truth.measurement import NOISY_RUNS, Measurement
 from equivalence.uncompiled import Uncompiled
 
 aten = torch.ops.aten
@@ -83,7 +81,7 @@ def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Fli
     if not watch.quantities:
         return ()
     by_inputs, by_results = KinkWatch(watch), KinkWatch(watch)
-    for probe in range(WATCHED_PROBES):
+    for probe in range(NOISY_RUNS):
         measurement.forward(measurement.perturbed(probe), by_inputs)
     dtype = measurement.sample.dtype
     measurement.forward(watch=by_results, dtype=dtype)
@@ -105,9 +103,7 @@ def _leave_out_copies(measurement: Measurement, watch: KinkWatch) -> None:
     for probe in range(COPY_PROBES):
         if not watch.has_still():
             return
-        seed = seed_of(measurement.sample.name, "copies", probe)
-        rounding = RoundEachResult(measurement.unit_roundoff, seed)
-        measurement.forward(watch=hold_branches((), rounding, against))
+        measurement.forward(measurement.perturbed(probe), hold_branches((), against))
     watch.leave_out_still()
 
 

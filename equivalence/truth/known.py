@@ -3,9 +3,8 @@
 Imports no framework: a host that reads a record needs no torch.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,18 +18,6 @@ from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Slot
 
 
-class Nearby(NamedTuple):
-    """What the reference of a single operator does near a sample, in one tensor.
-
-    jumps: how far a perturbation by the whole budget moves it, in the tensor's own unit: by the
-        Euclidean norm of each of its parts.
-    lost: the largest error of the reference's own run for neighbouring samples, in roundings.
-    """
-
-    jumps: Sequence[float]
-    lost: float
-
-
 @dataclass
 class Reference:
     """The reference's side, which all executions and devices of a sample share.
@@ -39,8 +26,6 @@ class Reference:
     slots: the shape and kind of each weight, by its name.
     random_layers: every draw of random numbers in a run, in order.
     expected: the truth of every tensor.
-    finer: the truth with more exact sensitivities; None until a candidate's error is close to the
-        budget.
     may_flip: the activations that may have taken the other branch; None until gradients differ
         alone.
     record: "used" for a reference from a record; "stale" for one that was run since its record is
@@ -48,24 +33,23 @@ class Reference:
     layers: its layers with their settings; None where it was read from a record.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
-    nearby: of a single operator, what each tensor does near the sample; empty until an excuse asks.
+    jumps: of a single operator, how far the whole budget moves each part of each tensor; empty
+        until an excuse asks.
     """
 
     sample: Sample
     slots: dict[str, Slot]
     random_layers: list[RandomLayer]
     expected: Truth
-    finer: Truth | None = None
     may_flip: tuple[Flip, ...] | None = None
     record: str | None = None
     layers: list[Layer] | None = None
     multiplies: bool | None = None
-    nearby: dict[str, Nearby] = field(default_factory=dict)
+    jumps: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def without(self, buffers: Iterable[str]) -> "Reference":
         """A copy of the reference without the buffers of these names."""
-        finer = self.finer and self.finer.without(buffers)
-        return replace(self, expected=self.expected.without(buffers), finer=finer)
+        return replace(self, expected=self.expected.without(buffers))
 
 
 def sketch_large(sample: Sample) -> Callable[[Trace], Truth]:

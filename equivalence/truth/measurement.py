@@ -7,8 +7,9 @@ from equivalence.kinks.watch import Margins
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.torch_network import TorchNetwork, Watch
 
-WATCHED_PROBES = 2
-"""Perturbed runs that measure how far rounding moves each activation that has a kink."""
+NOISY_RUNS = 2
+"""Runs in which every number is rounded once at random; they measure how far rounding moves each
+tensor, and each activation that has a kink."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Measurement:
         """The distances from kinks that samples nearby need; empty where they cannot be moved."""
         if not self.network.settles:
             return []
-        perturbed = [self.perturbed(probe) for probe in range(WATCHED_PROBES)]
+        perturbed = [self.perturbed(probe) for probe in range(NOISY_RUNS)]
         return self.network.margins(self.sample, perturbed, self.phase)
 
     def perturbed(self, probe: int, roundings: float = 1.0) -> Perturbed:

@@ -1,14 +1,12 @@
-"""What a PyTorch network sums: products, which coarse modes round; and how long its sums are."""
+"""Whether a PyTorch network multiplies matrices, which coarse modes round."""
 
 import contextlib
-import math
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.truth.measurement import Measurement
 from equivalence.uncompiled import Uncompiled
 
 PRODUCT_OPERATORS = frozenset(
@@ -104,39 +102,3 @@ def multiplies(network: TorchNetwork, sample: Sample, phase: str) -> bool:
     with contextlib.suppress(_ProductError), above:
         network.run(sample, phase, sample.dtype, below)
     return below.found or above.found
-
-
-class _Sums(Uncompiled):
-    """Sets `longest` to about the number of terms of the longest sum, forward and backward.
-
-    An operator that is no product sums as many terms as its largest argument has elements for one
-    of its smallest result. A product of two factors with a and b elements sums sqrt(a b / c) terms
-    for one of c results; of a convolution that counts one side of its kernel.
-    """
-
-    longest = 1.0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        if any(returned.alias_info is not None for returned in func._schema.returns):
-            return result  # a view sums nothing
-        sizes = sorted(each.numel() for each in args if _floating(each))
-        results = result if isinstance(result, tuple) else (result,)
-        made = [each.numel() for each in results if _floating(each) and each.numel()]
-        if sizes and made:
-            name = func._schema.name.removeprefix("aten::").removesuffix("_backward")
-            product = name in PRODUCT_OPERATORS and len(sizes) > 1
-            terms = math.sqrt(sizes[-1] * sizes[-2] / min(made)) if product else 0.0
-            self.longest = max(self.longest, terms, sizes[-1] / min(made))
-        return result
-
-
-def _floating(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point()
-
-
-def longest_sum(measurement: Measurement) -> float:
-    """About the number of terms in the longest sum of a run, forward and backward."""
-    sums = _Sums()
-    measurement.run(watch=sums)
-    return sums.longest

@@ -2,8 +2,8 @@
 
 Each function takes a comparison that is not equal. It returns one with another judgement, or None
 if the excuse does not apply. `apply` is the only place that replaces a failed judgement by
-another. The verdict itself notes the excuses of the judge (`underflow`, `rounding_of_results`,
-`coarse_mode`). `equivalence/judge/excuses.py` says what each excuse forgives.
+another. The verdict itself notes `underflow`. `equivalence/judge/excuses.py` says what each excuse
+forgives.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,26 +13,20 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET, CLOSE
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Flip, Truth
-from equivalence.judge.verdict import Judgement, TensorVerdict
+from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
-from equivalence.truth.known import Nearby
-from equivalence.twins import accumulation, kernels
+from equivalence.twins import kernels
 from equivalence.words import listed
 
 JUMP_FACTOR = 2.0
 """A gradient jumps if a perturbation by BUDGET roundings moves it by more than this many times
 BUDGET roundings of its own."""
 
-CHANCE_FACTOR = 4.0
-"""Chance explains a candidate's error of up to this many times the reference's own error for
-neighbouring samples; a larger error stands."""
-
 Act = Callable[[Comparison, Drawn], Comparison | None]
-Confirm = Callable[[TensorVerdict, Expected, Nearby, float], bool]
 
 
 def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
@@ -41,8 +35,7 @@ def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
     flips: whether branch flips or inaccurate kernels may explain a difference.
     """
     made = _note_undecided(made, drawn)
-    made = _apply(made, drawn, [act for act in ACTS if flips or act[0] not in EXPLAINING])
-    return made if made.judgement.equal else accumulation.explain_own(made, drawn)
+    return _apply(made, drawn, [act for act in ACTS if flips or act[0] not in EXPLAINING])
 
 
 def _apply(
@@ -78,65 +71,22 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
     return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
 
 
-def _closer_sensitivities(made: Comparison, drawn: Drawn) -> Comparison | None:
-    """Judge an error of little more than the budget by more perturbed runs."""
-    judgement = made.judgement
-    near = CLOSE * CLOSE if drawn.case.twin.steps else CLOSE
-    if not judgement.differing or judgement.needed > near * BUDGET:
-        return None
-    finer = kept.finer(made.reference, drawn)
-    return replace(made, judgement=drawn.judge(finer, made.trace))
-
-
 def _jump(made: Comparison, drawn: Drawn) -> Comparison | None:
-    """Make a single operator's example ill-posed if its gradients jump at a kink."""
-    if not made.judgement.perhaps_branches(made.reference.expected):
-        return None
-    why = "its gradients jump within the budget, and by as much as they differ"
-    return _set_aside(made, drawn, _jumped, why)
+    """Make a single operator's example ill-posed if its gradients jump at a kink.
 
-
-def _chance(made: Comparison, drawn: Drawn) -> Comparison | None:
-    """Make a single operator's example ill-posed if the reference is as inaccurate nearby."""
-    return _set_aside(
-        made, drawn, _lost_nearby, "for inputs nearby the reference is as far from the truth"
-    )
-
-
-def _jumped(verdict: TensorVerdict, tensor: Expected, near: Nearby, unit_roundoff: float) -> bool:
-    """Whether the truth of a tensor jumps within the budget, and by as much as it differs."""
-    unit = verdict.part(tensor).rounding(unit_roundoff)
-    jump = near.jumps[verdict.faint]
-    return jump > JUMP_FACTOR * BUDGET * unit and verdict.error * unit <= JUMP_FACTOR * jump
-
-
-def _lost_nearby(verdict: TensorVerdict, _: Expected, near: Nearby, __: float) -> bool:
-    """Whether the reference loses as many digits in a tensor for neighbouring samples.
-
-    It must be over the budget there, too, and by a similar amount. Where few terms cancel (the
-    gradient of a softmax near one and zero), chance decides whether their rounding shows.
+    The truth of each must jump within the budget, and by as much as it differs. Samples of an
+    operator are not moved off its kinks, so that rounding may decide between both sides of one.
     """
-    return near.lost > BUDGET and verdict.needed <= CHANCE_FACTOR * near.lost
-
-
-def _set_aside(made: Comparison, drawn: Drawn, confirms: Confirm, why: str) -> Comparison | None:
-    """The comparison made ill-posed, if the reference confirms it; else None.
-
-    confirms: what must return True of each tensor that differs. why: the text of
-    `Judgement.ill_posed`. Samples of an operator are not moved off its kinks, so that rounding
-    may decide between both sides of one.
-    """
-    judgement = made.judgement
-    differing = judgement.differing
-    if not drawn.case.alone or judgement.ill_posed is not None or not differing:
+    judgement, expected = made.judgement, made.reference.expected
+    if not (drawn.case.alone and judgement.perhaps_branches(expected)):
         return None
-    if any(verdict.problem for verdict in differing):
-        return None
-    expected, nearby = made.reference.expected, kept.nearby(made.reference, drawn)
-    for verdict in differing:
-        name = verdict.name
-        if not confirms(verdict, expected[name], nearby[name], drawn.unit_roundoff):
+    jumps = kept.jumps(made.reference, drawn)
+    for verdict in judgement.differing:
+        unit = verdict.part(expected[verdict.name]).rounding(drawn.unit_roundoff)
+        jump = jumps[verdict.name][verdict.faint]
+        if jump <= JUMP_FACTOR * BUDGET * unit or verdict.error * unit > JUMP_FACTOR * jump:
             return None
+    why = "its gradients jump within the budget, and by as much as they differ"
     return replace(made, judgement=replace(judgement, ill_posed=why))
 
 
@@ -173,21 +123,11 @@ def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
 def _judge_flipped(
     made: Comparison, drawn: Drawn, taken: tuple[Flip, ...], expected: dict[str, Expected]
 ) -> Comparison | None:
-    """The comparison by the truth with these branches; None if it still differs.
-
-    Closer sensitivities or rounding of sums may explain what little is left.
-    """
-    known = made.reference
-    reference = replace(known, expected=_taken(known.expected, expected))
+    """The comparison by the truth with these branches; None if it still differs."""
+    reference = replace(made.reference, expected=_taken(made.reference.expected, expected))
     judgement = drawn.judge(reference.expected, made.trace)
     flipped = replace(made, reference=reference, judgement=judgement, flips=taken)
-    if judgement.equal:
-        return flipped
-    if judgement.needed <= CLOSE * BUDGET:
-        # A flip changes no sensitivity, and a perturbed run of the truth takes none.
-        reference.finer = _taken(kept.finer(known, drawn), expected)
-    flipped = _apply(flipped, drawn, [act for act in ACTS if act[0] in AFTER_FLIPS])
-    return flipped if flipped.judgement.equal else None
+    return flipped if judgement.equal else None
 
 
 def _taken(known: Truth, flipped: dict[str, Expected]) -> Truth:
@@ -205,16 +145,10 @@ def _untried(near: Sequence[Flip]) -> str | None:
 
 
 ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
-    (excuses.CLOSER_SENSITIVITIES, _closer_sensitivities),
     (excuses.JUMP, _jump),
-    (excuses.CHANCE, _chance),
     (excuses.INACCURATE_KERNEL, _inaccurate_kernel),
     (excuses.BRANCH_FLIPS, _branch_flips),
-    (excuses.ACCUMULATION, accumulation.excuse),
 )
-
-AFTER_FLIPS = (excuses.CLOSER_SENSITIVITIES, excuses.ACCUMULATION)
-"""Excuses of what is left where branch flips explain nearly all."""
 
 EXPLAINING = (excuses.INACCURATE_KERNEL, excuses.BRANCH_FLIPS)
 """Excuses that a diagnosis does without: it looks for what differs, whatever explains it."""

@@ -50,7 +50,7 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
     origins = [comparison.reference.record for _, comparison in comparisons]
     origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
     return Comparison(
-        replace(side, expected=expected, finer=None, may_flip=None, record=origin),
+        replace(side, expected=expected, may_flip=None, record=origin),
         first.candidate,
         first.partners,
         trace,
