@@ -39,8 +39,8 @@ UNDECIDED_UPDATES = Excuse(
 JUMP = Excuse(
     "jump",
     "the gradient of a single operator between two sides of a kink; the example counts for nothing",
-    "only gradients that jump within 16 roundings of the inputs, by at least half of the error; "
-    "with `chance`, one example in 6 of an exploration",
+    "only gradients that jump within 8 roundings of every number, by at least half of the error; "
+    "one example in 6 of an exploration",
 )
 INACCURATE_KERNEL = Excuse(
     "inaccurate_kernel",

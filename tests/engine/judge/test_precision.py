@@ -27,14 +27,6 @@ def test_hf32_has_the_unit_roundoff_of_its_stored_bits_where_the_others_are_cut_
 
 
 def test_there_is_one_budget_and_no_declaration_can_have_another():
-    assert precision.BUDGET == 16.0
+    assert precision.BUDGET == 8.0
     declared = (Twin, Pipeline, Initial, DataParallel)
     assert not [f.name for kind in declared for f in fields(kind) if "budget" in f.name]
-
-
-def test_a_sum_may_be_off_by_more_roundings_the_more_terms_it_has():
-    roundings = {1: 64, 1024: 64, 4096: 128, 1 << 20: 2048}
-    assert {terms: precision.rounding_of_sum(terms) for terms in roundings} == roundings
-    # What computes in half precision unasked is still farther off.
-    units = precision.UNIT_ROUNDOFF
-    assert precision.rounding_of_sum(1 << 20) < units["float16"] / units["float32"]

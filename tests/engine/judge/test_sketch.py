@@ -149,7 +149,7 @@ def test_the_error_is_that_of_the_whole_tensor_within_the_stated_error():
     whole = Expected(values, "float32")
     for seed in (100, 101):
         whole.widen(values * (1.0 + U * np.sign(gaussian(SIZE, seed=seed))))
-    for size in (1.0, 10.0, 1e4):
+    for size in (1.0, 3.0, 1e4):
         got = (values * (1.0 + size * U * gaussian(SIZE, seed=7))).astype(np.float32)
         one, two = verdict_of(known, got), verdict_of(whole, got)
         assert one.equal is two.equal

@@ -122,7 +122,7 @@ def test_an_element_moved_within_the_budget_passes(data, truth):
     assume(truth.any())
     unit = U * np.abs(truth).max()
     candidate = truth.copy()
-    candidate.flat[data.draw(st.integers(0, truth.size - 1))] += 14.0 * unit
+    candidate.flat[data.draw(st.integers(0, truth.size - 1))] += 7.0 * unit
     assert verdict(truth, single(candidate)).equal
 
 
@@ -369,19 +369,22 @@ def test_a_reference_that_fails_its_own_test_makes_the_case_ill_posed(own):
     found = judge(expected, candidate, U, BUDGET, replaceable=True)
     assert not found.equal
     assert not found.differing
-    assert "17 roundings from the truth at output.1 (budget 16)" in found.ill_posed
+    assert "17 roundings from the truth at output.1 (budget 8)" in found.ill_posed
     assert "trained weights" not in found.ill_posed  # another sample is as good
-    assert judge(expected, candidate, U, 17.0, replaceable=True).equal
     assert judge(expected, candidate, U, BUDGET).equal  # a network is judged by the truth
 
 
 @pytest.mark.parametrize(
-    ("share", "cancelled", "lost"), [(0.4, False, False), (0.6, False, True), (0.6, True, False)]
+    ("share", "spread", "lost"), [(0.4, 0.0, False), (0.6, 0.0, True), (0.6, 1.0, False)]
 )
-def test_a_reference_that_is_off_by_half_makes_any_case_ill_posed(share, cancelled, lost):
-    expected = {"output.0": Expected(np.ones(2), "float32", cancelled=cancelled)}
+def test_a_reference_that_is_off_by_half_makes_any_case_ill_posed(share, spread, lost):
+    expected = {
+        "output.0": Expected(np.ones(2), "float32", spread=spread, spread_peak=spread),
+        "output.1": Expected(np.ones(2), "float32"),
+    }
     expected["output.0"].own_error = share / U
-    judgement = judge(expected, {"output.0": single([1, 1])}, U)
+    ones = single([1, 1])
+    judgement = judge(expected, {"output.0": ones, "output.1": ones}, U)
     assert (judgement.ill_posed is not None) is lost
     if lost:
         assert judgement.ill_posed.endswith("; use a larger batch, other values or trained weights")
@@ -430,24 +433,23 @@ def test_a_budget_that_reaches_as_far_as_zero_makes_the_case_ill_posed():
     truth = gaussian(20)
     norm = float(np.linalg.norm(truth))
     for share, blind in ((0.98, False), (1.02, True)):
-        spread = norm * (share / 16 - U)
+        spread = norm * (share / 8 - U)
         found = verdict(truth, single(truth), spread=spread, spread_peak=norm)
         assert not found.differing
         assert found.equal is not blind
     assert found.ill_posed == (
-        "16 roundings of output.0 are 1.02 times the truth itself (conditioning 1.07e+06): zeros "
-        "would pass, so the case cannot tell right from wrong; use a larger batch, other values "
-        "or trained weights"
+        "rounding alone decides output.0: 8 roundings are as large as the truth itself, so that "
+        "zeros would pass; use a larger batch, other values or trained weights"
     )
     zeros = np.zeros(20, np.float32)
-    assert not verdict(truth, zeros, spread=norm / 15, spread_peak=norm).differing, "they would"
+    assert not verdict(truth, zeros, spread=norm / 7, spread_peak=norm).differing, "they would"
     by_one_norm = verdict(truth, single(truth), spread=norm, spread_peak=0.0)
     assert by_one_norm.equal, "the other norm sees zeros"
     assert verdict(truth, zeros, spread=norm, spread_peak=0.0).differing
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_in_a_coarse_mode_a_tensor_that_tells_nothing_leaves_the_verdict_to_others(right):
+def test_a_tensor_that_tells_nothing_leaves_the_verdict_to_others(right):
     truth = gaussian(20)
     norm = float(np.linalg.norm(truth))
     expected = {
@@ -456,26 +458,17 @@ def test_in_a_coarse_mode_a_tensor_that_tells_nothing_leaves_the_verdict_to_othe
     }
     off = single(truth) if right else np.zeros(20, np.float32)
     candidate = {"output.0": single(truth), "output.1": off}
-    found = judge(expected, candidate, U, BUDGET, coarse=True)
-    assert found.blind == ("output.0",)
+    found = judge(expected, candidate, U)
+    assert found.undecidable == ("output.0",)
     assert found.ill_posed is None
     assert found.equal is right
-    assert judge(expected, candidate, U, BUDGET).ill_posed is not None
     candidate["output.0"] = 100.0 * single(truth)
-    far = judge(expected, candidate, U, BUDGET, coarse=True)
+    far = judge(expected, candidate, U)
     assert "output.0" in {verdict.name for verdict in far.differing}
 
 
-def test_in_a_coarse_mode_too_one_tensor_must_tell_something():
-    truth = gaussian(20)
-    expected = {"output.0": Expected(truth, "float32", spread=1e3, spread_peak=1e3)}
-    found = judge(expected, {"output.0": single(truth)}, U, BUDGET, coarse=True)
-    assert "zeros would pass" in found.ill_posed
-    assert not found.equal
-
-
 def test_of_what_cancels_to_nothing_and_of_what_is_zero_zeros_are_right():
-    noise = Expected(1e-9 * gaussian(20), "float32", spread=1.0, spread_peak=1.0, cancelled=True)
+    noise = Expected(1e-9 * gaussian(20), "float32", spread=1.0, spread_peak=1.0)
     expected = {"output.0": Expected(np.ones(2), "float32"), "gradient:bias": noise}
     assert judge(expected, {"output.0": single([1, 1]), "gradient:bias": single([0] * 20)}, U).equal
     assert verdict(np.zeros(3), np.zeros(3, np.float32), spread=1.0, spread_peak=1.0).equal

@@ -100,7 +100,7 @@ def test_a_failure_that_shows_every_tensor_counts_no_rest():
 def test_a_failure_names_the_smallest_budget_that_would_have_passed():
     found = outcome(RIGHT, wrong("gradient:a", 17.25), wrong("gradient:b", 3.0, worst=40.5))
     text = report.failure(found, REPEAT)
-    assert "budget 16 roundings; smallest that would have passed: 40.50" in text
+    assert "budget 8 roundings; smallest that would have passed: 40.50" in text
 
 
 def test_an_ill_posed_case_says_so_even_where_nothing_differs():

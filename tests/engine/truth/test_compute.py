@@ -12,6 +12,7 @@ from equivalence.declare.difference import Difference
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.declare.twin import cases
 from equivalence.errors import IllPosedError
+from equivalence.judge import expected
 from equivalence.kinks import watch as watching
 from equivalence.sample import Perturbed
 from equivalence.sides.torch_network import TorchNetwork
@@ -58,12 +59,14 @@ def test_the_truth_starts_from_values_already_rounded_to_the_case():
 
 
 def test_the_sensitivity_of_a_linear_map_is_what_its_formula_says():
-    # Every product w x moves by a factor (1 +- u)(1 +- u): the squares of the changes average
-    # 2 u^2 (w x)^2. The largest of a few probes of a thousand outputs is near that average.
+    # Of a product w x both factors move as what goes in, by u, and as terms of a sum of thirty, by
+    # u' = u sqrt(1 + 30 / 8); so does the sum. The squares of the changes average (2 u^2 + 3 u'^2)
+    # (w x)^2. The largest of a few runs of a thousand outputs is near that average.
     drawn = sample(normal(40, 30))
     known = truth.compute(Measurement(linear(30, 25), drawn, "train", U))["output.0"]
     (x,), weight = drawn.inputs(), drawn.weight("weight", (25, 30))
-    formula = U * math.sqrt(2.0 * float(((x**2) @ (weight**2).T).sum()))
+    terms = 2.0 + 3.0 * (1.0 + 30.0 / 8.0)
+    formula = U * math.sqrt(terms * float(((x**2) @ (weight**2).T).sum()))
     assert 0.9 < known.spread / formula < 1.2
 
 
@@ -81,7 +84,7 @@ def test_the_sensitivity_is_the_largest_of_the_probes_in_both_norms():
     for name, tensor in known.items():
         changes = [
             linear().run(Perturbed(drawn, probe, U), "train", "float64")[name] - tensor.truth
-            for probe in range(truth.probes(1))
+            for probe in range(truth.MORE_RUNS)
         ]
         norms = [math.sqrt(float((change**2).sum())) for change in changes]
         assert len(set(norms)) > 1
@@ -102,19 +105,14 @@ def test_every_probe_is_another_one(monkeypatch):
     assert probed.count(None) == 3  # the truth, and twice the reference in its own precision
 
 
-def test_a_small_sample_is_probed_more_often_than_a_large_one():
-    assert truth.probes(1) == truth.probes(1 << 16) == 8
-    assert truth.probes((1 << 16) + 1) == 3
-
-
 def test_a_product_with_a_constant_is_as_sensitive_as_its_input():
     known = truth.compute(Measurement(network("doubling"), sample(normal(5, 4)), "train", U))[
         "output.0"
     ]
-    # Every element moves by u of itself, up or down.
+    # Every element moves by u of itself twice, up or down: as it goes in, and as it comes out.
     norm = math.sqrt(float((known.truth**2).sum()))
-    assert round(known.spread / (U * norm), 6) == 1.0
-    assert round(known.spread_peak / (U * float(np.abs(known.truth).max())), 6) == 1.0
+    assert 1.2 < known.spread / (U * norm) <= 2.0
+    assert round(known.spread_peak / (U * float(np.abs(known.truth).max())), 6) == 2.0
 
 
 def test_integers_are_exact_and_have_no_sensitivity():
@@ -186,22 +184,6 @@ def test_a_sample_that_is_settled_has_no_flips_and_costs_no_run_for_them(monkeyp
     assert truth.compute(Measurement(rectified, sample(normal(8, 4)), "train", U)).near == ()
 
 
-def test_a_gradient_that_is_zero_where_nothing_cancels_is_not_taken_for_a_cancelled_one():
-    drawn = sample(normal(5, 4))
-    rectified = network("Rectified")
-    known = truth.compute(Measurement(rectified, drawn, "train", U))
-    name = "gradient:dense.weight"
-    own = rectified.run(drawn, "train", "float32")
-    known[name].truth = np.zeros_like(known[name].truth)  # as of an activation that is off
-    known[name].own_error = math.inf
-    known[name].spread = known[name].spread_peak = 0.0
-
-    rectified.run = lambda *_: {name: np.zeros_like(values) for name, values in own.items()}
-    truth._measure_rounded(Measurement(rectified, drawn, "train", U), known, own)
-    assert known[name].spread == 0.0
-    assert known[name].own_error == math.inf
-
-
 class Signs(nn.Module):
     """N,5 -> 5: the mean absolute value of what has a bias. Of another bias two are used."""
 
@@ -248,8 +230,7 @@ def test_a_reference_that_loses_all_digits_makes_the_case_ill_posed():
     outcome = check(VARIANCE, seed=0)
     assert not outcome.passed
     assert not outcome.judgement.equal
-    assert "the reference's own run in this precision is" in outcome.judgement.ill_posed
-    assert "from the truth at output.0 (budget 16)" in outcome.judgement.ill_posed
+    assert outcome.judgement.ill_posed.startswith("rounding alone decides output.0: 8 roundings")
 
 
 def test_the_same_formula_is_well_posed_where_the_mean_is_small():
@@ -268,7 +249,7 @@ def test_an_ill_posed_case_does_not_pass_as_a_known_difference():
         ),
         seed=0,
     )
-    assert outcome.judgement.differing
+    assert outcome.judgement.ill_posed
     assert not outcome.passed
 
 
@@ -301,7 +282,7 @@ def small_by_chance(monkeypatch):
         first, second = scalar(seed), scalar(seed)
         second.draw_again()
         if reach(first) > 1.5 * reach(second):
-            monkeypatch.setattr(truth, "BUDGET", 1.2 / reach(first))
+            monkeypatch.setattr(expected, "BUDGET", 1.2 / reach(first))
             return seed
         seed += 1
 
@@ -315,28 +296,19 @@ def test_a_sample_in_which_zeros_would_pass_is_drawn_again(small_by_chance):
 
 
 def test_the_last_draw_is_kept_where_zeros_would_pass_in_each(monkeypatch):
-    monkeypatch.setattr(truth, "BUDGET", 1.0 / U)
+    monkeypatch.setattr(expected, "BUDGET", 1.0 / U)
     drawn = scalar(0)
     truth.compute(Measurement(linear(8, 1), drawn, "train", U))
     assert drawn.redraw == truth.MAX_DRAWS - 1
 
 
 def test_draws_off_kinks_and_draws_for_small_tensors_are_counted_together(monkeypatch):
-    monkeypatch.setattr(truth, "BUDGET", 1.0 / U)
+    monkeypatch.setattr(expected, "BUDGET", 1.0 / U)
     monkeypatch.setattr(watching, "SAFE", 1e6)
     drawn = sample(normal(1, 1, 8, 8))
     pooling = TorchNetwork("torch.nn:MaxPool2d", {"kernel_size": 2})
     truth.compute(Measurement(pooling, drawn, "train", U))
     assert drawn.redraw == truth.MAX_DRAWS - 1
-
-
-@pytest.mark.parametrize(("dtype", "unit_roundoff"), [("float32", 2.0**-11), ("bfloat16", 2.0**-7)])
-def test_a_coarse_mode_draws_no_sample_again_for_small_tensors(
-    small_by_chance, dtype, unit_roundoff
-):
-    drawn = scalar(small_by_chance, dtype)
-    truth.compute(Measurement(linear(8, 1), drawn, "train", unit_roundoff))
-    assert drawn.redraw == 0
 
 
 def test_no_sample_of_a_layer_is_drawn_again_for_small_tensors(small_by_chance):
@@ -351,43 +323,9 @@ def test_a_gradient_that_cancels_in_every_draw_is_no_reason_to_draw_again(noise)
     biased = TorchNetwork("pt_reference.conv:biased_block", {"in_planes": 2, "out_planes": 3})
     before_norm = biased if noise else network("scale_before_norm")
     drawn = sample(normal(4, 2, 5, 5))
-    measurement = Measurement(before_norm, drawn, "train", U)
-    begun = truth.begin(measurement)
-    name = "gradient:0.bias" if noise else "gradient:0.weight"
-    assert begun[name].cancelled is noise
-    assert truth.complete(measurement, begun)[name].cancelled
+    begun = truth.begin(Measurement(before_norm, drawn, "train", U))
+    assert begun["gradient:0.bias" if noise else "gradient:0.weight"].undecidable(U)
     assert drawn.redraw == 0
-
-
-# The rounding of what an operator keeps.
-
-
-def test_of_a_single_operator_the_rounding_of_what_it_keeps_counts_for_what_is_close():
-    # The gradient of a softmax near one-hot cancels all but what its kept output is rounded by.
-    softmax = TorchNetwork("torch.nn:Softmax", {"dim": 0})
-    drawn = sample(uniform(4, low=20.0, high=40.0), dtype="float16", seed=10)
-    known = truth.of_layer(Measurement(softmax, drawn, "train", 2.0**-11))
-    finer, alone = (
-        truth.refine(Measurement(softmax, drawn, "train", 2.0**-11), known, alone=alone)[
-            "gradient:input[0]"
-        ]
-        for alone in (False, True)
-    )
-    assert alone.spread > truth.CANCELLED_ROUNDINGS * finer.spread
-    assert alone.truth is finer.truth
-
-
-def test_rounding_does_not_count_where_nothing_cancels():
-    relu = TorchNetwork("torch.nn:ReLU", {})
-    drawn = sample(normal(40, 30))
-    known = truth.of_layer(Measurement(relu, drawn, "train", U))
-    finer, alone = (
-        truth.refine(Measurement(relu, drawn, "train", U), known, alone=alone)
-        for alone in (False, True)
-    )
-    assert {name: each.spread for name, each in alone.items()} == {
-        name: each.spread for name, each in finer.items()
-    }
 
 
 def test_a_zero_by_chance_in_a_gradient_that_cancels_is_rounded_as_its_neighbours(monkeypatch):
@@ -413,4 +351,3 @@ def test_a_zero_by_chance_in_a_gradient_that_cancels_is_rounded_as_its_neighbour
     assert known.faint.truth.tolist() == [0.0]
     assert made.judgement.equal
     assert 2.0**-40 * known.scale < known.faint.spread < 64 * U * known.scale
-    assert known.faint.unrounded.spread < 2.0**-48 * known.scale

@@ -22,8 +22,7 @@ from equivalence.judge.precision import UNDERFLOW
 from equivalence.judge.verdict import judge
 from equivalence.plugin.results import Results
 from equivalence.report import text as report
-from equivalence.runs import drawn, kept
-from equivalence.truth import compute as truth
+from equivalence.runs import kept
 from equivalence.truth import explained, flips
 from equivalence.twins import check as module
 from equivalence.twins import excuses
@@ -48,7 +47,7 @@ def isolation():
 
 def test_every_excuse_has_a_name_of_its_own_and_says_what_it_costs():
     names = [each.name for each in table.EXCUSES]
-    assert len(set(names)) == len(names) == 13
+    assert len(set(names)) == len(names) == 8
     assert all(each.forgives and each.bound for each in table.EXCUSES)
 
 
@@ -86,25 +85,6 @@ def test_a_right_candidate_needs_no_excuse():
     assert excused(outcome) == []
 
 
-def widened(_, expected, *__):
-    """Stands for `truth.refine`: the same with sensitivities that are far too large."""
-    finer = truth.Truth({name: replace(known) for name, known in expected.items()})
-    for known in finer.values():
-        known.spread, known.spread_peak = 50 * known.spread, 50 * known.spread_peak
-    return finer
-
-
-def test_closer_sensitivities(monkeypatch):
-    monkeypatch.setattr(truth, "refine", widened)
-    for part in (drawn, excuses):
-        monkeypatch.setattr(part, "BUDGET", 2.0**10)
-    outcome = module.check(affine("SlightlyScaled"), 0)
-    assert outcome.passed
-    assert excused(outcome) == ["closer_sensitivities"]
-    without(monkeypatch, table.CLOSER_SENSITIVITIES)
-    assert not module.check(affine("SlightlyScaled"), 0).passed
-
-
 def explaining(scale=1.0):
     """Stands for `explain`: flips that make a candidate's gradients right, but for a factor."""
 
@@ -129,22 +109,6 @@ def test_branch_flips(monkeypatch):
     assert excused(outcome) == []
 
 
-def test_what_flips_leave_is_judged_by_closer_sensitivities(monkeypatch):
-    monkeypatch.setattr(truth, "refine", widened)
-    monkeypatch.setattr(flips, "may_flip", lambda *_: (FLIP,))
-    for part in (drawn, excuses):
-        monkeypatch.setattr(part, "BUDGET", 2.0**10)
-    monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**12 * U))
-    outcome = module.check(affine("DetachedBias"), 0)
-    assert outcome.passed
-    assert excused(outcome) == ["closer_sensitivities", "branch_flips"]
-    monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**15 * U))
-    assert not module.check(affine("DetachedBias"), 0).passed
-    monkeypatch.setattr(explained, "explain", explaining(1.0 + 2.0**12 * U))
-    without(monkeypatch, table.CLOSER_SENSITIVITIES)
-    assert not module.check(affine("DetachedBias"), 0).passed
-
-
 def test_an_excuse_that_does_not_help_is_not_named():
     outcome = module.check(affine("TransposedWeight"), 0)
     assert not outcome.passed
@@ -167,34 +131,6 @@ def test_underflow():
     assert plain.error * (unit + UNDERFLOW) / unit > plain.budget
 
 
-def test_rounding_of_results():
-    known = Expected(np.ones(8), "float32")
-    known.widen_by_rounding(replace(known, spread=1e-3, spread_peak=1e-3))
-    outcome = one(known, np.full(8, 1.0 + 1e-3))
-    assert outcome.passed
-    assert excused(outcome) == ["rounding_of_results"]
-    assert not one(known.unrounded, np.full(8, 1.0 + 1e-3)).passed
-    assert excused(one(known, np.ones(8))) == []
-
-
-def test_rounding_of_results_where_the_reference_alone_needs_it():
-    known = Expected(np.ones(8), "float32", own_error=17.0)
-    known.widen_by_rounding(replace(known, spread=1e-3, spread_peak=1e-3))
-    known.own_error = 0.1
-    assert excused(one(known, np.ones(8))) == ["rounding_of_results"]
-
-
-def test_a_coarse_mode():
-    blind = Expected(np.ones(8), "float32", spread=10.0, spread_peak=10.0)
-    clear = Expected(np.ones(8), "float32")
-    traces = {"output.0": np.ones(8, np.float32), "output.1": np.ones(8, np.float32)}
-    for coarse in (True, False):
-        judgement = judge({"output.0": blind, "output.1": clear}, traces, U, coarse=coarse)
-        outcome = Outcome(affine(), 0, judgement)
-        assert outcome.passed is coarse
-        assert excused(outcome) == (["coarse_mode"] if coarse else [])
-
-
 def test_a_declared_difference():
     wrong = case(PT + "Nested", MS + "Steps", normal(5, 4))
     judgement = one(Expected(np.ones(8), "float32"), np.zeros(8)).judgement
@@ -208,7 +144,7 @@ def test_a_declared_difference():
 def test_a_declared_difference_that_a_coarse_mode_does_not_show():
     right = affine(differs=Difference("known", {"*": 9.0}))
     shown = one(Expected(np.ones(8), "float32"), np.ones(8), coarse=True).judgement
-    assert excused(Outcome(right, 0, shown)) == ["coarse_mode"]
+    assert excused(Outcome(right, 0, shown)) == ["declared_difference"]
     plain = one(Expected(np.ones(8), "float32"), np.ones(8)).judgement
     assert not Outcome(right, 0, plain).passed
 
@@ -226,17 +162,15 @@ def test_a_limit():
 
 
 def test_the_summary_counts_the_cases_of_each_in_the_order_of_the_table():
-    known = Expected(np.ones(8), "float32")
-    known.widen_by_rounding(replace(known, spread=1e-3, spread_peak=1e-3))
-    results = [json.loads(s) for s in report.lines(one(known, np.full(8, 1.0 + 1e-3)))]
+    tiny = np.r_[np.full(8, 1e-38), 1e-32]
+    outcome = one(Expected(tiny, "float32"), np.r_[np.zeros(8), 1e-32])
+    results = [json.loads(s) for s in report.lines(outcome)]
     results += [
         result | {"case": "b", "excuses": ["branch_flips", "underflow"]} for result in results
     ]
     results += [{"case": "c", "twin": "c", "device": "cpu", "seed": 0, "set_aside": ["jump"]}]
     text = report.summary(results)
-    assert text.endswith(
-        "; excused cases: underflow 1, rounding_of_results 1, jump 1, branch_flips 1"
-    )
+    assert text.endswith("; excused cases: underflow 2, jump 1, branch_flips 1")
     assert text.startswith("compared 2 tensors in 2 cases of 1 twin")
 
 
@@ -262,12 +196,14 @@ def test_without_any_the_summary_is_silent():
 
 
 def test_a_failure_names_those_that_were_not_enough():
-    known = Expected(np.ones(8), "float32")
-    known.widen_by_rounding(replace(known, spread=1e-3, spread_peak=1e-3))
-    traces = {"output.0": np.full(8, 1.0 + 1e-3, np.float32), "output.1": np.zeros(8, np.float32)}
-    expected = {"output.0": known, "output.1": Expected(np.ones(8), "float32")}
+    tiny = np.r_[np.full(8, 1e-38), 1e-32]
+    traces = {
+        "output.0": np.r_[np.zeros(8), 1e-32].astype(np.float32),
+        "output.1": np.zeros(8, np.float32),
+    }
+    expected = {"output.0": Expected(tiny, "float32"), "output.1": Expected(np.ones(8), "float32")}
     outcome = Outcome(affine(), 0, judge(expected, traces, U))
-    assert "excused so far: rounding_of_results" in report.failure(outcome, "pytest")
+    assert "excused so far: underflow" in report.failure(outcome, "pytest")
 
 
 def test_declared_setting():
@@ -294,8 +230,7 @@ DOORS = {
         "bylayer/compare.py": 1,  # refuses a layer that is not called as in the reference
     },
     "replaces a judgement": {
-        "twins/excuses.py": 3,
-        "twins/accumulation.py": 2,  # one of them for the reference's own errors alone
+        "twins/excuses.py": 2,
         "twins/kernels.py": 1,  # of the candidate's run with accurate kernels
         # refuses a candidate that is too exact, and a reference of zeros
         "twins/compare.py": 2,
@@ -303,7 +238,6 @@ DOORS = {
     },
     "replaces what a judgement holds": {
         "twins/excuses.py": 1,  # sets an example aside
-        "twins/accumulation.py": 3,  # allows a tensor more than the budget
         "twins/compare.py": 1,  # refuses a candidate that is too exact
         "judge/verdict.py": 1,  # refuses a reference of zeros
         "runs/comparison.py": 1,  # a tensor's name with its size or its layer
@@ -311,18 +245,18 @@ DOORS = {
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {
-        "truth/compute.py": 8,
+        "truth/compute.py": 3,
         # of gradients, to find what is undecided: by perturbed runs, by the reference's own, and
         # by runs in which what is undecided for an earlier optimiser takes other values
         "truth/undecided.py": 3,
-        "pipelines/compare.py": 3,
+        "pipelines/compare.py": 2,
         "diagnosis/in_situ.py": 1,
         "statements/same.py": 2,  # of values within a run, for a diagnosis
         "statements/watched.py": 1,
     },
     "takes the truth for what rounding decides": {
         # the last of them in runs that widen: updates moved by one rounding of their gradient
-        "truth/compute.py": 4,
+        "truth/compute.py": 3,
         "truth/explained.py": 1,
         "twins/compare.py": 1,
         "twins/kernels.py": 2,  # of the candidate's runs in PyNative mode
@@ -332,7 +266,7 @@ DOORS = {
 }
 """Where in the engine each of these is done, and how often; a new place has to be argued for."""
 
-HELD = {"ill_posed", "verdicts", "blind", "equal", "problem", "error", "worst", "budget"}
+HELD = {"ill_posed", "verdicts", "undecidable", "equal", "problem", "error", "worst", "budget"}
 
 
 def doors(tree: ast.AST) -> list[str]:
@@ -349,7 +283,7 @@ def doors(tree: ast.AST) -> list[str]:
             found.append("replaces a judgement")
         elif name == "replace" and (given & HELD or (given == {"name"} and len(node.args) == 1)):
             found.append("replaces what a judgement holds")
-        elif name in ("widen", "widen_by_rounding"):
+        elif name == "widen":
             found.append("widens a sensitivity")
         elif name == "replace_undecided":
             found.append("takes the truth for what rounding decides")

@@ -59,7 +59,7 @@ def test_a_setting_that_no_tensor_shows_is_red_and_named():
     assert outcome.judgement.equal
     assert not outcome.passed
     told = report.failure(outcome, "pytest -k it")
-    assert "all 11 tensors are within 16 roundings, but 1 setting differs" in told
+    assert "all 11 tensors are within 8 roundings, but 1 setting differs" in told
     assert "culprit: rms (RMSNorm): eps 1e-05 (reference) 1e-06 (candidate)" in told
     assert "declare it: settings={'rms.eps': 'why'}" in told
     assert json.loads(report.lines(outcome)[0])["settings"]["differing"] == [
