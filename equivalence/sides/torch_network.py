@@ -271,11 +271,6 @@ class TorchNetwork:
         if any(map(few, near)):
             self.shift(sample, phase, margins_of(spreads, near))
 
-    def margins(self, sample: Sample, perturbed: list[Sample], phase: str) -> Margins:
-        """The margins of a sample for `shift`, empty without kinks; the arguments: see `settle`."""
-        watch, spreads = self._spreads(sample, perturbed, phase)
-        return margins_of(spreads, watch.near(spreads))
-
     def shift(self, sample: Sample, phase: str, margins: Margins) -> None:
         """Change the biases of `sample` so that activations keep their margins, where possible."""
         settler = Settler(margins, self._movable(sample, phase), sample.dtype)

@@ -1,12 +1,11 @@
 """The truth of a case, and how far rounding moves it: PyTorch in float64. Loads torch.
 
 measurement: a network on a sample, ready to run again and again.
-compute: runs it, perturbed and not; the result is the truth with its sensitivities.
-nearby: whether it jumps or loses digits near a sample.
+compute: runs it, with noise and without; the result is the truth with its noise.
 flips, explained, likely: runs that take the other branch at a kink; which of them explain a run,
 and which are tried.
 undecided: the elements of an update whose value rounding decides.
-products: whether a network multiplies matrices, and how long its sums are.
+products: whether a network multiplies matrices.
 hidden: runs with other settings, to find those that a sample does not show.
 updates, mistakes: runs of a training in which the updates are changed, as a mistake changes them.
 known: the reference's side of a case as it is kept; the only file here that loads no torch.

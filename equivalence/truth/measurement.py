@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from equivalence.judge.tensors import Trace
-from equivalence.kinks.watch import Margins
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.torch_network import TorchNetwork, Watch
 
@@ -57,13 +56,6 @@ class Measurement:
     def run_own(self) -> Trace:
         """The trace of the reference's own run, in the precision of the case."""
         return self.run(dtype=self.sample.dtype)
-
-    def margins(self) -> Margins:
-        """The distances from kinks that samples nearby need; empty where they cannot be moved."""
-        if not self.network.settles:
-            return []
-        perturbed = [self.perturbed(probe) for probe in range(NOISY_RUNS)]
-        return self.network.margins(self.sample, perturbed, self.phase)
 
     def perturbed(self, probe: int, roundings: float = 1.0) -> Perturbed:
         """Perturbation number `probe` of the sample; it moves each value by so many roundings."""

@@ -4,7 +4,6 @@ second_call: calls the candidate with other values before it is judged.
 compare: runs and judges one size of a case.
 excuses: judges a comparison that is not equal once more.
 kernels: runs the candidate with accurate kernels.
-accumulation: tells the rounding of long sums from a mistake.
 sizes: compares all sizes of a case in one verdict.
 raising: demands that both sides raise.
 settings: compares the settings of both sides, without a run.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from equivalence.declare.draws import distribution, half, integers, normal, uniform
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.sample import Neighbour, OtherCotangents, Perturbed, Sample, resolve_inputs
+from equivalence.sample import Perturbed, Sample, resolve_inputs
 from equivalence.seeds import seed_of, stream
 
 U = UNIT_ROUNDOFF["float32"]
@@ -196,23 +196,6 @@ def test_scalars_are_arrays_without_dimensions():
     for each in (one, moved):
         scalars = [*each.inputs(), each.weight("temperature", ()), each.cotangent(0, ())]
         assert all(isinstance(scalar, np.ndarray) and scalar.shape == () for scalar in scalars)
-
-
-def test_a_neighbour_of_other_cotangents_runs_forward_as_the_sample_does():
-    one = sample(draws=[normal(4, 3)])
-    one.shifts["bias"] = np.float32([1.0, 0.0, -1.0])
-    both, backward = Neighbour(one, 7), OtherCotangents(one, 7)
-    for name, shape in (("bias", (3,)), ("weight", (3, 4))):
-        own = one.weight(name, shape)
-        assert np.array_equal(backward.weight(name, shape), own)
-        assert not np.array_equal(both.weight(name, shape), own)
-    table = np.float32([0.1, 0.2])
-    assert np.array_equal(backward.constant("table", table), table)
-    assert np.array_equal(backward.inputs()[0], one.inputs()[0])
-    moved, own = backward.cotangent("output.0", (5,)), one.cotangent("output.0", (5,))
-    less, more = (np.float32(np.float64(own) * (1.0 + way * 2.0**-7)) for way in (-1.0, 1.0))
-    assert moved.dtype == own.dtype
-    assert ((moved == less) | (moved == more)).all()
 
 
 def test_empty_tensors_can_be_drawn_and_perturbed():

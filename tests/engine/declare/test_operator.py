@@ -265,13 +265,6 @@ def test_a_gradient_that_differs_by_more_than_it_jumps_is_wrong(monkeypatch):
     assert judgement.ill_posed is None
 
 
-def test_what_the_reference_loses_for_inputs_nearby_a_candidate_may_lose():
-    judgement = judged("cube_beside_a_million", "off_by_a_thirtieth", 3.0, 3.0)
-    assert [verdict.name for verdict in judgement.differing] == ["output.0"]
-    assert judgement.ill_posed == "for inputs nearby the reference is as far from the truth"
-    assert outcome("cube_beside_a_million", "off_by_a_thirtieth", 3.0, 3.0).excuses == ("chance",)
-
-
 @pytest.mark.parametrize(
     ("reference", "candidate"),
     [("cube", "off_by_a_thirtieth"), ("cube_beside_a_million", "off_by_a_half")],

@@ -14,7 +14,7 @@ from equivalence.declare.draws import normal
 from equivalence.kinks import watch as watching
 from equivalence.kinks.settler import Settler
 from equivalence.kinks.watch import MANY, KinkWatch, few
-from equivalence.sample import Neighbour, Perturbed
+from equivalence.sample import Perturbed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
@@ -296,30 +296,6 @@ def test_a_sample_far_from_kinks_is_left_as_it_is():
     network, drawn = TorchNetwork(PT + "Rectified", {}), sample(normal(8, 4))
     network.settle(drawn, [Perturbed(drawn, 0, U)], "train")
     assert drawn.shifts == {}
-
-
-def test_a_neighbour_is_moved_by_the_margins_of_its_sample(monkeypatch):
-    network, drawn = rectified(monkeypatch)
-    (margin,) = margins = Measurement(network, drawn, "train", U).margins()
-
-    def nearest_of(neighbour):
-        watch = KinkWatch()
-        network.forward(neighbour, "train", watch)
-        return bool((watch.quantities[0].abs() <= margin).any())
-
-    neighbour = next(each for n in range(99) if nearest_of(each := Neighbour(drawn, n)))
-    before = neighbour.weight("dense.bias", (3,))
-    network.shift(neighbour, "train", margins)
-    assert not nearest_of(neighbour)
-    moved = neighbour.weight("dense.bias", (3,))
-    assert moved.dtype == np.float32
-    assert not np.array_equal(moved, before)
-    assert drawn.shifts == {}
-
-
-def test_where_nothing_has_a_kink_neighbours_need_no_margins():
-    network = TorchNetwork("torch.nn:Linear", {"in_features": 4, "out_features": 3})
-    assert Measurement(network, sample(normal(8, 4)), "train", U).margins() == []
 
 
 # Ties in a max pooling.

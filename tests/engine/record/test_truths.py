@@ -144,20 +144,6 @@ def test_a_run_that_records_is_judged_by_what_it_records(folder):
     assert any(verdict.sketched for verdict in outcome.judgement.verdicts)
 
 
-def test_close_calls_are_judged_by_recorded_finer_sensitivities(folder, monkeypatch):
-    recorded(folder, affine())
-    monkeypatch.setattr(sides, "build_reference", None)
-    library = truths.Library(folder, truths.REQUIRE)
-    with truths.using(library):
-        known = kept.reference(affine(), 0)
-    kept.forget()
-    for name, coarse in known.expected.items():
-        finer = known.finer[name]
-        assert finer.truth is coarse.truth
-        assert coarse.spread <= finer.spread < 2 * coarse.spread
-    assert any(known.finer[name].spread > each.spread for name, each in known.expected.items())
-
-
 # Told to people.
 
 

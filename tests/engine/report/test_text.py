@@ -302,16 +302,14 @@ def test_a_summary_counts_the_cases_that_are_equal_after_flips():
     assert report.summary(other).endswith("; 1 case equal after 1 branch flip")
 
 
-def test_a_summary_counts_the_tensors_that_a_coarse_mode_tells_nothing_of():
-    lines = report.lines(outcome(judgement=Judgement((RIGHT, RIGHT), blind=("output.0",))))
-    assert [json.loads(line)["blind"] for line in lines] == [1, 1]
+def test_a_summary_counts_the_tensors_that_rounding_alone_decides():
+    lines = report.lines(outcome(judgement=Judgement((RIGHT, RIGHT), undecidable=("output.0",))))
+    assert [json.loads(line)["undecidable"] for line in lines] == [1, 1]
     text = report.summary(map(json.loads, lines))
-    assert text.endswith(
-        "; the compute mode is too coarse for 1 tensor in 1 case, in which zeros would pass"
-    )
+    assert text.endswith("; 1 tensor in 1 case decided by rounding alone")
     without = report.lines(outcome(RIGHT))
-    assert "blind" not in json.loads(without[0])
-    assert "coarse" not in report.summary(map(json.loads, without))
+    assert "undecidable" not in json.loads(without[0])
+    assert "rounding alone" not in report.summary(map(json.loads, without))
 
 
 def test_figures_have_three_digits_and_what_was_not_measured_a_dash():

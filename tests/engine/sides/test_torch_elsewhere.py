@@ -17,9 +17,10 @@ from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.kinks.watch import KinkWatch
 from equivalence.runs import kept
 from equivalence.runs.sides import build_reference
+from equivalence.sample import Perturbed
 from equivalence.sides import torch_network, torch_training
-from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork, beside
+from equivalence.sides.torch_noise import Noise
 from equivalence.sides.torch_training import TorchTraining
 from equivalence.truth.known import Reference
 from equivalence.truth.undecided import watch_gradients
@@ -95,7 +96,7 @@ def test_a_part_of_a_network_is_where_the_network_is():
 @pytest.mark.usefixtures("elsewhere")
 def test_a_run_there_is_rounded_and_watched():
     network, watch = TorchNetwork(HERE + "Convolved", {}), KinkWatch()
-    network.run(sample(IMAGES), "train", "float64", RoundEachResult(2.0**-11, 0))
+    network.run(Perturbed(sample(IMAGES), 0, 2.0**-11), "train", "float64")
     network.run(sample(IMAGES), "train", "float64", watch)
     apart = KinkWatch(watch)
     network.run(sample(IMAGES), "train", "float64", apart)
@@ -128,9 +129,9 @@ def test_steps_there_can_be_timed():
 
 def test_coins_are_the_same_wherever_they_are_tossed():
     thirds = torch.full((50,), 1.0 / 3.0, dtype=torch.float64)
-    here = RoundEachResult(0.5, 7)._rounded(thirds)
+    here = Noise(0.5, 7)._round(thirds.clone(), 0.5)
     with torch.device("meta"):  # where a network there creates its tensors
-        there = RoundEachResult(0.5, 7)._rounded(thirds)
+        there = Noise(0.5, 7)._round(thirds.clone(), 0.5)
     assert torch.equal(here, there)
     assert set(np.unique(3.0 * here)) == {0.5, 1.5}
 

@@ -15,9 +15,9 @@ from equivalence.kinks.choices import CHOICES, POOL, two_largest
 from equivalence.kinks.watch import KinkWatch
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
-from equivalence.sides.torch_modes import RoundEachResult
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.truth.compute import begin, probe_further
+from equivalence.sides.torch_noise import Noise
+from equivalence.truth.compute import add_noise, begin
 from equivalence.truth.flips import Branches, Flip, locate, may_flip
 from equivalence.truth.measurement import Measurement
 from tests.engine.kinks.test_choices import poolings
@@ -183,7 +183,7 @@ def test_the_truth_takes_one_branch_where_an_element_is_exactly_at_a_bound():
     measurement = Measurement(TorchNetwork(STEPS, {}), drawn, "train", U)
     expected = begin(measurement)
     assert len(expected.near) == 128
-    gradient = probe_further(measurement, expected)["gradient:input[0]"]
+    gradient = add_noise(measurement, expected)["gradient:input[0]"]
     assert gradient.spread < 4.0 * U * np.linalg.norm(gradient.truth)
 
 
@@ -306,7 +306,7 @@ def test_a_flip_is_made_exactly_where_every_result_is_rounded():
     network, drawn = bent(lambda x: F.hardtanh(x, 0.25, 6.0)), sample(normal(4, 5))
     measurement = Measurement(network, drawn, "train", U)
     near = locate(measurement, [(0, index) for index in np.ndindex(4, 5)])
-    rounded = RoundEachResult(2.0**-8, 0)
+    rounded = Noise(2.0**-8, 0)
     with rounded:
         found, _ = slopes(network, drawn, Branches(near, [True] * 20))
     taken = np.array([flip.taken for flip in near]).reshape(4, 5)

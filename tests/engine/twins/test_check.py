@@ -17,13 +17,11 @@ from equivalence.errors import (
 )
 from equivalence.host.isolation import isolated
 from equivalence.judge import precision
-from equivalence.runs import drawn, kept, sides
+from equivalence.runs import kept
 from equivalence.sample import resolve_inputs
 from equivalence.truth import compute as truth
 from equivalence.truth import explained, flips
 from equivalence.truth.flips import Flip
-from equivalence.truth.measurement import Measurement
-from equivalence.twins import excuses
 from equivalence.twins.check import check
 from tests.engine.parts.small import MS, PT, case
 
@@ -385,43 +383,3 @@ def test_a_side_that_raises_leaves_no_trace_in_the_next_case():
     before = verdicts(check(affine(), seed=0))
     check(raising("Refusing", "Refusing"), seed=0)
     assert verdicts(check(affine(), seed=0)) == before
-
-
-# What is off by little.
-
-
-@pytest.mark.parametrize(("budget", "judged_again"), [(2.0**10, True), (2.0**9, False)])
-def test_only_what_is_off_by_little_is_judged_by_more_probes(monkeypatch, budget, judged_again):
-    for part in (drawn, excuses):
-        monkeypatch.setattr(part, "BUDGET", budget)
-    made = []
-
-    def refine(_, expected, *__):
-        made.append(len(made))
-        finer = truth.Truth({name: replace(known) for name, known in expected.items()})
-        for known in finer.values():
-            known.spread, known.spread_peak = 50 * known.spread, 50 * known.spread_peak
-        return finer
-
-    monkeypatch.setattr(truth, "refine", refine)
-    slightly = affine("SlightlyScaled")
-    outcome = check(slightly, seed=0)
-    assert outcome.passed is judged_again
-    assert made == [0] * judged_again
-    # The other execution shares it, and the truth that is judged by first stays as it was.
-    assert check(replace(slightly, execution="graph"), seed=0).passed is judged_again
-    assert made == [0] * judged_again
-
-
-def test_more_probes_widen_sensitivities_by_little_and_never_narrow_them():
-    known = kept.reference(affine("Affine"), seed=0)
-    finer = truth.refine(
-        Measurement(sides.build_reference(affine("Affine")), known.sample, "train", 2.0**-24),
-        known.expected,
-    )
-    assert finer.keys() == known.expected.keys()
-    for name, tensor in finer.items():
-        coarse = known.expected[name]
-        assert tensor.truth is coarse.truth
-        assert coarse.spread <= tensor.spread < 2 * coarse.spread
-    assert any(finer[name].spread > known.expected[name].spread for name in finer)

@@ -127,27 +127,6 @@ def test_weights_are_stored_once_more_after_every_update():
     assert np.array_equal(again[name], plain[name])
 
 
-def test_every_perturbation_shows_how_storing_rounds_a_weight_of_few_elements():
-    """Two perturbations of a single element would undo each other in every second run."""
-    case, unit_roundoff = one_case(replace(GIVEN, configs=[{"learning_rate": 1e-9}])), 2.0**-24
-    sample, network = sides.draw(case, 0), sides.build_reference(case)
-    plain = network.run(sample, "train", "float64")
-    rounding = unit_roundoff * np.abs(sample.weight("bias", (3,)))
-    for probe in range(8):
-        run = network.run(Perturbed(sample, probe, unit_roundoff), "train", "float64")
-        for name in ("update[1]:bias", f"update[{STEPS}]:bias"):
-            np.testing.assert_allclose(np.abs(run[name] - plain[name]), rounding, rtol=1e-3)
-
-
-def test_a_perturbation_rounds_the_weights_of_each_update_otherwise():
-    perturbed = Perturbed(sides.draw(one_case(GIVEN), 0), 0, 2.0**-10)
-    values = np.ones(64)
-    stored = [perturbed.updated(update, index, values) for update in (1, 2) for index in (0, 1)]
-    for each in stored:
-        assert set(each) == {1 - 2.0**-10, 1 + 2.0**-10}
-    assert len({each.tobytes() for each in stored}) == 4
-
-
 def test_an_update_is_measured_by_the_rounding_of_its_weight_too():
     """A rate of 1e-9 moves nothing that a float32 weight could hold: zeros would pass."""
     case = one_case(replace(GIVEN, configs=[{"learning_rate": 1e-9}]))
