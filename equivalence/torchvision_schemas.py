@@ -9,8 +9,7 @@ ends the process.
 
 import importlib.abc
 import sys
-from collections.abc import Sequence
-from types import ModuleType
+from typing import Any
 
 SCHEMAS = {
     "nms": "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -33,9 +32,7 @@ def declare_missing() -> None:
 class _Declaring(importlib.abc.MetaPathFinder):
     """Is asked for every module that is about to be imported, and finds none."""
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> None:
+    def find_spec(self, name: str, *_: Any) -> None:
         if name == REGISTERS:
             _declare()
 
