@@ -5,19 +5,21 @@
 The wheel is installed into an empty environment of the Python that runs this. The steps of STEPS
 run in a folder outside the clone, with a project, networks and checkpoints of its own. Each step
 must end with its exit code and say its words: a right port is equal, and a wrong one is red. The
-oldest packages are the lower bounds of pyproject.toml. Exit code 1: a step went wrong.
+oldest packages are the lower bounds of pyproject.toml. What is printed is kept in `reports/`, too.
+Exit code 1: a step went wrong.
 """
 
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import venv
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -181,14 +183,14 @@ def bare(environment: Mapping[str, str]) -> dict[str, str]:
     return {k: v for k, v in environment.items() if not k.startswith(("PYTEST", "PYTHON"))}
 
 
-def run(step: Step, programs: Path, folder: Path) -> list[str]:
-    """Take a step and print what it says; returns what is wrong.
+def run(step: Step, programs: Path, folder: Path, tell: Callable[[str], None]) -> list[str]:
+    """Take a step and tell what it says; returns what is wrong.
 
     programs: the folder of the environment's programs.
     folder: the user's.
     """
     program, *arguments = step.command
-    print(f"\n== {step.name}\n$ {' '.join(step.command)}", flush=True)
+    tell(f"\n== {step.name}\n$ {shlex.join(step.command)}")
     try:
         done = subprocess.run(
             [programs / program, *arguments],
@@ -202,8 +204,8 @@ def run(step: Step, programs: Path, folder: Path) -> list[str]:
     except subprocess.TimeoutExpired:
         return [f"took longer than {LONGEST} s"]
     wrong = step.wrong(done.returncode, done.stdout)
-    print(done.stdout.rstrip())
-    print(f"-> {done.returncode}: {'; '.join(wrong) or 'as it must be'}", flush=True)
+    tell(done.stdout.rstrip())
+    tell(f"-> {done.returncode}: {'; '.join(wrong) or 'as it must be'}")
     return wrong
 
 
@@ -213,20 +215,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("packages", choices=("newest", "oldest"))
     parser.add_argument("--folder", type=Path, help="keep the environment there")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.folder or Path(temporary)
+    version = sys.version.split()[0]
+    report = ROOT / f"reports/installed-{options.packages}-{version}.txt"
+    report.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary, report.open("w") as kept:
+
+        def tell(text: str) -> None:
+            for file in (sys.stdout, kept):
+                print(text, file=file, flush=True)
+
+        folder = (options.folder or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        print(f"Python {sys.version.split()[0]} and the {options.packages} packages", flush=True)
-        install(folder.resolve(), options.packages)
+        tell(f"Python {version} and the {options.packages} packages")
+        install(folder, options.packages)
         own = Path(tempfile.mkdtemp(dir=temporary))
         for project in PROJECTS:
             for file in (ROOT / project).glob("*.py"):
                 shutil.copy(file, own)
-        programs = folder.resolve() / "environment/bin"
-        wrong = {step.name: found for step in STEPS if (found := run(step, programs, own))}
-    print(f"\n{len(STEPS) - len(wrong)} of {len(STEPS)} steps went as they must")
-    for name, found in wrong.items():
-        print(f"wrong: {name}: {'; '.join(found)}")
+        programs = folder / "environment/bin"
+        wrong = {step.name: found for step in STEPS if (found := run(step, programs, own, tell))}
+        tell(f"\n{len(STEPS) - len(wrong)} of {len(STEPS)} steps went as they must")
+        for name, found in wrong.items():
+            tell(f"wrong: {name}: {'; '.join(found)}")
     return bool(wrong)
 
 
