@@ -8,6 +8,9 @@ SEEDS ?=
 SEED ?= 0
 CANDIDATE ?= reports/candidate
 SHARD ?=
+# For `make installed`, which needs no .venv: a Python to test with, and newest or oldest.
+PYTHON ?= python3
+PACKAGES ?= newest
 ARGS ?=
 
 BIN := .venv/bin
@@ -27,11 +30,11 @@ shard = --group $(firstword $(subst /, ,$(SHARD))) --splits $(lastword $(subst /
 report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 
 # No verdict depends on these but by the options that they become.
-unexport DEVICE JOBS MODE SEEDS SEED CANDIDATE SHARD ARGS
+unexport DEVICE JOBS MODE SEEDS SEED CANDIDATE SHARD PYTHON PACKAGES ARGS
 
 .DEFAULT_GOAL := help
 .PHONY: help install lint engine gate changed record record-candidate nightly test defects findings releases audit accept \
-	study bench constraints clean
+	study bench installed constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -114,6 +117,9 @@ bench: install ## the step time of both sides on DEVICE; what the suite costs be
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/convert.py
+
+installed: ## what users have: the wheel beside the PACKAGES=newest|oldest that it allows, with PYTHON
+	$(PYTHON) benchmarks/installed.py $(PACKAGES) $(ARGS)
 
 constraints: .venv/zoo ## pin what .venv holds now
 	@{ head -n 1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable \

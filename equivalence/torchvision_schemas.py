@@ -1,12 +1,15 @@
 """Makes torchvision importable beside a torch that its compiled operators do not fit.
 
-`import torchvision` registers fake implementations of `nms` and `qnms`. That fails where the
-compiled extension which declares them is not loaded. To declare the two schemas first, if they are
-missing, is enough for models, transforms and the operators that are written in Python.
+`import torchvision` loads its compiled extension, and then registers fake implementations of `nms`
+and `qnms`. That fails where the extension, which declares them, does not load. To declare the two
+schemas in between, if they are missing, is enough for models, transforms and the operators that
+are written in Python. Where the extension loads, nothing is declared: to declare a schema twice
+ends the process.
 """
 
-import importlib.machinery
-import importlib.util
+import importlib.abc
+import sys
+from typing import Any
 
 SCHEMAS = {
     "nms": "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -14,39 +17,31 @@ SCHEMAS = {
 }
 """Name of an operator -> its schema in torchvision."""
 
-_library = None  # schemas vanish with the object that declared them
+REGISTERS = "torchvision._meta_registrations"
+"""What torchvision imports after its extension, whatever that is called, and before all else."""
+
+_libraries = []  # schemas vanish with the object that declared them
 
 
-def declare_missing() -> tuple[str, ...]:
-    """Declare the schemas that torchvision's extension does not; returns their names."""
-    global _library
+def declare_missing() -> None:
+    """Have the schemas declared that torchvision turns out to lack while it is imported."""
+    if not any(isinstance(finder, _Declaring) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Declaring())
+
+
+class _Declaring(importlib.abc.MetaPathFinder):
+    """Is asked for every module that is about to be imported, and finds none."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        if name == REGISTERS:
+            _declare()
+
+
+def _declare() -> None:
     import torch
 
-    if importlib.util.find_spec("torchvision") is None or _library is not None:
-        return ()
-    _load_extension(torch)
-    missing = [name for name in SCHEMAS if not _declared(torch, name)]
-    if missing:
-        _library = torch.library.Library("torchvision", "FRAGMENT")
-        for name in missing:
-            _library.define(SCHEMAS[name])
-    return tuple(missing)
-
-
-def _load_extension(torch) -> None:
-    """Load the extension if it fits torch, so that its own schemas are found."""
-    folder = importlib.util.find_spec("torchvision").submodule_search_locations[0]
-    extension = importlib.machinery.PathFinder.find_spec("torchvision._C", [folder])
-    if extension is None:
-        return
-    try:
-        torch.ops.load_library(extension.origin)
-    except OSError:
-        return
-
-
-def _declared(torch, name: str) -> bool:
-    try:
-        return bool(getattr(torch.ops.torchvision, name))
-    except (AttributeError, RuntimeError):
-        return False
+    for name, schema in SCHEMAS.items():
+        if not hasattr(torch.ops.torchvision, name):
+            library = torch.library.Library("torchvision", "FRAGMENT")
+            library.define(schema)
+            _libraries.append(library)

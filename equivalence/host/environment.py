@@ -1,5 +1,6 @@
 """Settings of a process, made before NumPy, PyTorch or MindSpore is first imported."""
 
+import atexit
 import gc
 import importlib.util
 import os
@@ -52,10 +53,14 @@ def spare_collections() -> None:
 
     MindSpore collects garbage before each graph compile. A collection that visits all objects of
     both frameworks takes 0.1-0.3 s, as long as the compile of a small network. The objects are
-    frozen only after new imports; after each case, its cyclic garbage would never be freed.
+    frozen only after new imports; after each case, its cyclic garbage would never be freed. The
+    end of the process frees them as ever; what is bound to Python by nanobind, as Triton is, would
+    else list there all that it has.
     """
     global _frozen_modules
     if len(sys.modules) > _frozen_modules:
+        if not _frozen_modules:
+            atexit.register(gc.unfreeze)
         _frozen_modules = len(sys.modules)
         gc.collect()
         gc.freeze()

@@ -1,5 +1,6 @@
 """Which examples of an operator are compared, drawn with Hypothesis from the seed alone."""
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -9,7 +10,6 @@ from typing import Any
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import HypothesisWarning
-from hypothesis.internal.conjecture import providers
 
 from equivalence.declare.operator import (
     LIMITS,
@@ -106,19 +106,25 @@ def ruled_out(exploration: Exploration, example: Example) -> bool:
     return any(LIMITS[limit](example) for limit in exploration.counterpart.without)
 
 
-class _Independent(providers.HypothesisProvider):
-    """Draws every example independently, from the seed alone.
+@functools.cache
+def backend() -> str:
+    """The name of a backend of Hypothesis that draws every example by itself, from the seed alone.
 
     Hypothesis' own engine makes most examples out of earlier ones. It also draws numbers that stand
     in the sources of the imported modules, so that the examples of one seed would change with any
     edit, and with the order of tests in a worker.
+
+    Hypothesis keeps private what this overrides. It is imported here, so that beside a release
+    that has it elsewhere nothing fails but the exploration of operators.
     """
+    from hypothesis.internal.conjecture import providers
 
-    def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
-        return None
+    class Independent(providers.HypothesisProvider):
+        def _maybe_draw_constant(self, *_: Any, **__: Any) -> None:
+            return None
 
-
-providers.AVAILABLE_PROVIDERS["independent"] = _Independent
+    providers.AVAILABLE_PROVIDERS["independent"] = Independent
+    return "independent"
 
 
 def run(
@@ -135,7 +141,7 @@ def run(
         compare(example)
 
     run = settings(
-        backend="independent",
+        backend=backend(),
         max_examples=count,
         database=None,
         phases=phases,

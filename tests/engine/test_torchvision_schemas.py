@@ -1,26 +1,60 @@
 """torchvision becomes importable where its compiled operators do not load."""
 
-from types import SimpleNamespace
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-import torch
 
-from equivalence import torchvision_schemas
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.torchvision_schemas import SCHEMAS, declare_missing
 
+ROOT = Path(__file__).parents[2]
 
-def test_every_operator_is_declared_afterwards():
-    declare_missing()
-    for name in SCHEMAS:
-        assert str(getattr(torch.ops.torchvision, name).default._schema).startswith(
-            f"torchvision::{name}(Tensor dets"
-        )
+PACKAGE = {
+    "__init__": "from . import extension\nfrom torchvision import _meta_registrations\n",
+    "extension": "import torch\n\nof_its_own = torch.library.Library('torchvision', 'DEF')\n"
+    "for schema in {schemas!r}:\n    of_its_own.define(schema)\n",
+    "_meta_registrations": "import torch\n\nfor name in {names!r}:\n"
+    "    torch.library.register_fake('torchvision::' + name)(lambda *_: None)\n",
+}
+"""A torchvision in few lines: module -> its text. Its extension declares what it is told to."""
+
+IMPORTED = """
+import sys
+from equivalence import torchvision_schemas
+
+torchvision_schemas.declare_missing()
+torchvision_schemas.declare_missing()
+assert "torch" not in sys.modules
+import torchvision
+import torch
+
+print(len(torchvision_schemas._libraries))
+print(torch.ops.torchvision.nms.default._schema)
+"""
 
 
-def test_a_second_call_declares_nothing():
-    declare_missing()
-    assert declare_missing() == ()
+@pytest.mark.parametrize("of_the_extension", [[], ["nms"], ["nms", "qnms"]], ids=str)
+def test_what_the_extension_lacks_is_declared_whatever_the_extension_is_called(
+    of_the_extension, tmp_path
+):
+    schemas = [SCHEMAS[name] for name in of_the_extension]
+    (tmp_path / "torchvision").mkdir()
+    for module, text in PACKAGE.items():
+        path = tmp_path / "torchvision" / f"{module}.py"
+        path.write_text(text.format(schemas=schemas, names=[*SCHEMAS]))
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tmp_path, ROOT)))},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    declared, schema = done.stdout.splitlines()
+    assert int(declared) == len(SCHEMAS) - len(of_the_extension)
+    assert schema.startswith("torchvision::nms(Tensor dets, Tensor scores")
 
 
 def test_a_torchvision_network_can_be_built():
@@ -28,63 +62,14 @@ def test_a_torchvision_network_can_be_built():
     assert network.slots()["fc.weight"].shape == (3, 512)
 
 
-def test_only_what_the_extension_lacks_is_declared(monkeypatch):
-    defined = []
-
-    class Library:
-        def __init__(self, namespace, kind):
-            assert (namespace, kind) == ("torchvision", "FRAGMENT")
-
-        def define(self, schema):
-            defined.append(schema)
-
-    monkeypatch.setattr(torchvision_schemas, "_library", None)
-    monkeypatch.setattr(torchvision_schemas, "_declared", lambda _, name: name == "nms")
-    monkeypatch.setattr(torch.library, "Library", Library)
-    assert declare_missing() == ("qnms",)
-    assert defined == [SCHEMAS["qnms"]]
-
-
-def test_the_extension_is_asked_before_anything_is_declared(monkeypatch):
-    asked = []
-    monkeypatch.setattr(torchvision_schemas, "_library", None)
-    monkeypatch.setattr(torchvision_schemas, "_load_extension", lambda _: asked.append("load"))
-    monkeypatch.setattr(torchvision_schemas, "_declared", lambda _, name: asked.append(name) or 1)
-    assert declare_missing() == ()
-    assert asked == ["load", "nms", "qnms"]
-
-
-def test_a_declared_operator_is_told_from_one_that_is_not():
+def test_an_operator_is_torchvisions_own_or_has_no_kernel_and_says_so():
     declare_missing()
-    assert torchvision_schemas._declared(torch, "nms")
-    assert not torchvision_schemas._declared(torch, "no_such_operator")
+    import torch
+    import torchvision
 
-
-def test_without_torchvision_there_is_nothing_to_do(monkeypatch):
-    monkeypatch.setattr(torchvision_schemas, "_library", None)
-    monkeypatch.setattr(torchvision_schemas.importlib.util, "find_spec", lambda _: None)
-    assert declare_missing() == ()
-
-
-def test_an_extension_that_does_not_load_is_passed_over(monkeypatch):
-    asked = []
-
-    def load(path):
-        asked.append(path)
-        raise OSError("undefined symbol")
-
-    extension = SimpleNamespace(origin="_C.so")
-    finder = torchvision_schemas.importlib.machinery.PathFinder
-    monkeypatch.setattr(finder, "find_spec", lambda *_: extension)
-    monkeypatch.setattr(torch.ops, "load_library", load)
-    torchvision_schemas._load_extension(torch)
-    assert asked == ["_C.so"]
-
-
-def test_a_declared_operator_has_no_kernel_and_says_so():
-    declare_missing()
-    boxes = torch.zeros(1, 4)
-    if torchvision_schemas._library is None:
-        pytest.skip("torchvision's own operators are here")
-    with pytest.raises(NotImplementedError, match="torchvision::nms"):
-        torch.ops.torchvision.nms(boxes, torch.zeros(1), 0.5)
+    boxes, scores = torch.zeros(1, 4), torch.zeros(1)
+    if torchvision.extension._has_ops():
+        assert torch.ops.torchvision.nms(boxes, scores, 0.5).tolist() == [0]
+    else:
+        with pytest.raises(NotImplementedError, match="torchvision::nms"):
+            torch.ops.torchvision.nms(boxes, scores, 0.5)

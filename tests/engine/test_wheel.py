@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import sysconfig
 import venv
 import zipfile
@@ -13,10 +12,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from benchmarks.installed import build
 from equivalence import __version__
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "equivalence")
 NAME = "mindspore_torch_equivalence"
 
 
@@ -24,13 +23,7 @@ NAME = "mindspore_torch_equivalence"
 def wheel(tmp_path_factory):
     """The wheel, built from what git has, without a download."""
     folder = tmp_path_factory.mktemp("wheel")
-    for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, folder / name)
-    command = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([sys.executable, "-m", *command, "-w", "dist", "."], cwd=folder, check=True)
-    (built,) = (folder / "dist").iterdir()
-    return built
+    return build(folder, "--no-build-isolation", "--no-index")
 
 
 @pytest.fixture(scope="module")

@@ -112,6 +112,21 @@ def test_the_jobs_of_a_merge_are_those_of_make_test():
         assert ran == [f"make {target}" for target in wanted.split()]
 
 
+def test_what_users_install_is_tested_with_every_python_and_both_ends_of_the_ranges():
+    pythons = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
+    github = read(ROOT / ".github/workflows/installed.yml")
+    assert {"pull_request", "schedule"} <= {*github["on"]}
+    github, gitlab = github["jobs"]["installed"], read(GITLAB)["installed"]
+    for job, key in ((github, "python"), (gitlab, "VERSION")):
+        assert matrix(job)[key] == pythons
+        ran = [line for line in commands(job) if line.startswith("make ")]
+        assert ran == [f"make installed PACKAGES={each}" for each in ("newest", "oldest")]
+    (setup,) = (each for each in github["steps"] if "setup-python" in each.get("uses", ""))
+    assert setup["with"]["python-version"] == "${{ matrix.python }}"
+    assert gitlab["image"] == "python:$VERSION"
+    assert "rules" not in gitlab, "it runs for merge requests and every night"
+
+
 def github_shards(device):
     """(mode, "part/of") of each job that the matrix of GitHub makes for a device."""
     rows = read(ROOT / ".github/workflows/nightly.yml")["jobs"]["twins"]["strategy"]["matrix"]

@@ -82,3 +82,21 @@ def test_the_heap_is_frozen_only_when_modules_have_come_in(monkeypatch):
     monkeypatch.setitem(sys.modules, "a_module_that_came_in", None)
     environment.spare_collections()
     assert len(frozen) == 2
+
+
+def test_the_end_of_a_process_frees_what_was_frozen():
+    """Or Triton, which torchvision imports, lists all that it has as leaked."""
+    code = (
+        "from equivalence.host import environment\n"
+        "class Kept:\n"
+        "    def __del__(self):\n"
+        "        print('freed')\n"
+        "kept = Kept()\n"
+        "kept.itself = kept\n"
+        "environment.spare_collections()\n"
+        "del kept\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "freed\n"
