@@ -14,6 +14,15 @@ def listed(values: Sequence[object], most: int = NAMED) -> str:
     return ", ".join(map(str, values[:most])) + more
 
 
+def raised(error: BaseException) -> str:
+    """The class of an exception and the first line of its message.
+
+    >>> raised(KeyError("stride"))
+    "KeyError: 'stride'"
+    """
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
+
+
 def nearest(name: str, names: Iterable[str]) -> str:
     """The most similar of `names`, as the end of a sentence; "" where none is similar."""
     close = difflib.get_close_matches(name, [*names], n=1)

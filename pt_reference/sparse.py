@@ -1,5 +1,6 @@
 """Sparse matrices in coordinates (COO) and by rows (CSR), by `torch.sparse`."""
 
+import contextlib
 import warnings
 
 import torch
@@ -12,9 +13,12 @@ def coo(indices, values, shape=SHAPE):
     return torch.sparse_coo_tensor(indices.T, values, shape, check_invariants=True)
 
 
+@contextlib.contextmanager
 def in_beta():
     """PyTorch warns that its CSR tensors are in beta state."""
-    return warnings.catch_warnings(action="ignore", category=UserWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def coo_operators():

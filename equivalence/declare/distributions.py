@@ -17,6 +17,7 @@ import numpy as np
 
 from equivalence.declare.declaration import Demand, is_number, is_whole, shown
 from equivalence.errors import DeclarationError
+from equivalence.words import raised
 
 DISTINCT = 4096
 """How many different whole numbers around zero float16 holds. A `distinct` draw of more elements
@@ -211,7 +212,7 @@ def _load(path: str, name: str | None) -> np.ndarray:
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         if "allow_pickle" in str(error):
             _refuse(path, name, "which holds pickled objects; save plain numbers by numpy.save")
-        told = f"{type(error).__name__}: {error}".partition("\n")[0]
+        told = raised(error)
         _refuse(path, name, f"which is no whole file of NumPy ({told}); save it by numpy.save")
     dtype = values.dtype.name
     if dtype == "float64":

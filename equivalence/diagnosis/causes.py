@@ -23,7 +23,7 @@ from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import AccurateKernels
 from equivalence.structure import weights
-from equivalence.structure.settings import differences
+from equivalence.structure.layers import differences
 from equivalence.twins.kernels import described, inaccurate
 from equivalence.words import listed
 

@@ -19,13 +19,13 @@ from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
-from equivalence.structure.layers import Site, align, children
+from equivalence.structure.layers import Site, align, children, differences
 from equivalence.structure.rearranged import A_PART, same_elements
-from equivalence.structure.settings import differences
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
 from equivalence.truth.measurement import Measurement
 from equivalence.twins.compare import compare_size
+from equivalence.words import raised
 
 CALLS = 3
 """At most this many calls of a layer are repeated by themselves; most layers have one."""
@@ -268,7 +268,7 @@ class Search:
         except EquivalenceError:
             raise
         except Exception as error:  # called in another way than the reference's layer
-            self.unfed[path] = f"{type(error).__name__}: {error}".partition("\n")[0]
+            self.unfed[path] = raised(error)
             return None
         if self.case.twin.computes:
             # The network may hand on a layer's result in any dtype.

@@ -1,7 +1,7 @@
 """The statement to blame within a culprit that is no single layer, in words."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
 from equivalence.truth.measurement import Measurement
-from equivalence.words import listed
+from equivalence.words import listed, raised
 
 SEEN_LATER = "what else is wrong can be seen once that is mended"
 """A note where the statements to blame do not explain all."""
@@ -52,12 +52,9 @@ def point(search: Search, culprits: list[LayerError]) -> list[LayerError]:
         if known or right or foreign or (effort.over and not alike):
             found.append(culprit)
             continue
-        try:
+        blames = []
+        with _noted(search):
             blames = _Fed(search, path).blames(alike, effort)
-        except Exception as error:  # a run that cannot be watched
-            told = f"{type(error).__name__}: {error}".partition("\n")[0]
-            search.notes.append(f"its statements could not be watched: {told}")
-            blames = []
         found += [_pointed(search, culprit, *blame) for blame in blames] or [culprit]
     return found
 
@@ -73,9 +70,8 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
     mended = search.blame("")
     if mended == [""]:
         return []
-    # A layer that cannot stand in the place of its partner tells nothing.
-    wrong, failed = False, contextlib.suppress(Exception)
-    with failed:
+    wrong = False
+    with _noted(search):
         wrong = _Fed(search, "", mended).wrong()
     found: list[LayerError] = []
     seen: dict[type, list[Explained]] = {}
@@ -83,7 +79,7 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
     for path in _holders(search, mended) if wrong else ():
         if effort.over:
             break
-        with failed:
+        with _noted(search):
             fed = _Fed(search, path, [each for each in mended if _holds(path, each)])
             alike = seen.setdefault(type(fed.network.cell), [])
             if fed.wrong() and (blames := fed.blames(alike, effort)):
@@ -91,10 +87,20 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
                 found += [_pointed(search, bare, *blame) for blame in blames]
                 mended = [*(each for each in mended if not _holds(path, each)), path]
     if wrong and SEEN_LATER not in search.notes and mended != [""]:
-        with failed:
+        with _noted(search):
             search.notes += [SEEN_LATER] if _Fed(search, "", mended).wrong() else []
     order = {path: number for number, path in enumerate(search.flow.order)}
     return sorted(found, key=lambda each: order.get(each.reference, len(order)))
+
+
+@contextlib.contextmanager
+def _noted(search: Search) -> Iterator[None]:
+    """Note what a run raises that cannot be watched, or with another layer in a place: no more."""
+    try:
+        yield
+    except Exception as error:
+        note = f"its statements could not be watched: {raised(error)}"
+        search.notes += [note] if note not in search.notes else []
 
 
 def _holders(search: Search, paths: Sequence[str]) -> list[str]:

@@ -67,15 +67,15 @@ class Outcome:
     def passed(self) -> bool:
         """Whether the sides are equal, or differ where and as far as the declaration says so.
 
-        Settings count as tensors do. A declared difference covers all settings; it also passes
-        where a coarse mode cannot show it.
+        Settings count as tensors do, also those of a framework's layer that could not be read. A
+        declared difference covers all settings; it also passes where a coarse mode cannot show it.
         """
         if self.judgement is None:
             return self.error is None
         if self.case.twin.differs:
             shown = bool(self.judgement.differing) or self.judgement.coarse
             return self.judgement.ill_posed is None and shown and not self.unexpected
-        return self.judgement.equal and not (self.settings and self.settings.differing)
+        return self.judgement.equal and not (self.settings and self.settings.wrong)
 
     @property
     def unexpected(self) -> list[TensorVerdict]:

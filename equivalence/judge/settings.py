@@ -4,17 +4,36 @@ No sample shows every setting. The epsilon of a late LayerNorm, or a weight deca
 rate, may change no tensor by more than rounding, and yet the candidate is another network.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.errors import DeclarationError
+from equivalence.words import counted, listed
 
 ANY = "*"
 """A layer in a declared setting: "*.eps" stands for the setting of every layer."""
 
 
+class Named:
+    """A setting by its layer, the class of that layer and its own name."""
+
+    name: str
+    layer: str
+    kind: str
+
+    @property
+    def path(self) -> str:
+        """The layer and the setting: "layer4.1.bn2.eps"."""
+        return f"{self.layer}.{self.name}" if self.layer else self.name
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The names by which a twin may declare it: of this layer, of its class, of any layer."""
+        return self.path, f"{self.kind}.{self.name}", f"{ANY}.{self.name}"
+
+
 @dataclass(frozen=True)
-class Difference:
+class Difference(Named):
     """A setting that differs.
 
     name: the setting, in PyTorch's words.
@@ -38,15 +57,25 @@ class Difference:
         text = f"{self.name} {self.reference} (reference) {self.candidate} (candidate)"
         return f"{text} {self.where}" if self.where else text
 
-    @property
-    def path(self) -> str:
-        """The layer and the setting: "layer4.1.bn2.eps"."""
-        return f"{self.layer}.{self.name}" if self.layer else self.name
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The names by which a twin may declare it: of this layer, of its class, of any layer."""
-        return self.path, f"{self.kind}.{self.name}", f"{ANY}.{self.name}"
+@dataclass(frozen=True)
+class Unread(Named):
+    """A setting that could not be read, on a side or on both, and so is not compared.
+
+    raised: what reading it raised: "AttributeError: no padding".
+    own: whether code of the model's own raised it, and none of a framework's or of this suite's.
+    name, layer, kind, why: as of a `Difference`; the name `settings` stands for all of a layer.
+    """
+
+    raised: str
+    own: bool = False
+    name: str = ""
+    layer: str = ""
+    kind: str = ""
+    why: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.raised})"
 
 
 @dataclass(frozen=True)
@@ -57,48 +86,66 @@ class Settings:
     compared: how many settings were compared.
     differing: the settings that differ, and that the twin does not declare.
     declared: the settings that differ as the twin declares.
+    unread: the settings that could not be read, and so are not compared.
     """
 
     layers: int
     compared: int
     differing: tuple[Difference, ...] = ()
     declared: tuple[Difference, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    @property
+    def wrong(self) -> tuple[Difference | Unread, ...]:
+        """What makes a case red: what differs, and what could not be read of a known layer.
+
+        What code of the model's own raises, such as a property, is counted and named.
+        """
+        lost = (each for each in self.unread if not each.own and each.why is None)
+        return *self.differing, *lost
 
     @property
     def name_to_declare(self) -> str:
-        """The name by which the first that differs is declared: with all like it of its class."""
-        first = self.differing[0]
+        """The name by which the first that is wrong is declared: with all like it of its class."""
+        first = self.wrong[0]
         of_class = first.paths[1]
-        alike = {each.path for each in self.differing if each.paths[1] == of_class}
+        alike = {each.path for each in self.wrong if each.paths[1] == of_class}
         return first.path if len(alike) == 1 else of_class
 
 
-def judge_settings(
-    found: Sequence[Difference], declared: Mapping[str, str], layers: int, compared: int, case: str
-) -> Settings:
+def unread_told(unread: Iterable[object]) -> list[str]:
+    """How many settings could not be read, and the first of them, as a line; none if all could."""
+    every = [*map(str, unread)]
+    names = listed([*dict.fromkeys(every)])
+    return [f"{counted(len(every), 'setting')} could not be read: {names}"] if every else []
+
+
+def judge_settings(compared: Settings, declared: Mapping[str, str], case: str) -> Settings:
     """Tell declared differences from others.
 
-    declared: path of a setting -> why it may differ; see `Difference.paths`.
+    compared: the settings of both sides, compared without a declaration.
+    declared: path of a setting -> why it may differ, or cannot be read; see `Named.paths`.
     case: the name of the case, for the error's text.
 
     Raises DeclarationError where a declared setting does not differ: then nobody would see when a
     real difference takes its place.
     """
-    known = {path for each in found for path in each.paths}
-    if gone := sorted(set(declared) - known):
+    found = (*compared.differing, *compared.unread)
+    if gone := sorted(set(declared) - {path for each in found for path in each.paths}):
         raise DeclarationError(
             f"{case}: settings says why {gone[0]!r} may differ, and it does not; "
-            f"remove it{_guess(found)}"
+            f"remove it{_guess(compared.differing)}"
         )
     told = [
         replace(each, why=next((declared[path] for path in each.paths if path in declared), None))
         for each in found
     ]
-    return Settings(
-        layers,
+    differing, unread = told[: len(compared.differing)], told[len(compared.differing) :]
+    return replace(
         compared,
-        tuple(each for each in told if each.why is None),
-        tuple(each for each in told if each.why is not None),
+        differing=tuple(each for each in differing if each.why is None),
+        declared=tuple(each for each in differing if each.why is not None),
+        unread=tuple(unread),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from equivalence.declare.twin import DTYPES, EXECUTIONS, PHASES, Twin
 from equivalence.errors import DeclarationError
-from equivalence.judge.settings import Difference
+from equivalence.judge.settings import Difference, Unread
 from equivalence.own import live
 from equivalence.own.result import Result
 from equivalence.own.session import UNKNOWN, Session, forget
@@ -75,8 +75,8 @@ def compare(
         return Result(session.twin, structure, tuple(session.verdicts()), CALL % seed)
 
 
-def settings(reference: Any, candidate: Any, **fields: Any) -> tuple[Difference, ...]:
-    """The settings of all aligned layers that differ. Nothing is run.
+def settings(reference: Any, candidate: Any, **fields: Any) -> tuple[Difference | Unread, ...]:
+    """The settings of all aligned layers that differ, or could not be read. Nothing is run.
 
     reference, candidate, fields: as for `compare`.
 
@@ -87,7 +87,7 @@ def settings(reference: Any, candidate: Any, **fields: Any) -> tuple[Difference,
     ['eps 1e-05 (reference) 1e-07 (candidate)']
     """
     with _twin(reference, candidate, {"inputs": UNKNOWN, **fields}) as twin:
-        return Session(twin).structure().settings.differing
+        return Session(twin).structure().settings.wrong
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from equivalence.declare.twin import Twin
 from equivalence.judge.outcome import Outcome
-from equivalence.judge.settings import Difference
+from equivalence.judge.settings import Difference, Unread, unread_told
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.session import DROPOUT, Structure, Verdict
 from equivalence.page.write import framed, page
@@ -70,9 +70,9 @@ class Result:
         return tuple(found.values())
 
     @property
-    def settings(self) -> tuple[Difference, ...]:
-        """The settings that differ and are not declared."""
-        return self.structure.settings.differing
+    def settings(self) -> tuple[Difference | Unread, ...]:
+        """The settings that differ, or could not be read of a framework's layer, undeclared."""
+        return self.structure.settings.wrong
 
     @property
     def pairs(self) -> Mapping[str, str]:
@@ -95,7 +95,7 @@ class Result:
 def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
     """Whether the sides are equal in all cases, or in their settings where there is no case."""
     if not outcomes:
-        return not structure.settings.differing and structure.problem is None
+        return not structure.settings.wrong and structure.problem is None
     return all(outcome.passed for outcome in outcomes)
 
 
@@ -105,16 +105,17 @@ def structure_lines(structure: Structure, twin: Twin) -> list[str]:
 
 
 def settings_lines(structure: Structure) -> list[str]:
-    """The settings that differ."""
+    """The settings that differ, and those that could not be read."""
     found = structure.settings
+    unread = unread_told(found.unread)
     compared = f"{found.compared} ({counted(found.layers, 'layer')})"
     if not (found.differing or found.declared):
-        return [f"settings: all {compared} are the same"]
+        return [f"settings: all {compared} are the same", *unread]
     verb = "differs" if len(found.differing) == 1 else "differ"
     lines = [f"settings: {len(found.differing)} of {compared} {verb}"]
     lines += [f"  {shown_setting(each)}" for each in found.differing]
     lines += [f"  {shown_setting(each)}: declared: {each.why}" for each in found.declared]
-    return _cut(lines, "setting")
+    return [*_cut(lines, "setting"), *unread]
 
 
 def shown_setting(each: Difference) -> str:
@@ -241,6 +242,7 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
         "equal": equal(structure, [verdict.outcome for verdict in verdicts]),
         "settings": [vars(each) for each in structure.settings.differing],
         "settings_compared": structure.settings.compared,
+        "settings_unread": [*map(str, structure.settings.unread)],
         "pairs": dict(structure.pairs),
         "unpaired": [*_alone(structure)],
         "cases": [

@@ -32,7 +32,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
-from equivalence.words import counted, left
+from equivalence.words import counted, left, raised
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -221,7 +221,7 @@ class Session:
             way = by_layer if outcome.case.twin.by_layer else diagnose
             found = way.diagnose(outcome.case, self.seed)
         except Exception as error:  # must not hide the difference itself
-            line = f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]
+            line = f"no diagnosis: {raised(error)}"
             return Verdict(outcome, (line,))
         brief, full, data = text.told(found)
         return Verdict(outcome, tuple(brief), tuple(found.culprits), tuple(full), data=data)

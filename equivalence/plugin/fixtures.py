@@ -26,6 +26,7 @@ from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
 from equivalence.twins import settings
+from equivalence.words import raised
 
 LINES = pytest.StashKey[list[str]]()
 """The lines of results of a test."""
@@ -169,7 +170,7 @@ def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> list[str]:
         with truths.using(None), candidates.using(None):
             told = kinds.diagnose(case, outcome.seed, every=passed)
     except Exception as error:  # must not hide the failure itself
-        return [f"no diagnosis: {type(error).__name__}: {error}".partition("\n")[0]]
+        return [f"no diagnosis: {raised(error)}"]
     if told.data is not None:
         item.stash[FOUND] = told.data
     part = kinds.kind_of(case).part

@@ -8,7 +8,7 @@ from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
-from equivalence.judge.settings import Settings
+from equivalence.judge.settings import Settings, unread_told
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.report.lines import but_for_kernels, stood_in
 from equivalence.words import counted, listed, number
@@ -77,26 +77,27 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
 
 
 def _hidden(outcome: Outcome) -> str:
-    """The text of a case in which nothing but settings differs."""
+    """The text of a case in which nothing but settings is wrong."""
     judgement, settings = outcome.judgement, outcome.settings
-    one = len(settings.differing) == 1
+    count, lines = len(settings.differing), _settings(outcome, BLAME[0])
+    differ = f"{counted(count, 'setting')} differ{'s' if count == 1 else ''}, which this sample"
     lines = [
         f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
         f"{judgement.verdicts[0].budget:.3g} {judgement.unit}, but "
-        f"{counted(len(settings.differing), 'setting')} differ{'s' if one else ''}, which this "
-        "sample does not show",
-        *_settings(outcome, BLAME[0]),
+        + (f"{differ} does not show" if count else lines.pop()),
+        *lines,
         f"if that is meant, declare it: settings={{{settings.name_to_declare!r}: 'why'}}",
     ]
     return "\n".join(lines)
 
 
 def _settings(outcome: Outcome, begin: str = "setting: ") -> list[str]:
-    """A line for each setting that differs and is not declared, at most SHOWN."""
-    differing = outcome.settings.differing if outcome.settings else ()
-    lines = [f"{begin}{each.layer or 'the network'} ({each.kind}): {each}" for each in differing]
-    more = len(lines) - SHOWN
-    return lines[:SHOWN] + ([f"... and {counted(more, 'more setting')}"] if more > 0 else [])
+    """A line for each setting that differs and is not declared, at most SHOWN; then the unread."""
+    found = outcome.settings.differing if outcome.settings else ()
+    lines = [f"{begin}{each.layer or 'the network'} ({each.kind}): {each}" for each in found]
+    more = [f"... and {counted(len(lines) - SHOWN, 'more setting')}"] if lines[SHOWN:] else []
+    unread = unread_told(outcome.settings.unread) if outcome.settings else []
+    return [*lines[:SHOWN], *more, *unread]
 
 
 def _undeclared(outcome: Outcome) -> list[str]:
@@ -173,7 +174,7 @@ def lines(outcome: Outcome) -> list[str]:
     blind: the number of tensors in which zeros would pass.
     structure: true where the outputs are of zeros or have no element.
     excuses: the names of the excuses that decided the verdict.
-    settings: how many were compared, in how many layers, and which differ.
+    settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
@@ -229,6 +230,8 @@ def _compared(settings: Settings) -> dict[str, Any]:
     for name in ("differing", "declared"):
         if found := getattr(settings, name):
             fields[name] = [f"{each.path}: {each}" for each in found]
+    if settings.unread:
+        fields["unread"] = [*map(str, settings.unread)]
     return fields
 
 
@@ -370,6 +373,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         text += f"; {counted(sum(each['compared'] for each in settings.values()), 'setting')} of "
         text += f"{counted(sum(each['layers'] for each in settings.values()), 'layer')} in "
         text += counted(len(settings), "case")
+    unread = [name for each in settings.values() for name in each.get("unread", ())]
+    text += "".join(f"; {told}" for told in unread_told(unread))
     if hollow:
         text += f"; structure alone in {counted(len(hollow), 'case')}, of zeros or of no element"
     if flips:

@@ -1,6 +1,5 @@
 """Random layers of a case: all must be pinned, and those of both sides must draw from one law."""
 
-import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from equivalence.randomness.layers import RandomLayer, compare, listed
 from equivalence.record import candidates
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
+from equivalence.words import raised
 
 if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement
@@ -59,8 +59,11 @@ def judge(comparison: Comparison, case: TwinCase) -> Comparison:
     if case.twin.pinned is None:
         draws: Draws = []
         if not comparison.judgement.equal:
-            with contextlib.suppress(Exception):  # it may run in graph mode alone
+            try:
                 draws = _of_candidate(comparison, case)
+            except Exception as error:  # it may run in graph mode alone
+                told = f"whether the candidate draws random numbers is not known: {raised(error)}"
+                comparison = replace(comparison, note=comparison.note or told)
         if draws:
             raise DeclarationError(_undeclared(case, reference, draws))
         return comparison

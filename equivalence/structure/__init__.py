@@ -5,8 +5,8 @@ weights: pairs the weights of both sides by name.
 rearranged: weights that are joined, transposed or reshaped on the other side.
 complaints: what is wrong with a pairing, with the likely reasons.
 order, renames: pair weights by order and shape; the short list of renames that says the same.
-layers: pairs the layers of both sides.
-settings: compares the settings of two layers.
+layers: pairs the layers of both sides, and compares their settings.
+settings: what reads a layer's settings, and keeps what cannot be read.
 torch_settings, mindspore_settings: read the settings of a layer.
 torch_steps, mindspore_steps: read the settings of training steps.
 """

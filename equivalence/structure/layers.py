@@ -1,16 +1,25 @@
 """Layers of both sides: the tensors inside them, and their pairs. Imports no framework."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from equivalence.judge.settings import Difference
+from equivalence.judge.settings import Difference, Settings, Unread
 from equivalence.nesting import Arguments
-from equivalence.structure.settings import common, differences
+from equivalence.structure.settings import ALL, CONTAINERS, OWN
 from equivalence.structure.weights import renamed
+from equivalence.words import listed
+
+SINGLE = 1e-6
+"""Relative distance within which two numbers of an optimiser, kept in float32, are the same."""
+
+COSINE = 2.0**-22
+"""Distance within which two rates are the same, too, relative to the largest rate of a schedule:
+a few roundings of float32, by which a cosine near its end is off."""
 
 
 class Site(NamedTuple):
@@ -174,8 +183,8 @@ def _pair_between(sides: tuple[Mapping[str, Layer], ...], pairs: dict[str, str])
 
 def compare_settings(
     reference: Iterable[Layer], candidate: Iterable[Layer], rename: Mapping[str, str]
-) -> tuple[list[Difference], int, int]:
-    """The settings that differ between partners, the layers compared, and the settings compared.
+) -> Settings:
+    """The settings of partners: those that differ, those that could not be read, and how many.
 
     Layers of the same path that share some weights are compared, too. Layers without weights may be
     different ones where one side has a layer that the other lacks: those of another kind among
@@ -188,7 +197,7 @@ def compare_settings(
         if theirs[path].weights & ours[path].weights:
             pairs[path] = path
     siblings = [Counter(layer.parent for layer in side.values()) for side in (theirs, ours)]
-    found, layers, compared = [], 0, 0
+    found, unknown, layers, compared = [], [], 0, 0
     for path, partner in pairs.items():
         one, two = theirs[path], ours[partner]
         names = common(one.settings, two.settings)
@@ -196,11 +205,150 @@ def compare_settings(
         if one.kind != two.kind and not alike:
             continue
         layers, compared = layers + bool(names), compared + len(names)
-        found += [
-            replace(each, layer=path, kind=one.kind)
-            for each in differences(one.settings, two.settings)
-        ]
-    return found, layers, compared
+        for several, of in ((found, differences), (unknown, unread)):
+            every = of(one.settings, two.settings)
+            several += [replace(each, layer=path, kind=one.kind) for each in every]
+    return Settings(layers, compared, tuple(found), unread=tuple(unknown))
+
+
+def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
+    """The names of the settings that can be compared.
+
+    Where the kinds differ, only the kind is compared, since other settings then have other
+    meanings. Where the kinds differ and one of them is a class of the model's own, only the epsilon
+    is compared, which has one meaning everywhere. Containers have no settings. A setting that only
+    one side has is left out, except frozen weights, and so is one that could not be read.
+    """
+
+    def known(name: str) -> bool:
+        sides = [_values(side.get(name)) for side in (reference, candidate)]
+        return not any(all(isinstance(each, Unread) for each in side) for side in sides)
+
+    return list(filter(known, _shared(reference, candidate)))
+
+
+def unread(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[Unread]:
+    """The settings that would be compared, of all weights, if both sides could be read."""
+    found: dict[str, Unread] = {}
+    for name in _shared(reference, candidate):
+        for side in (reference, candidate):
+            for each in _values(side.get(name)):
+                if isinstance(each, Unread) and (name not in found or found[name].own):
+                    found[name] = replace(each, name=name, own=each.own or OWN in side)
+    return [*found.values()]
+
+
+def _values(setting: object) -> Sequence[object]:
+    """The values that a setting has for each weight, or the one that it has."""
+    return [*setting.values()] if isinstance(setting, Mapping) and setting else [setting]
+
+
+def _shared(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
+    ours, theirs = reference.get("kind"), candidate.get("kind")
+    own = OWN in reference or OWN in candidate
+    if ours in CONTAINERS or theirs in CONTAINERS:
+        return []
+    if ours != theirs and not own:
+        return ["kind"]
+    shared = [name for name in reference if name in candidate and name not in (OWN, "frozen")]
+    if ours != theirs:
+        return [name for name in shared if name == "eps"]
+    if own:
+        shared.remove("kind")
+    either = [name for name in ("frozen", ALL) if name in reference or name in candidate]
+    return [*(name for name in shared if name not in either), *either]
+
+
+def differences(
+    reference: Mapping[str, object], candidate: Mapping[str, object]
+) -> list[Difference]:
+    """The settings that differ, of those that can be compared (`common`).
+
+    Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact. A
+    number stands for a pair or a triple of it, as of a window's sides.
+    """
+    names = common(reference, candidate)
+    if "frozen" in names and "frozen" in candidate:
+        constants = reference.get("constants", ())
+        frozen = tuple(name for name in candidate["frozen"] if name not in constants)
+        candidate = {**candidate, "frozen": frozen}
+    found: list[Difference] = []
+    for name in names:
+        missing = () if name == "frozen" else None
+        ours, theirs = (side.get(name, missing) for side in (reference, candidate))
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            found += _by_weight(name, ours, theirs)
+        elif not _same(ours, theirs):
+            found.append(Difference(name, _shown(ours), _shown(theirs)))
+    return found
+
+
+def _by_weight(
+    name: str, reference: Mapping[str, object], candidate: Mapping[str, object]
+) -> list[Difference]:
+    """The differences of a setting that each weight has for itself, those of equal values as one.
+
+    An array holds the values of steps 0, 1, ...; the first step that differs is told. A number
+    stands for all steps of the candidate, but only for the first step of the reference, whose
+    schedule may not be known. Single precision keeps six digits.
+    """
+    shared = [weight for weight in reference if weight in candidate]
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for weight in shared:
+        ours, theirs, step = reference[weight], candidate[weight], ""
+        if isinstance(ours, Unread) or isinstance(theirs, Unread):
+            continue
+        if isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray):
+            first = _first_step(ours, theirs)
+            if first is None:
+                continue
+            ours, theirs = (x[first] if isinstance(x, np.ndarray) else x for x in (ours, theirs))
+            step = f"in step {first} (the first is 0)"
+        elif _same(ours, theirs, SINGLE):
+            continue
+        groups.setdefault((_shown(ours, 7), _shown(theirs, 7), step), []).append(weight)
+    return [
+        Difference(
+            name,
+            *values,
+            " ".join(filter(None, (step, len(of) < len(shared) and f"for {listed(of)}"))),
+        )
+        for (*values, step), of in groups.items()
+    ]
+
+
+def _first_step(reference: object, candidate: object) -> int | None:
+    """The first step in which rates differ by more than single precision; None where none does."""
+    if not isinstance(reference, np.ndarray):
+        candidate = candidate[:1]
+    count = min(np.size(x) for x in (reference, candidate) if isinstance(x, np.ndarray))
+    ours, theirs = (x[:count] if isinstance(x, np.ndarray) else x for x in (reference, candidate))
+    wrong = ~np.isclose(theirs, ours, rtol=SINGLE, atol=COSINE * np.max(np.abs(ours)))
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def _same(one: object, two: object, digits: float = 1e-9) -> bool:
+    if isinstance(one, tuple) and isinstance(two, tuple):
+        each = zip(one, two, strict=False)
+        return len(one) == len(two) and all(_same(*pair, digits) for pair in each)
+    for many, single in ((one, two), (two, one)):
+        if isinstance(many, tuple) and type(single) in (int, float) and len(many) in (2, 3):
+            return all(_same(each, single, digits) for each in many)
+    numbers = isinstance(one, int | float) and isinstance(two, int | float)
+    if numbers and (isinstance(one, float) or isinstance(two, float)):
+        return math.isclose(one, two, rel_tol=digits)
+    return one == two
+
+
+def _shown(value: object, digits: int = 12) -> str:
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    if isinstance(value, tuple):
+        if all(isinstance(item, str) for item in value):
+            return ", ".join(value) or "none"
+        inside = ", ".join(_shown(item, digits) for item in value)
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    return str(value)
 
 
 def children(path: str, pairs: Mapping[str, str]) -> list[str]:

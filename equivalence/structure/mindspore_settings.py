@@ -4,13 +4,19 @@ Layers of `mindspore.mint` have PyTorch's names and conventions. Layers of `mind
 own names, defaults and padding rules, and keep some arguments in their primitives only.
 """
 
-import contextlib
 from typing import Any
 
 from mindspore import Parameter, nn
 
 from equivalence.structure import settings as configuration
-from equivalence.structure.settings import Sides, convert, dimensions, reversed_pairs, spread
+from equivalence.structure.settings import (
+    Sides,
+    convert,
+    dimensions,
+    reading,
+    reversed_pairs,
+    spread,
+)
 from equivalence.structure.weights import STANDARD_RENAMES
 
 KINDS = {
@@ -66,13 +72,11 @@ def settings(cell: nn.Cell) -> dict[str, object]:
     """The kind and the configuration of one cell, as plain values; its children are left out.
 
     A SequentialCell of a constant padding and a convolution or pooling counts as one padded layer.
-    An attribute that cannot be read is left out; nothing raises.
+    An attribute that cannot be read is told as `Unread`; nothing raises.
     """
-    if type(cell) is nn.SequentialCell:
-        with contextlib.suppress(Exception):
-            children = list(cell.cells())
-            if len(children) == 2 and (config := configuration.folded([*map(settings, children)])):
-                return config
+    two = type(cell) is nn.SequentialCell and len(cell) == 2
+    if two and (config := configuration.folded([*map(settings, cell.cells())])):
+        return config
     cls = configuration.library_class(cell, "mindspore.", _ROOTS)
     own = getattr(type(cell), "construct", None) is not getattr(cls, "construct", None)
     if own and issubclass(cls, _CONTAINERS):
@@ -82,7 +86,7 @@ def settings(cell: nn.Cell) -> dict[str, object]:
     read = _read if library else getattr
     config: dict[str, object] = {"kind": kind, **configuration.arguments(cell, cls, read)}
     if library:
-        with contextlib.suppress(Exception):
+        with reading(config):
             _adjust(cell, cls, config)
     else:
         config[configuration.OWN] = True
@@ -91,7 +95,7 @@ def settings(cell: nn.Cell) -> dict[str, object]:
         # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):
             config.pop(name, None)
-    with contextlib.suppress(Exception):
+    with reading(config, "frozen"):
         _add_frozen(cell, config)
     return config
 
@@ -99,14 +103,16 @@ def settings(cell: nn.Cell) -> dict[str, object]:
 def _read(cell: nn.Cell, name: str) -> object:
     """An argument of the constructor: an attribute of the cell, or of its primitives.
 
-    Raises AttributeError where neither has it, or the primitives disagree.
+    Raises AttributeError where neither has it, and ValueError where the primitives disagree.
     """
     if hasattr(cell, name):
         return getattr(cell, name)
     primitives = [v.init_attrs for v in vars(cell).values() if hasattr(v, "init_attrs")]
     values = [attributes[name] for attributes in primitives if name in attributes]
-    if not values or any(value != values[0] for value in values):
+    if not values:
         raise AttributeError(name)
+    if any(value != values[0] for value in values):
+        raise ValueError(f"its primitives have {values}")
     return values[0]
 
 
@@ -158,7 +164,7 @@ def _adjust_windows(cell: Any, config: dict[str, object]) -> None:
         config["divisor_override"] = config.get("divisor_override") or None
     for name in ("kernel_size", "stride", "dilation", "output_padding"):
         convert(config, name, lambda value: spread(value, axes))
-    with contextlib.suppress(Exception):
+    with reading(config, "padding"):
         if mode == "valid":
             config["padding"] = ((0, 0),) * axes
         elif mode == "same":
@@ -166,6 +172,8 @@ def _adjust_windows(cell: Any, config: dict[str, object]) -> None:
             if "Pool" in kind:
                 config["ceil_mode"] = reaches_beyond
                 config["count_include_pad"] = False
+        elif mode != "pad":
+            raise ValueError(f"pad_mode is {mode}")
         elif "Conv" in kind:
             config["padding"] = _pairs(given, axes)
             if "Transpose" in kind:
@@ -213,12 +221,12 @@ def _adjust_norm(cell: Any, config: dict[str, object]) -> None:
         config |= {**settings(cell.bn2d), "kind": kind}
         return
     if "BatchNorm" in kind and "track_running_stats" in config:
-        tracked = config.pop("track_running_stats")
-        config["batch_statistics"] = "in training" if tracked else "always"
+        config["batch_statistics"] = config.pop("track_running_stats")
+        convert(config, "batch_statistics", configuration.STATISTICS.get)
     elif "BatchNorm" in kind and "use_batch_statistics" in config:
-        forced = config.pop("use_batch_statistics")
+        config["batch_statistics"] = config.pop("use_batch_statistics")
         names = {None: "in training", True: "always", False: "never"}
-        config["batch_statistics"] = names[forced]
+        convert(config, "batch_statistics", names.__getitem__)
         # The cell keeps 1 - momentum, with its rounding.
         convert(config, "momentum", lambda share: round(share, 15))
     elif kind == "LayerNorm":

@@ -3,7 +3,6 @@
 Numbers that MindSpore keeps in float32 are told as the shortest decimals that give them.
 """
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -111,21 +110,24 @@ def _grouped(cell: Any, shared: Mapping[str, object]) -> list:
 
 
 def _rate(rate: Any) -> object:
-    """A learning rate, or those of steps 0, 1, ...; None where it cannot be told."""
+    """A learning rate, or those of steps 0, 1, ...; `Unread` where it cannot be told."""
     if not isinstance(rate, nn.Cell):
         return _number(rate)
     listed = getattr(rate, "learning_rate", None)  # of a list that an optimiser was given
     if isinstance(listed, ms.Tensor):
         return listed.asnumpy()[:RATES].astype(np.float64)
     mode = ms.get_context("mode")
-    with contextlib.suppress(Exception):
+    told: dict[str, object] = {}
+    with configuration.reading(told, "lr", own=not type(rate).__module__.startswith("mindspore.")):
         try:
             ms.set_context(mode=ms.PYNATIVE_MODE)
             values = rate(ms.Tensor(np.arange(RATES), ms.int32)).asnumpy()
         finally:
             ms.set_context(mode=mode)
-        return values.astype(np.float64) if values.shape == (RATES,) else None
-    return None
+        if values.shape != (RATES,):
+            raise ValueError(f"the rates of {RATES} steps are of shape {values.shape}")
+        told["lr"] = values.astype(np.float64)
+    return told["lr"]
 
 
 def _number(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """The configuration of a layer as data, in PyTorch's vocabulary. Imports no framework.
 
 `torch_settings.settings` and `mindspore_settings.settings` read a layer, with the functions of this
-file. `differences` compares two configurations.
+file; `layers` compares two configurations.
 """
 
 import contextlib
@@ -12,12 +12,12 @@ import operator
 import re
 import types
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from equivalence.judge.settings import Difference
-from equivalence.words import listed
+from equivalence.judge.settings import Unread
+from equivalence.words import raised
 
 Sides = tuple[tuple[int, int], ...]
 """Padding of each spatial axis, in elements before and after: ((top, bottom), (left, right))."""
@@ -28,18 +28,17 @@ SAME = "same"
 OWN = "own"
 """A setting that marks a class of the model's own: its name is not the name of a kind of layer."""
 
+STATISTICS = {True: "in training", False: "always", None: "always"}
+"""When a BatchNorm takes the statistics of the batch, by whether it tracks those of all."""
+
+ALL = "settings"
+"""The name that stands for all settings of a layer, where the reader of its class raises."""
+
 OPTIMIZER, STEP = "optimizer", "step"
 """What a training has besides its network, as layers: its optimisers together, and its step."""
 
 RATES = 10_001
 """Of a schedule so many steps are compared."""
-
-SINGLE = 1e-6
-"""Relative distance within which two numbers of an optimiser, kept in float32, are the same."""
-
-COSINE = 2.0**-22
-"""Distance within which two rates are the same, too, relative to the largest rate of a schedule:
-a few roundings of float32, by which a cosine near its end is off."""
 
 BELOW_ALL = -1e4
 """A padding from here down stands for minus infinity in a max pooling, as far as half precision
@@ -69,117 +68,6 @@ _RECURRENT = (
 )
 
 
-def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
-    """The names of the settings that can be compared.
-
-    Where the kinds differ, only the kind is compared, since other settings then have other
-    meanings. Where the kinds differ and one of them is a class of the model's own, only the epsilon
-    is compared, which has one meaning everywhere. Containers have no settings. A setting that only
-    one side has is left out, except frozen weights.
-    """
-    ours, theirs = reference.get("kind"), candidate.get("kind")
-    own = OWN in reference or OWN in candidate
-    if ours in CONTAINERS or theirs in CONTAINERS:
-        return []
-    if ours != theirs and not own:
-        return ["kind"]
-    shared = [name for name in reference if name in candidate and name not in (OWN, "frozen")]
-    if ours != theirs:
-        return [name for name in shared if name == "eps"]
-    if own:
-        shared.remove("kind")
-    frozen = "frozen" in reference or "frozen" in candidate
-    return [*shared, "frozen"] if frozen else shared
-
-
-def differences(
-    reference: Mapping[str, object], candidate: Mapping[str, object]
-) -> list[Difference]:
-    """The settings that differ, of those that can be compared (`common`).
-
-    Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact. A
-    number stands for a pair or a triple of it, as of a window's sides.
-    """
-    constants = reference.get("constants", ())
-    frozen = tuple(name for name in candidate.get("frozen", ()) if name not in constants)
-    candidate = {**candidate, "frozen": frozen} if "frozen" in candidate else candidate
-    found: list[Difference] = []
-    for name in common(reference, candidate):
-        missing = () if name == "frozen" else None
-        ours, theirs = (side.get(name, missing) for side in (reference, candidate))
-        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-            found += _by_weight(name, ours, theirs)
-        elif not _same(ours, theirs):
-            found.append(Difference(name, _shown(ours), _shown(theirs)))
-    return found
-
-
-def _by_weight(
-    name: str, reference: Mapping[str, object], candidate: Mapping[str, object]
-) -> list[Difference]:
-    """The differences of a setting that each weight has for itself, those of equal values as one.
-
-    An array holds the values of steps 0, 1, ...; the first step that differs is told. A number
-    stands for all steps of the candidate, but only for the first step of the reference, whose
-    schedule may not be known. Single precision keeps six digits.
-    """
-    shared = [weight for weight in reference if weight in candidate]
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    for weight in shared:
-        ours, theirs, step = reference[weight], candidate[weight], ""
-        if isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray):
-            first = _first_step(ours, theirs)
-            if first is None:
-                continue
-            ours, theirs = (x[first] if isinstance(x, np.ndarray) else x for x in (ours, theirs))
-            step = f"in step {first} (the first is 0)"
-        elif _same(ours, theirs, SINGLE):
-            continue
-        groups.setdefault((_shown(ours, 7), _shown(theirs, 7), step), []).append(weight)
-    return [
-        Difference(
-            name,
-            *values,
-            " ".join(filter(None, (step, len(of) < len(shared) and f"for {listed(of)}"))),
-        )
-        for (*values, step), of in groups.items()
-    ]
-
-
-def _first_step(reference: object, candidate: object) -> int | None:
-    """The first step in which rates differ by more than single precision; None where none does."""
-    if not isinstance(reference, np.ndarray):
-        candidate = candidate[:1]
-    count = min(np.size(x) for x in (reference, candidate) if isinstance(x, np.ndarray))
-    ours, theirs = (x[:count] if isinstance(x, np.ndarray) else x for x in (reference, candidate))
-    wrong = ~np.isclose(theirs, ours, rtol=SINGLE, atol=COSINE * np.max(np.abs(ours)))
-    return int(np.argmax(wrong)) if wrong.any() else None
-
-
-def _same(one: object, two: object, digits: float = 1e-9) -> bool:
-    if isinstance(one, tuple) and isinstance(two, tuple):
-        each = zip(one, two, strict=False)
-        return len(one) == len(two) and all(_same(*pair, digits) for pair in each)
-    for many, single in ((one, two), (two, one)):
-        if isinstance(many, tuple) and type(single) in (int, float) and len(many) in (2, 3):
-            return all(_same(each, single, digits) for each in many)
-    numbers = isinstance(one, int | float) and isinstance(two, int | float)
-    if numbers and (isinstance(one, float) or isinstance(two, float)):
-        return math.isclose(one, two, rel_tol=digits)
-    return one == two
-
-
-def _shown(value: object, digits: int = 12) -> str:
-    if isinstance(value, float):
-        return f"{value:.{digits}g}"
-    if isinstance(value, tuple):
-        if all(isinstance(item, str) for item in value):
-            return ", ".join(value) or "none"
-        inside = ", ".join(_shown(item, digits) for item in value)
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
-    return str(value)
-
-
 def library_class(layer: object, library: str, roots: Iterable[type]) -> type:
     """The framework's class that a layer is or derives from; else the layer's own class.
 
@@ -195,12 +83,40 @@ def library_class(layer: object, library: str, roots: Iterable[type]) -> type:
     return type(layer)
 
 
+@contextlib.contextmanager
+def reading(config: dict[str, object], name: str = ALL, own: bool = False) -> Iterator[None]:
+    """Read a setting: where that raises, it is `Unread`; where it is ALL, nothing else is told.
+
+    own: whether code of the model's own is run for it.
+    """
+    marks = {mark: config[mark] for mark in ("kind", OWN) if mark in config}
+    try:
+        with warnings.catch_warnings():  # what a property warns of is none of the user's doing
+            warnings.simplefilter("ignore")
+            yield
+    except Exception as error:
+        if name == ALL:
+            config.clear()
+            config.update(marks)
+        config[name] = Unread(raised(error), own)
+
+
+def _held(layer: object, name: str, absent: object, read: Callable = getattr) -> object:
+    """An attribute of a layer; `absent` where it has none. What a property raises is raised."""
+    try:
+        return read(layer, name)
+    except AttributeError:
+        if inspect.getattr_static(layer, name, absent) is absent:
+            return absent
+        raise
+
+
 def arguments(
     layer: object, cls: type, read: Callable[[object, str], object] = getattr
 ) -> dict[str, object]:
     """The arguments of the constructor of `cls` that the layer still has, as plain values.
 
-    read: reads one argument of the layer; an argument on which it raises is left out.
+    read: reads one argument of the layer; raises AttributeError where it has none.
 
     Arrays, layers and functions are left out, too. "bias" is whether there is one; the weights of a
     loss are "given" or "none".
@@ -208,9 +124,10 @@ def arguments(
     config: dict[str, object] = {}
     recurrent = _RECURRENT if cls.__name__ in ("RNN", "LSTM", "GRU") else ()
     for name in (*_constructor(cls), *recurrent):
-        # What a property warns of is none of the user's doing.
-        with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
-            value = read(layer, name)
+        with reading(config, name):
+            value = _held(layer, name, _NOT_PLAIN, read)
+            if value is _NOT_PLAIN:
+                continue
             if name == "bias" and not isinstance(value, bool):
                 config[name] = value is not None
             elif name in ("weight", "pos_weight"):
@@ -243,8 +160,8 @@ def _plain(value: object) -> object:
 
 
 def plain(told: Mapping[str, object]) -> dict[str, object]:
-    """Those of the settings that are plain values or arrays."""
-    values = {n: v if isinstance(v, np.ndarray) else _plain(v) for n, v in told.items()}
+    """Those of the settings that are plain values, arrays or unread."""
+    values = {n: v if isinstance(v, np.ndarray | Unread) else _plain(v) for n, v in told.items()}
     return {n: v for n, v in values.items() if v is not None and v is not _NOT_PLAIN}
 
 
@@ -269,8 +186,9 @@ def add_epsilon(layer: object, config: dict[str, object]) -> None:
     """Add the epsilon of a layer of the model's own, as "eps", whatever the attribute's name."""
     for name in EPSILONS:
         config.pop(name, None)
-        with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
-            config["eps"] = float(getattr(layer, name))
+        with reading(config, "eps"):
+            if (value := _held(layer, name, None)) is not None:
+                config["eps"] = float(value)
 
 
 def rename(config: dict[str, object], words: Mapping[str, str]) -> None:
@@ -281,10 +199,10 @@ def rename(config: dict[str, object], words: Mapping[str, str]) -> None:
 
 
 def convert(config: dict[str, object], name: str, conversion: Callable[[object], object]) -> None:
-    """Convert the value of a setting; a setting whose conversion raises is removed."""
-    if name in config:
+    """Convert the value of a setting that could be read."""
+    if name in config and not isinstance(config[name], Unread):
         value = config.pop(name)
-        with contextlib.suppress(Exception):
+        with reading(config, name):
             config[name] = conversion(value)
 
 
@@ -338,6 +256,8 @@ def _sides(padding: object, config: Mapping[str, object], axes: int) -> Sides | 
 def border(config: dict[str, object]) -> None:
     """Add the value of the padding, "padding_value", for a layer that pads."""
     padding, kind = config.get("padding"), str(config["kind"])
+    if isinstance(padding, Unread):
+        return
     if padding is None or not (padding == SAME or any(map(any, padding))):
         config.pop("count_include_pad", None)  # has no effect
     elif config.get("padding_mode", "zeros") == "zeros":
@@ -388,9 +308,11 @@ def folded(parts: Sequence[Mapping[str, object]]) -> dict[str, object] | None:
     alike = re.fullmatch(r"(Conv|MaxPool|AvgPool)[123]d", kind)
     if not (alike and str(pad["kind"]).startswith("ConstantPad") and isinstance(sides, tuple)):
         return None
-    if any(map(any, sides)) or len(sides) != len(pad.get("padding", ())):
+    value = pad.get("value")
+    if not isinstance(pad.get("padding"), tuple) or not isinstance(value, float):
         return None
-    value = float(pad["value"])
+    if any(map(any, sides)) or len(sides) != len(pad["padding"]):
+        return None
     if "MaxPool" in kind and value <= BELOW_ALL:
         value = -math.inf
     config = {**layer, "padding": pad["padding"], "padding_value": value}

@@ -1,12 +1,11 @@
 """The configuration of PyTorch modules, in the vocabulary of `settings`."""
 
-import contextlib
 from typing import Any
 
 from torch import nn
 
 from equivalence.structure import settings as configuration
-from equivalence.structure.settings import convert, dimensions, reversed_pairs, spread
+from equivalence.structure.settings import convert, dimensions, reading, reversed_pairs, spread
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
@@ -15,13 +14,11 @@ def settings(module: nn.Module) -> dict[str, object]:
     """The kind and the configuration of one module, as plain values; its children are left out.
 
     A Sequential of a constant padding and a convolution or pooling counts as one padded layer. An
-    attribute that cannot be read is left out; nothing raises.
+    attribute that cannot be read is told as `Unread`; nothing raises.
     """
-    if type(module) is nn.Sequential:
-        with contextlib.suppress(Exception):
-            children = list(module.children())
-            if len(children) == 2 and (config := configuration.folded([*map(settings, children)])):
-                return config
+    two = type(module) is nn.Sequential and len(module) == 2
+    if two and (config := configuration.folded([*map(settings, module)])):
+        return config
     cls = configuration.library_class(module, "torch.", (nn.Module, object))
     if issubclass(cls, nn.Linear):
         cls = nn.Linear  # attention has a subclass that differs in quantisation only
@@ -32,13 +29,13 @@ def settings(module: nn.Module) -> dict[str, object]:
     if not cls.__module__.startswith("torch."):
         config[configuration.OWN] = True
         configuration.add_epsilon(module, config)
-    with contextlib.suppress(Exception):
+    with reading(config):
         _adjust(module, config)
     if own:
         # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):
             config.pop(name, None)
-    with contextlib.suppress(Exception):
+    with reading(config, "frozen"):
         _add_frozen(module, config)
     return config
 
@@ -58,8 +55,8 @@ def _adjust(module: nn.Module, config: dict[str, object]) -> None:
         convert(config, "align_corners", bool)
         convert(config, "recompute_scale_factor", bool)
     elif "BatchNorm" in kind:
-        tracked = config.pop("track_running_stats")
-        config["batch_statistics"] = "in training" if tracked else "always"
+        config["batch_statistics"] = config.pop("track_running_stats")
+        convert(config, "batch_statistics", configuration.STATISTICS.get)
     elif kind == "LayerNorm":
         config["normalized_dims"] = tuple(range(-len(module.normalized_shape), 0))
     if configuration.normalizes(kind):

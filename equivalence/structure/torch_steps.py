@@ -4,8 +4,6 @@ Optimisers and schedulers are found among the attributes of a step. The rates of
 told for every step by moving it on, which counts only if the step itself moves it once per update.
 """
 
-import contextlib
-import warnings
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -13,6 +11,7 @@ from torch import amp, nn, optim
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 
+from equivalence.judge.settings import Unread
 from equivalence.structure import settings as configuration
 from equivalence.structure.layers import Layer
 from equivalence.structure.settings import OPTIMIZER, RATES, STEP
@@ -39,10 +38,10 @@ def layers(step: nn.Module, network: nn.Module, moved: object) -> list[Layer]:
                 group["algorithm"] = type(each).__name__
     for index, group in enumerate(groups):
         told = {name: value for name, value in group.items() if name not in UNTOLD}
-        if rates:
+        if isinstance(rates, Unread):
+            told["lr"] = rates  # what it is when, is not known
+        elif rates:
             told["lr"] = np.array(rates[index])
-        elif any(_schedulers(step)):
-            del told["lr"]  # what it is when, is not known
         for name, value in configuration.plain(told).items():
             weights = [names[id(p)] for p in group["params"] if id(p) in names]
             settings.setdefault(name, {}).update(dict.fromkeys(weights, value))
@@ -91,22 +90,24 @@ def _annealing(held: object) -> Iterator[CosineAnnealingLR]:
             yield from _annealing(each)
 
 
-def _rates(step: nn.Module, groups: list[dict], moved: object) -> list[list[float]]:
-    """The learning rates of every group in steps 0, 1, ...; empty where they cannot be told."""
+def _rates(step: nn.Module, groups: list[dict], moved: object) -> list[list[float]] | Unread:
+    """The learning rates of every group in steps 0, 1, ...; empty where no scheduler moves them."""
     schedulers = list(_schedulers(step))
-    if not schedulers or not moved or moved[1] == progress(step)[1]:
+    if not schedulers:
         return []
+    if not moved or moved[1] == progress(step)[1]:
+        return Unread("no run has shown when the step moves its schedulers", own=True)
     told: list[list[float]] = [[] for _ in groups]
-    with contextlib.suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    failed: dict[str, object] = {}
+    with configuration.reading(failed, "lr", own=True):
         for number in range(RATES):
             if number == moved[0] and progress(step)[1] != moved[1]:
-                return []  # the step does not move them once per call
+                return Unread("the step does not move its schedulers once per call", own=True)
             if any(each.last_epoch > each.T_max for s in schedulers for each in _annealing(s)):
                 break  # the training is over: from here PyTorch's cosine would rise again
             for rates, group in zip(told, groups, strict=True):
                 rates.append(float(group["lr"]))
             for scheduler in schedulers:
                 scheduler.step()
-        return told
-    return []
+    # Where a scheduler raises after the steps of the run, as OneCycleLR does, the training is over.
+    return failed["lr"] if failed and len(told[0]) <= moved[0] else told

@@ -52,8 +52,8 @@ def of_networks(
 
 
 def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer], partners: Partners) -> Settings:
-    found, layers, compared = compare_settings(theirs, ours, partners.rename)
-    return judge_settings(found, case.twin.settings, layers, compared, case.name)
+    compared = compare_settings(theirs, ours, partners.rename)
+    return judge_settings(compared, case.twin.settings, case.name)
 
 
 def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:

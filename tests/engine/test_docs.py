@@ -343,7 +343,7 @@ def missing_paths(text: str) -> list[str]:
         if "/" not in path or re.search(r"\s", path) or path.startswith(OUTPUTS):
             continue
         pattern = re.sub(r"\b[A-Z]{3,}\b", "*", path)
-        if not glob.glob(pattern, root_dir=ROOT, include_hidden=True):
+        if not glob.glob(pattern, root_dir=ROOT):
             missing.append(path)
     return missing
 

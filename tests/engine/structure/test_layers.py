@@ -1,6 +1,15 @@
-"""Layers of the two sides find their partners, and nothing else is paired."""
+"""Layers of the two sides find their partners, and their settings are compared."""
 
-from equivalence.structure.layers import Layer, align, below, children
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from equivalence.judge.settings import Unread
+from equivalence.structure import layers
+from equivalence.structure.layers import Layer, align, below, children, common, unread
+from equivalence.structure.settings import ALL, OWN
 
 
 def layer(path, kind="Conv2d", *weights):
@@ -161,3 +170,193 @@ def test_children_are_the_nearest_layers_below():
     assert children("", pairs) == ["a", "ab", "b.c"]
     assert children("a", pairs) == ["a.0", "a.1.conv"]
     assert children("a.0.conv", pairs) == []
+
+
+# Two configurations are compared.
+
+
+def differences(reference, candidate):
+    return [str(each) for each in layers.differences(reference, candidate)]
+
+
+def test_a_setting_that_differs_is_told_with_both_values_the_reference_first():
+    assert differences({"kind": "N", "eps": 1e-5}, {"kind": "N", "eps": 1e-4}) == [
+        "eps 1e-05 (reference) 0.0001 (candidate)"
+    ]
+
+
+def test_settings_are_told_in_the_order_of_the_reference():
+    reference = {"kind": "C", "stride": (2, 2), "bias": True, "groups": 1}
+    candidate = {"kind": "C", "groups": 1, "bias": False, "stride": (1, 1)}
+    assert differences(reference, candidate) == [
+        "stride (2, 2) (reference) (1, 1) (candidate)",
+        "bias True (reference) False (candidate)",
+    ]
+
+
+def test_a_kind_that_differs_is_told_alone():
+    assert differences({"kind": "MaxPool2d", "stride": 1}, {"kind": "AvgPool2d", "stride": 2}) == [
+        "kind MaxPool2d (reference) AvgPool2d (candidate)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "differ"),
+    [
+        ((7, 7), 7, False),
+        (0.5, (0.5, 0.5, 0.5), False),
+        ((7, 7), 8, True),
+        ((7, 8), 7, True),
+        ((7,), 7, True),
+        ((True, True), True, True),
+    ],
+)
+def test_a_number_stands_for_a_pair_or_a_triple_of_it(one, two, differ):
+    found = differences({"kind": "B", "window": one}, {"kind": "B", "window": two})
+    assert bool(found) == differ
+
+
+def test_what_only_one_side_knows_is_not_told():
+    assert differences({"kind": "C", "a": 1}, {"kind": "C", "b": 2}) == []
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_frozen_weights_are_told_though_only_one_side_has_some(side):
+    both = [{"kind": "C"}, {"kind": "C"}]
+    both[side]["frozen"] = ("weight", "bias")
+    shown = ["none", "none"]
+    shown[side] = "weight, bias"
+    assert differences(*both) == [f"frozen {shown[0]} (reference) {shown[1]} (candidate)"]
+    both[1 - side]["frozen"] = ("weight", "bias")
+    assert differences(*both) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "two"), [(0.1, 1 - 0.9), (1e-5, 1 - (1 - 1e-5)), (1 / 3, 1 - (1 - 1 / 3)), (2, 2.0)]
+)
+def test_float_noise_of_a_conversion_does_not_show(one, two):
+    assert differences({"kind": "N", "p": round(two, 15)}, {"kind": "N", "p": one}) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [(1e-5, 1.0001e-5), (0.0, 1e-12), (0, 1), (True, False), (-math.inf, 0.0), (1.0, None)],
+)
+def test_numbers_that_differ_are_told(one, two):
+    assert len(differences({"kind": "N", "p": one}, {"kind": "N", "p": two})) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (((1, 1), (0, 2)), "((1, 1), (0, 2))"),
+        ((3,), "(3,)"),
+        (-math.inf, "-inf"),
+        (0.30000000000000004, "0.3"),
+        (None, "None"),
+        ("same", "same"),
+    ],
+)
+def test_values_are_shown_plainly(value, shown):
+    told = differences({"kind": "C", "x": value}, {"kind": "C", "x": "other"})
+    assert told == [f"x {shown} (reference) other (candidate)"]
+
+
+def test_the_name_of_a_models_own_class_is_no_kind():
+    ours, theirs = {"kind": "ReLU"}, {"kind": "Activation"}
+    assert differences(ours, theirs) == ["kind ReLU (reference) Activation (candidate)"]
+    assert differences(ours, theirs | {OWN: True}) == []
+    assert differences(ours | {OWN: True}, theirs) == []
+
+
+def test_of_a_models_own_class_the_epsilon_counts_whatever_its_name():
+    ours, theirs = {"kind": "RMSNorm", "eps": 1e-5}, {"kind": "Norm", "eps": 1e-6, OWN: True}
+    assert differences(ours, theirs) == ["eps 1e-05 (reference) 1e-06 (candidate)"]
+
+
+def test_which_container_holds_the_layers_is_no_difference():
+    assert differences({"kind": "Sequential"}, {"kind": "ModuleList"}) == []
+    assert differences({"kind": "Sequential"}, {"kind": "ReLU"}) == []  # it may hold one
+
+
+# Settings that each weight has for itself.
+
+
+def by_weight(reference, candidate):
+    return differences({"kind": "o", "lr": reference}, {"kind": "o", "lr": candidate})
+
+
+def test_weights_of_equal_values_are_told_together():
+    ours = {"a": 0.1, "b": 0.1, "c": 0.0}
+    assert by_weight(ours, {"a": 0.1 + 1e-9, "b": 0.1, "c": 0.0}) == []
+    assert by_weight(ours, {"a": 0.2, "b": 0.2, "c": 0.0}) == [
+        "lr 0.1 (reference) 0.2 (candidate) for a, b"
+    ]
+    assert by_weight(ours, dict.fromkeys("abc", 0.5)) == [
+        "lr 0.1 (reference) 0.5 (candidate) for a, b",
+        "lr 0 (reference) 0.5 (candidate) for c",
+    ]
+    assert by_weight(ours, {"c": 0.5}) == ["lr 0 (reference) 0.5 (candidate)"]
+
+
+def test_of_a_schedule_the_first_step_that_differs_is_told():
+    rates = np.array([0.4, 0.3, 0.2, 0.1])
+    late = np.array([0.4, 0.3, 0.3])
+    assert by_weight({"a": rates}, {"a": rates[:2]}) == []
+    assert by_weight({"a": rates}, {"a": late}) == [
+        "lr 0.2 (reference) 0.3 (candidate) in step 2 (the first is 0)"
+    ]
+    assert len(by_weight({"a": rates}, {"a": 0.4})) == 1
+
+
+def test_a_reference_whose_schedule_is_not_known_is_compared_in_the_first_step():
+    assert by_weight({"a": 0.4}, {"a": np.array([0.4, 0.3])}) == []
+    assert len(by_weight({"a": 0.5}, {"a": np.array([0.4, 0.3])})) == 1
+
+
+# What could not be read is named, and not compared.
+
+LOST = Unread("KeyError: 'x'")
+
+
+def test_what_could_not_be_read_is_named_and_not_compared():
+    ours, theirs = {"kind": "N", "eps": 1.0, "p": 1}, {"kind": "N", "eps": LOST, "p": 2}
+    assert common(ours, theirs) == ["kind", "p"]
+    assert differences(ours, theirs) == ["p 1 (reference) 2 (candidate)"]
+    assert unread(ours, theirs) == unread(theirs, ours) == [replace(LOST, name="eps")]
+    assert unread(theirs, theirs) == [replace(LOST, name="eps")]
+
+
+def test_what_the_other_side_does_not_have_is_not_lost():
+    assert unread({"kind": "N"}, {"kind": "N", "eps": LOST}) == []
+    assert unread({"kind": "N", "eps": 1.0}, {"kind": "M", "eps": LOST}) == []  # kind tells it
+
+
+@pytest.mark.parametrize("name", ["frozen", ALL])
+def test_frozen_weights_and_whole_layers_count_though_one_side_lost_them(name):
+    ours, theirs = {"kind": "N", "frozen": ("w",)}, {"kind": "N", name: LOST}
+    assert replace(LOST, name=name) in unread(ours, theirs)
+    assert differences({"kind": "N"}, {"kind": "N", name: LOST}) == []
+
+
+def test_code_of_the_models_own_is_told_apart():
+    own = {"kind": "N", "eps": LOST, OWN: True}
+    (found,) = unread({"kind": "N", "eps": 1.0}, own)
+    assert found.own
+    (found,) = unread(own, {"kind": "N", "eps": LOST})  # a framework's layer counts more
+    assert not found.own
+
+
+def test_weights_whose_setting_could_be_read_are_compared():
+    ours, theirs = {"a": 0.1, "b": 0.1}, {"a": LOST, "b": 0.2}
+    assert by_weight(ours, theirs) == ["lr 0.1 (reference) 0.2 (candidate) for b"]
+    sides = ({"kind": "o", "lr": each} for each in (ours, theirs))
+    assert unread(*sides) == [replace(LOST, name="lr")]
+    assert common({"kind": "o", "lr": ours}, {"kind": "o", "lr": {"a": LOST}}) == ["kind"]
+
+
+def test_of_partners_the_layer_is_named():
+    sides = [[Layer("", "Net"), Layer.of("a", {"kind": "ReLU6", "p": p}, {})] for p in (1, LOST)]
+    found = layers.compare_settings(*sides, {})
+    assert (found.layers, found.compared) == (1, 1)
+    assert [str(each) for each in found.unread] == ["a.p (KeyError: 'x')"]

@@ -8,8 +8,10 @@ from mindspore import mint
 from mindspore import nn as msnn
 from torch import nn
 
+from equivalence.judge.settings import Unread
+from equivalence.structure.layers import differences
 from equivalence.structure.mindspore_settings import settings
-from equivalence.structure.settings import OWN, differences
+from equivalence.structure.settings import ALL, OWN
 from equivalence.structure.torch_settings import settings as torch_settings
 
 
@@ -340,9 +342,10 @@ class Twice(msnn.Cell):
         self.max, self.sum = ms.ops.ReduceMax(keep_dims=True), ms.ops.ReduceSum(keep_dims)
 
 
-def test_an_argument_on_which_primitives_disagree_is_left_out():
+def test_an_argument_on_which_primitives_disagree_is_unread():
     assert settings(Twice(keep_dims=True)) == {"kind": "Twice", "keep_dims": True}
-    assert settings(Twice(keep_dims=False)) == {"kind": "Twice"}
+    disagree = Unread("ValueError: its primitives have [True, False]")
+    assert settings(Twice(keep_dims=False)) == {"kind": "Twice", "keep_dims": disagree}
 
 
 class OwnConv(msnn.Conv2d):
@@ -356,10 +359,26 @@ def test_a_construct_of_its_own_may_pad_by_itself():
     assert not {"padding", "padding_value"} & told.keys()
 
 
-def test_an_odd_attribute_is_left_out():
+def test_an_odd_attribute_is_unread():
     layer = msnn.Conv2d(1, 1, 3, pad_mode="pad", padding=1)
     layer.padding = "wide"
-    layer.stride = object()
+    layer.stride = 1.5
     told = settings(layer)
     assert told["kernel_size"] == (3, 3)
-    assert not {"padding", "stride"} & told.keys()
+    assert isinstance(told["padding"], Unread)
+    assert isinstance(told["stride"], Unread)
+
+
+def test_an_unknown_mode_of_padding_is_unread():
+    layer = msnn.Conv2d(1, 1, 3)
+    layer.pad_mode = "circular"
+    assert settings(layer)["padding"] == Unread("ValueError: pad_mode is circular")
+
+
+def test_what_a_release_renames_is_unread():
+    layer = msnn.MaxPool2d(3, 2, "pad", 1)
+    layer.pooling = vars(layer).pop("max_pool", None) or layer._cells.pop("max_pool")
+    assert "max_pool" in settings(layer)["padding"].raised
+    layer = msnn.PReLU()
+    del layer._params["w"]
+    assert "weight" in settings(layer)[ALL].raised

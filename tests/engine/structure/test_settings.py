@@ -1,110 +1,25 @@
-"""What is told of two configurations, and the conventions that need no framework."""
+"""The conventions that need no framework, and what is told where a setting cannot be read."""
 
 import functools
 import math
 import warnings
 
-import numpy as np
 import pytest
 
-from equivalence.structure import settings as configuration
+from equivalence.judge.settings import Unread
 from equivalence.structure.settings import (
+    ALL,
     OWN,
+    add_epsilon,
     arguments,
     by_rule,
     folded,
     library_class,
     of_windows,
     own_values,
+    reading,
     reversed_pairs,
 )
-
-
-def differences(reference, candidate):
-    return [str(each) for each in configuration.differences(reference, candidate)]
-
-
-def test_a_setting_that_differs_is_told_with_both_values_the_reference_first():
-    assert differences({"kind": "N", "eps": 1e-5}, {"kind": "N", "eps": 1e-4}) == [
-        "eps 1e-05 (reference) 0.0001 (candidate)"
-    ]
-
-
-def test_settings_are_told_in_the_order_of_the_reference():
-    reference = {"kind": "C", "stride": (2, 2), "bias": True, "groups": 1}
-    candidate = {"kind": "C", "groups": 1, "bias": False, "stride": (1, 1)}
-    assert differences(reference, candidate) == [
-        "stride (2, 2) (reference) (1, 1) (candidate)",
-        "bias True (reference) False (candidate)",
-    ]
-
-
-def test_a_kind_that_differs_is_told_alone():
-    assert differences({"kind": "MaxPool2d", "stride": 1}, {"kind": "AvgPool2d", "stride": 2}) == [
-        "kind MaxPool2d (reference) AvgPool2d (candidate)"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "differ"),
-    [
-        ((7, 7), 7, False),
-        (0.5, (0.5, 0.5, 0.5), False),
-        ((7, 7), 8, True),
-        ((7, 8), 7, True),
-        ((7,), 7, True),
-        ((True, True), True, True),
-    ],
-)
-def test_a_number_stands_for_a_pair_or_a_triple_of_it(one, two, differ):
-    found = differences({"kind": "B", "window": one}, {"kind": "B", "window": two})
-    assert bool(found) == differ
-
-
-def test_what_only_one_side_knows_is_not_told():
-    assert differences({"kind": "C", "a": 1}, {"kind": "C", "b": 2}) == []
-
-
-@pytest.mark.parametrize("side", [0, 1])
-def test_frozen_weights_are_told_though_only_one_side_has_some(side):
-    both = [{"kind": "C"}, {"kind": "C"}]
-    both[side]["frozen"] = ("weight", "bias")
-    shown = ["none", "none"]
-    shown[side] = "weight, bias"
-    assert differences(*both) == [f"frozen {shown[0]} (reference) {shown[1]} (candidate)"]
-    both[1 - side]["frozen"] = ("weight", "bias")
-    assert differences(*both) == []
-
-
-@pytest.mark.parametrize(
-    ("one", "two"), [(0.1, 1 - 0.9), (1e-5, 1 - (1 - 1e-5)), (1 / 3, 1 - (1 - 1 / 3)), (2, 2.0)]
-)
-def test_float_noise_of_a_conversion_does_not_show(one, two):
-    assert differences({"kind": "N", "p": round(two, 15)}, {"kind": "N", "p": one}) == []
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [(1e-5, 1.0001e-5), (0.0, 1e-12), (0, 1), (True, False), (-math.inf, 0.0), (1.0, None)],
-)
-def test_numbers_that_differ_are_told(one, two):
-    assert len(differences({"kind": "N", "p": one}, {"kind": "N", "p": two})) == 1
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (((1, 1), (0, 2)), "((1, 1), (0, 2))"),
-        ((3,), "(3,)"),
-        (-math.inf, "-inf"),
-        (0.30000000000000004, "0.3"),
-        (None, "None"),
-        ("same", "same"),
-    ],
-)
-def test_values_are_shown_plainly(value, shown):
-    told = differences({"kind": "C", "x": value}, {"kind": "C", "x": "other"})
-    assert told == [f"x {shown} (reference) other (candidate)"]
 
 
 def rule(kind, kernel, stride, dilation=1):
@@ -151,11 +66,14 @@ def test_windows_are_told_for_every_axis():
     }
 
 
-def test_an_attribute_that_cannot_be_converted_is_left_out():
+def test_an_attribute_that_cannot_be_converted_is_unread():
     told = {"kind": "Conv2d", "kernel_size": (3, 3), "stride": (1, 1), "padding": object()}
     of_windows(told)
-    assert "padding" not in told
+    assert told["padding"].raised.startswith("TypeError: 'object' object cannot be interpreted")
     assert told["stride"] == (1, 1)
+    before = dict(told)
+    of_windows(told)  # what is unread stays so
+    assert told == before
 
 
 def test_whether_zeros_count_is_of_no_effect_without_padding():
@@ -169,6 +87,7 @@ def test_pairs_of_the_last_axis_come_first_in_a_padding_layer():
     assert reversed_pairs((1, 2, 3, 4)) == ((3, 4), (1, 2))
 
 
+LOST = Unread("KeyError: 'x'")
 PAD = {"kind": "ConstantPad2d", "padding": ((1, 0), (1, 0)), "value": 0.0}
 POOL = {"kind": "MaxPool2d", "padding": ((0, 0), (0, 0)), "stride": (2, 2)}
 
@@ -226,63 +145,13 @@ class Derived(Layer):
 class Hostile(Layer):
     @property
     def rate(self):
-        raise RuntimeError
+        raise self.error
+
+    eps = rate
 
     @rate.setter
     def rate(self, value):
         pass
-
-
-def test_the_name_of_a_models_own_class_is_no_kind():
-    ours, theirs = {"kind": "ReLU"}, {"kind": "Activation"}
-    assert differences(ours, theirs) == ["kind ReLU (reference) Activation (candidate)"]
-    assert differences(ours, theirs | {OWN: True}) == []
-    assert differences(ours | {OWN: True}, theirs) == []
-
-
-def test_of_a_models_own_class_the_epsilon_counts_whatever_its_name():
-    ours, theirs = {"kind": "RMSNorm", "eps": 1e-5}, {"kind": "Norm", "eps": 1e-6, OWN: True}
-    assert differences(ours, theirs) == ["eps 1e-05 (reference) 1e-06 (candidate)"]
-
-
-def test_which_container_holds_the_layers_is_no_difference():
-    assert differences({"kind": "Sequential"}, {"kind": "ModuleList"}) == []
-    assert differences({"kind": "Sequential"}, {"kind": "ReLU"}) == []  # it may hold one
-
-
-# Settings that each weight has for itself.
-
-
-def by_weight(reference, candidate):
-    return differences({"kind": "o", "lr": reference}, {"kind": "o", "lr": candidate})
-
-
-def test_weights_of_equal_values_are_told_together():
-    ours = {"a": 0.1, "b": 0.1, "c": 0.0}
-    assert by_weight(ours, {"a": 0.1 + 1e-9, "b": 0.1, "c": 0.0}) == []
-    assert by_weight(ours, {"a": 0.2, "b": 0.2, "c": 0.0}) == [
-        "lr 0.1 (reference) 0.2 (candidate) for a, b"
-    ]
-    assert by_weight(ours, dict.fromkeys("abc", 0.5)) == [
-        "lr 0.1 (reference) 0.5 (candidate) for a, b",
-        "lr 0 (reference) 0.5 (candidate) for c",
-    ]
-    assert by_weight(ours, {"c": 0.5}) == ["lr 0 (reference) 0.5 (candidate)"]
-
-
-def test_of_a_schedule_the_first_step_that_differs_is_told():
-    rates = np.array([0.4, 0.3, 0.2, 0.1])
-    late = np.array([0.4, 0.3, 0.3])
-    assert by_weight({"a": rates}, {"a": rates[:2]}) == []
-    assert by_weight({"a": rates}, {"a": late}) == [
-        "lr 0.2 (reference) 0.3 (candidate) in step 2 (the first is 0)"
-    ]
-    assert len(by_weight({"a": rates}, {"a": 0.4})) == 1
-
-
-def test_a_reference_whose_schedule_is_not_known_is_compared_in_the_first_step():
-    assert by_weight({"a": 0.4}, {"a": np.array([0.4, 0.3])}) == []
-    assert len(by_weight({"a": 0.5}, {"a": np.array([0.4, 0.3])})) == 1
 
 
 def test_a_step_shows_what_its_functions_were_made_with():
@@ -306,8 +175,35 @@ def test_plain_arguments_of_the_constructor_are_told():
     }
 
 
-def test_an_argument_that_raises_is_left_out():
-    assert "rate" not in arguments(Hostile(1), Hostile)
+@pytest.mark.parametrize("error", [RuntimeError("a\nb"), AttributeError("a")])
+def test_an_argument_that_raises_is_unread(error):
+    layer = Hostile(1)
+    layer.error = error
+    assert arguments(layer, Hostile)["rate"] == Unread(f"{type(error).__name__}: a")
+    config = {"kind": "N"}
+    add_epsilon(layer, config)
+    assert config["eps"] == Unread(f"{type(error).__name__}: a")
+
+
+def test_an_attribute_that_a_class_does_not_keep_is_left_out():
+    layer, config = Layer(1), {"kind": "N"}
+    del layer.rate
+    add_epsilon(layer, config)
+    assert ("rate" in arguments(layer, Layer), config) == (False, {"kind": "N"})
+
+
+def test_where_the_reader_of_a_class_raises_nothing_else_of_the_layer_is_told():
+    config = {"kind": "N", OWN: True, "half": "converted"}
+    with reading(config):
+        config.clear()
+        raise KeyError("axes")
+    assert config == {"kind": "N", OWN: True, ALL: Unread("KeyError: 'axes'")}
+
+
+def test_what_could_not_be_read_is_not_folded():
+    for one, two in (({**PAD, "padding": LOST}, POOL), ({**PAD, "value": LOST}, POOL)):
+        assert folded([one, two]) is None
+    assert folded([PAD, {**POOL, "padding": LOST}]) is None
 
 
 class Deprecated:
@@ -321,7 +217,8 @@ class Deprecated:
 
 
 def test_what_a_property_warns_of_is_not_told_to_the_user():
-    with warnings.catch_warnings(action="error"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         assert arguments(Deprecated(3), Deprecated) == {"rate": 3}
 
 

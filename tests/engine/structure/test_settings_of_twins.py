@@ -6,8 +6,8 @@ from torch import nn
 
 import ms_models.resnet
 import pt_reference.resnet
+from equivalence.structure.layers import differences
 from equivalence.structure.mindspore_settings import settings
-from equivalence.structure.settings import differences
 from equivalence.structure.torch_settings import settings as torch_settings
 from equivalence.structure.weights import reference_name
 from equivalence.targets import build

@@ -8,7 +8,8 @@ from torch import nn
 
 import pt_reference.conv
 import pt_reference.resnet
-from equivalence.structure.settings import OWN
+from equivalence.judge.settings import Unread
+from equivalence.structure.settings import ALL, OWN
 from equivalence.structure.torch_settings import settings
 
 
@@ -95,13 +96,23 @@ class Odd(nn.Module):
 
 
 def test_an_unknown_module_is_told_by_the_arguments_it_kept():
-    assert settings(Odd(7)) == {"kind": "Odd", "depth": 7, OWN: True}
+    broken = Unread("RuntimeError: ")
+    assert settings(Odd(7)) == {"kind": "Odd", "depth": 7, "broken": broken, OWN: True}
 
 
-def test_an_odd_attribute_is_left_out():
+def test_an_odd_attribute_is_unread():
     layer = nn.Conv2d(1, 1, 3)
-    layer.padding = object()
+    layer.padding = 1.5
     del layer.stride
     told = settings(layer)
     assert told["kernel_size"] == (3, 3)
-    assert not {"padding", "stride"} & told.keys()
+    assert isinstance(told["padding"], Unread)
+    assert "stride" not in told
+
+
+def test_a_class_whose_reader_raises_is_unread():
+    layer = nn.BatchNorm2d(3)
+    del layer.track_running_stats
+    told = settings(layer)
+    del told["constants"]
+    assert told == {"kind": "BatchNorm2d", ALL: Unread("KeyError: 'track_running_stats'")}

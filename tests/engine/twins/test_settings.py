@@ -96,7 +96,7 @@ def test_the_name_to_declare_is_that_of_a_class_where_several_layers_differ_alik
     found = [Difference(what, "1", "0", layer=layer, kind=kind) for layer, kind, what in differing]
     settings = Settings(2, 4, tuple(found))
     assert settings.name_to_declare == name
-    declared = judge_settings(found, {settings.name_to_declare: "why"}, 2, 4, "case").declared
+    declared = judge_settings(settings, {settings.name_to_declare: "why"}, "case").declared
     assert found[0].path in [each.path for each in declared]
 
 
@@ -116,7 +116,8 @@ def wrong_twice():
 
 def test_a_declared_setting_does_not_excuse_a_tensor():
     settings = {"weight_decay": "why"}
-    known = judge_settings([Difference("weight_decay", "1", "0")], settings, 1, 1, "case")
+    found = Settings(1, 1, (Difference("weight_decay", "1", "0"),))
+    known = judge_settings(found, settings, "case")
     outcome = module.check(case("norms_of_large_inputs"), 0)
     wrong = replace(outcome.judgement.verdicts[0], error=17.0)
     outcome.judgement = replace(outcome.judgement, verdicts=(wrong,))
@@ -193,11 +194,11 @@ def layer(path, kind, *weights, **settings):
 def test_layers_of_the_same_path_and_other_weights_are_not_compared():
     theirs = [layer("a", "Linear", "a.weight", bias=True), layer("b", "ReLU")]
     ours = [layer("a", "ReLU"), layer("b", "Linear", "a.weight", bias=True)]
-    assert compare_settings(theirs, ours, {})[0] == []
+    assert compare_settings(theirs, ours, {}).differing == ()
 
 
 def test_kinds_are_compared_among_equally_many_siblings_alone():
     theirs = [layer("", "Sequential"), layer("0", "ReLU"), layer("1", "MaxPool2d")]
     ours = [layer("", "Sequential"), layer("0", "ReLU6"), layer("1", "MaxPool2d")]
-    assert [each.path for each in compare_settings(theirs, ours, {})[0]] == ["0.kind"]
-    assert compare_settings(theirs, [*ours, layer("2", "ReLU")], {})[0] == []
+    assert [each.path for each in compare_settings(theirs, ours, {}).differing] == ["0.kind"]
+    assert compare_settings(theirs, [*ours, layer("2", "ReLU")], {}).differing == ()
