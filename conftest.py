@@ -5,6 +5,7 @@ Tests that need a framework are skipped where it is not installed, and say so.
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,12 @@ def pytest_pycollect_makemodule(
     if module_path.name.startswith("test_"):
         return Tests.from_parent(parent, path=module_path)
     return None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
+    """Tests of the engine, too, may be slow on a busy machine."""
+    return item.config.pluginmanager.getplugin("equivalence-watch").limit(item, settings)
 
 
 def pytest_collection_finish() -> None:

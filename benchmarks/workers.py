@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from equivalence import files
 from equivalence.host import memory
+from equivalence.processes import Limit
 
 MEMORY = 2 << 30
 """Bytes: a process that has held more is replaced after its unit, since MindSpore keeps part of
@@ -27,8 +28,8 @@ LOOK = 2.0
 """Seconds between looks at the processes and the memory, where no process says anything."""
 
 PATIENCE = 7200.0
-"""Seconds without a word from a process before it counts as hung. VGG19 with BatchNorm at 224
-pixels, 1,534 of whose activations are near a kink, takes more than 1,800 on a core of its own."""
+"""Seconds of processor time (see `Limit`) without a word from a process before it is ended. VGG19
+with BatchNorm at 224 pixels, 1,534 of whose activations are near a kink, takes more than 1,800."""
 
 Unit = tuple
 Task = Callable[..., dict[str, Any]]
@@ -141,7 +142,7 @@ class Worker:
     def begin(self, unit: Unit, large: bool) -> None:
         """Hand over a unit; `large` are those that may not run beside each other."""
         self.unit, self.large, self.at = unit, large, "the start"
-        self.began = self.heard = time.monotonic()
+        self.began, self.limit = time.monotonic(), Limit(PATIENCE, self.process.pid)
         with contextlib.suppress(OSError):  # it died meanwhile, as `answer` will find
             self.pipe.send(unit)
 
@@ -151,7 +152,7 @@ class Worker:
             while self.pipe.poll():
                 message = self.pipe.recv()
                 if isinstance(message, str):
-                    self.at, self.heard = message, time.monotonic()
+                    self.at, self.limit = message, Limit(PATIENCE, self.process.pid)
                     continue
                 answer, peak = message
                 self.spent = peak > MEMORY
@@ -160,9 +161,9 @@ class Worker:
             self.process.join()
             self.spent = True
             return Lost(self.at, DIED.format(self.process.exitcode))
-        if time.monotonic() - self.heard > PATIENCE:
+        if why := self.limit.over():
             self.spent = True
-            return Lost(self.at, f"the process hung for {PATIENCE:g} s")
+            return Lost(self.at, f"the process {why}")
         return None
 
     def end(self) -> None:

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from equivalence import files
+from equivalence import files, processes
 from equivalence.declare.data_parallel import LIMIT
 from equivalence.errors import SideError, of_models
 from equivalence.host import environment
@@ -209,7 +209,8 @@ class Run:
     launcher: a key of LAUNCHERS.
     size: number of ranks.
     folder: the folder of the ranks' files; the logs of a failure are copied to LOGS.
-    limit: seconds from the start of the launcher to the end of all ranks; beyond it, SideError.
+    limit: seconds that all ranks may take, of processor time each (`processes.Limit`); beyond
+        them, SideError.
     """
 
     name: str
@@ -244,18 +245,18 @@ class Run:
         if sys.platform != "linux":
             raise SideError(f"{self.name}: ranks can be watched on Linux alone")
         shutil.rmtree(self._logs, ignore_errors=True)
-        deadline = time.monotonic() + self.limit
         with _reserve_port() as port:
             launch_arguments = launcher.command(self.size, self.folder / self.launcher, port)
             command = [sys.executable, "-m", *launch_arguments, *program]
             with _run_guarded(command, self.folder) as guard:
+                limit = processes.Limit(self.limit, guard.pid, self.size)
                 while True:
                     ended = guard.poll() is not None  # first: all files are written before the end
                     self._demand_none_failed()
                     if ended:
                         break
-                    if time.monotonic() > deadline:
-                        self._give_up()
+                    if why := limit.over():
+                        self._give_up(why)
                     time.sleep(POLL)
         for rank in self.ranks:
             if not rank.file("npz").exists():
@@ -281,14 +282,14 @@ class Run:
             meanwhile = "".join(f"; meanwhile {where}" for where in standing(running))
             self._fail(f"rank {rank.number}", rank, f"{rank.reason}{meanwhile}")
 
-    def _give_up(self) -> NoReturn:
-        """Raise SideError for the ranks that are farthest behind."""
+    def _give_up(self, why: str) -> NoReturn:
+        """Raise SideError for the ranks that are farthest behind. why: what all of them did."""
         waiting = [rank for rank in self.ranks if not rank.has_reported] or self.ranks
         behind = min(rank.progress for rank in waiting)
         hanging = [rank for rank in waiting if rank.progress == behind]
         who = " and ".join(f"rank {rank.number}" for rank in hanging)
         where = "; ".join(standing(hanging))
-        self._fail(who, hanging[0], f"did not end within {self.limit:g} s: {where}")
+        self._fail(who, hanging[0], f"{why}; {where}")
 
     def _last_words(self) -> str:
         lines = _lines(self.folder / LOG)
@@ -356,7 +357,7 @@ def _guard(command: Sequence[str]) -> int:
             break
     status = launcher.returncode
     while True:
-        for process in _descendants(os.getpid()):
+        for process in processes.descendants(os.getpid()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         try:
@@ -366,19 +367,6 @@ def _guard(command: Sequence[str]) -> int:
             break
         time.sleep(POLL)
     return status if status is None or status >= 0 else 128 - status
-
-
-def _descendants(ancestor: int) -> list[int]:
-    """All processes below one, at this moment."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(stat.parent.name))
-    processes = list(children.get(ancestor, ()))
-    for process in processes:  # the list grows while it is read
-        processes += children.get(process, ())
-    return processes
 
 
 if __name__ == "__main__":

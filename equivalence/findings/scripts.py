@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import temporary
+from equivalence.processes import Limit
 from equivalence.words import nearest
 
 FOLDER = Path(__file__).parents[2] / "findings"
@@ -46,7 +47,8 @@ STANDING = (THERE, CRASHES)
 """States of a finding that still stands."""
 
 LIMIT = 120.0
-"""Seconds after which a script is ended and FAILED. A script takes about 5 s, mostly imports."""
+"""Seconds of processor time (see `processes.Limit`) after which a script is ended and FAILED. A
+script takes about 5 s, mostly imports."""
 
 IS_GONE, IS_THERE = 0, 1
 """Exit codes of a script."""
@@ -189,11 +191,11 @@ class _Process:
     """A running script, in an empty folder that is removed at the end.
 
     finding: the script.
-    limit: seconds after which it is ended.
+    limit: seconds of processor time after which it is ended.
     """
 
     def __init__(self, finding: Finding, limit: float):
-        self.finding, self.limit = finding, limit
+        self.finding = finding
         self.folder = temporary()
         self.outputs = [Path(self.folder.name) / name for name in ("stdout", "stderr")]
         self.start = time.monotonic()
@@ -207,14 +209,16 @@ class _Process:
                 stderr=errors,
                 start_new_session=True,
             )
+        self.limit = Limit(limit, self.process.pid)
 
     def result(self) -> Result | None:
         """The result, or None while the script runs within its limit."""
         code, seconds = self.process.poll(), time.monotonic() - self.start
-        if code is None and seconds < self.limit:
-            return None
         if code is None:
-            state, measured, expected = FAILED, f"no end within {self.limit:g} s", ""
+            why = self.limit.over()
+            if why is None:
+                return None
+            state, measured, expected = FAILED, f"it {why}", ""
         else:
             out, errors = (path.read_text(errors="replace") for path in self.outputs)
             state, measured, expected = _judge(self.finding, code, out, errors)

@@ -1,6 +1,6 @@
 """The truth of a whole case, and the elements whose value rounding decides."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -89,29 +89,24 @@ class Undecided:
 
 
 def nothing_to_compare(expected: Mapping[str, Expected]) -> str | None:
-    """Why a trace compares nothing: its floating tensors, or all outputs, hold no number.
+    """Why a trace compares nothing: its floating tensors, or all outputs, hold no finite number.
 
-    None if it compares something. A tensor of NaN alone equals any other; beside it, some tensor
-    must have a number.
+    None if it compares something. NaN equals NaN, and an infinity one of its sign, whatever either
+    side computes; beside them, some tensor must have a number.
     """
     floating = {n: t.truth for n, t in expected.items() if t.truth.dtype.kind == "f" and t.size}
-    if floating and not any(_any(np.isfinite, values) for values in floating.values()):
-        return f"the truth has no finite number, in {', '.join(floating)}: it compares nothing"
     outputs = [name for name in expected if name.startswith("output.")]
     outputs = [n for n in outputs if not is_none(expected[n].truth.dtype, expected[n].shape)]
-    if not outputs or any(n not in floating or _any(_is_number, floating[n]) for n in outputs):
-        return None
-    return f"the truth is NaN everywhere in {', '.join(outputs)}: it compares nothing"
+    for names in (list(floating), outputs):
+        if names and not any(n not in floating or _any_finite(floating[n]) for n in names):
+            return f"the truth has no finite number in {', '.join(names)}: it compares nothing"
+    return None
 
 
-def _is_number(values: np.ndarray) -> np.ndarray:
-    return ~np.isnan(values)
-
-
-def _any(test: Callable[[np.ndarray], np.ndarray], values: np.ndarray) -> bool:
-    """Whether some element passes a test; stops at the first chunk that has one."""
+def _any_finite(values: np.ndarray) -> bool:
+    """Whether some element is finite; stops at the first chunk that has one."""
     flat = values.reshape(-1)
-    return any(test(flat[at : at + CHUNK]).any() for at in range(0, flat.size, CHUNK))
+    return any(np.isfinite(flat[at : at + CHUNK]).any() for at in range(0, flat.size, CHUNK))
 
 
 class Truth(dict[str, Expected]):

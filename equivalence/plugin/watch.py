@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import pytest_timeout
 
-from equivalence import files
+from equivalence import files, processes
 from equivalence.host import guard
 from equivalence.plugin import devices, records
 
@@ -24,7 +25,6 @@ WATCH = pytest.StashKey["Watch"]()
 """What watches this process."""
 
 DIED = "it died, as by a signal or for lack of memory"
-HUNG = "it hung: it took longer than its timeout"
 
 
 class Watch:
@@ -42,6 +42,7 @@ class Watch:
         self.guarded = not worker and not workers
         self.config, self.guard = config, None
         self.file, self.nodeid, self.more = self.folder, "", [""]
+        self.over: str | None = None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node) -> None:
@@ -61,8 +62,7 @@ class Watch:
 
         def left(code: int) -> None:
             if os.getpid() == process:  # a child of this process may end
-                hung = threading.current_thread().name.startswith("pytest_timeout ")
-                self._tell(*self.more, why=HUNG if hung else f"it called os._exit({code})")
+                self._tell(*self.more, why=f"it {self.over or f'called os._exit({code})'}")
                 code = code or int(pytest.ExitCode.TESTS_FAILED)
                 if self.guard is not None:
                     self.guard.end()  # once it has told
@@ -75,6 +75,34 @@ class Watch:
             os._exit = leave
             with contextlib.suppress(OSError):
                 self.file.unlink(missing_ok=True)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_timeout_set_timer(
+        self, item: pytest.Item, settings: pytest_timeout.Settings
+    ) -> bool | None:
+        """Watch a comparison by its processor time; other tests are left to pytest-timeout."""
+        return self.limit(item, settings) if records.is_comparison(item) else None
+
+    def limit(self, item: pytest.Item, settings: pytest_timeout.Settings) -> bool | None:
+        """End this process if a test goes beyond its timeout, as pytest-timeout does.
+
+        A method other than `thread` is left to pytest-timeout.
+        """
+        if settings.method != "thread":
+            return None
+        limit, ended = processes.Limit(settings.timeout), threading.Event()
+        self.over = None
+
+        def watch() -> None:
+            while not (self.over or ended.wait(limit.look)):
+                self.over = limit.over()
+            if self.over:
+                pytest_timeout.timeout_timer(item, settings)  # it does nothing under a debugger
+
+        thread = threading.Thread(target=watch, name=f"timeout of {item.nodeid}", daemon=True)
+        item.cancel_timeout = lambda: (ended.set(), thread.join())
+        thread.start()
+        return True
 
     def at(self, example: str) -> None:
         """Note the example of an operator that is about to run."""

@@ -17,8 +17,8 @@ LINES, FILES = 400, 12
 
 LEVELS = (
     (
-        *("dtypes", "errors", "words", "files", "seeds", "nesting", "progress", "releases"),
-        *("torchvision_schemas", "uncompiled"),
+        *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
+        *("releases", "torchvision_schemas", "uncompiled"),
     ),
     ("declare", "findings", "held", "targets"),
     ("judge", "host"),

@@ -88,7 +88,8 @@ def test_a_unit_that_is_killed_alone_is_lost():
 def test_a_process_that_hangs_is_ended(monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 3.0)
     hung, after = answers([("hang", 1), ("give", 2)])
-    assert hung == workers.Lost("hang 1", "the process hung for 3 s")
+    assert hung.at == "hang 1"
+    assert hung.cause.startswith("the process hung: ")
     assert after["argument"] == 2
 
 

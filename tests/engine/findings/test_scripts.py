@@ -66,7 +66,8 @@ def test_a_script_that_hangs_is_ended_with_what_it_started(folder):
     )
     path = script(folder, "hangs", body.format(str(folder / "pid")) + "time.sleep(3600)")
     result = ended(path, limit=5.0)
-    assert (result.state, result.measured) == (FAILED, "no end within 5 s")
+    assert result.state == FAILED
+    assert result.measured.startswith("it hung: ")
     child = int((folder / "pid").read_text())
     assert not alive(child)
 

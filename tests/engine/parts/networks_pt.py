@@ -193,6 +193,11 @@ def drowned():
     return lambda x: (x + 1e12).argmax(1)
 
 
+def infinite():
+    """Infinities, whatever x is."""
+    return lambda x: x / 0.0
+
+
 def logarithm():
     """NaN for negative numbers."""
     return torch.log

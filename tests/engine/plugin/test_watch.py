@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.plugin.watch import DIED, HUNG
+from equivalence.plugin.watch import DIED
 
 pytest_plugins = ["pytester"]
 
@@ -30,8 +30,20 @@ WAYS = {
     "segfault": lambda: ctypes.string_at(0),
     "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "hang": lambda: time.sleep(600),
+    "spin": lambda: [None for _ in iter(int, 1)],
+    "starve": lambda: starve(),
     "fork": lambda: os.fork() or os._exit(0),
 }
+
+
+def starve():
+    "As on a busy machine: twelve seconds, a third of them of processor time."
+    until = time.monotonic() + 12.0
+    while time.monotonic() < until:
+        time.sleep(0.02)
+        begun = time.process_time()
+        while time.process_time() < begun + 0.01:
+            pass
 
 
 @pytest.fixture
@@ -39,7 +51,7 @@ def compare():
     "Compares nothing, so that no framework is loaded."
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(6)
 @pytest.mark.parametrize("way", WAYS)
 def test_twin(way, compare):
     WAYS[way]()
@@ -50,13 +62,14 @@ def test_of_something_else():
 """
 
 DEATHS = {
-    "exit": ("it called os._exit(0)", 1),
+    "exit": (r"it called os\._exit\(0\)", 1),
     "leave": (DIED, 0),  # which no process can change; a run with workers is red
     "segfault": (DIED, -signal.SIGSEGV),
     "kill": (DIED, -signal.SIGKILL),
-    "hang": (HUNG, 1),
+    "hang": (r"it hung: 0 s of processor time in [67] s, 0\.\d s of it in the last \d s", 1),
+    "spin": (r"it took too long: \d s of processor .* the limit is 6 s of processor time", 1),
 }
-"""How a test ends its process -> what is told, and the exit code without workers."""
+"""How a test ends its process -> a pattern of what is told, and the exit code without workers."""
 
 
 @pytest.fixture
@@ -93,8 +106,10 @@ def test_without_workers_a_guard_names_the_test(project, way):
     why, expected = DEATHS[way]
     code, _, told = run(project, "-p", "no:xdist", "--seed", "7", *named("pass", way))
     assert code == expected
-    first = f"the run ended within test_dying.py::test_twin[{way}]"
-    assert lines_from(told, "the run ended") == [first, why, repeat(way)]
+    first, cause, again = lines_from(told, "the run ended")
+    assert first == f"the run ended within test_dying.py::test_twin[{way}]"
+    assert re.fullmatch(why, cause)
+    assert again == repeat(way)
 
 
 def test_with_workers_the_failures_name_their_tests(project, tmp_path):
@@ -104,9 +119,15 @@ def test_with_workers_the_failures_name_their_tests(project, tmp_path):
     assert f"{len(DEATHS)} failed, 1 passed" in told
     assert "the run ended" not in errors
     for way, (why, _) in DEATHS.items():
-        crash = f"crashed while running 'test_dying.py::test_twin[{way}]'\n{why}\n{repeat(way)}\n"
-        assert crash in told
+        crash = f"crashed while running 'test_dying.py::test_twin[{way}]'"
+        assert re.search(f"{re.escape(crash)}\n{why}\n{re.escape(repeat(way))}\n", told)
     assert not [*(tmp_path / "temporary").glob("equivalence-*")]
+
+
+def test_a_test_that_is_slow_since_the_machine_is_busy_goes_on(project):
+    _, told, _ = run(project, "-n1", "--durations=1", *named("starve"))
+    assert "1 passed" in told
+    assert re.search(r"^1[2-9]\.\d+s call ", told, re.MULTILINE)  # twice its timeout
 
 
 def test_nothing_is_told_of_tests_that_end_by_themselves(project, tmp_path):

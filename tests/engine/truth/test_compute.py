@@ -174,7 +174,7 @@ def test_a_truth_that_is_nan_in_some_places_is_measured_in_the_others():
 
 def test_a_truth_that_is_nan_everywhere_is_refused_by_name():
     negative = sample(uniform(5, 4, low=-2.0, high=-1.0))
-    with pytest.raises(IllPosedError, match=r"small: the truth is NaN everywhere in output\.0"):
+    with pytest.raises(IllPosedError, match=r"small: the truth has no finite number in output\.0"):
         truth.compute(Measurement(network("logarithm"), negative, "train", U))
 
 
