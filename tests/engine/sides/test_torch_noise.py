@@ -1,0 +1,187 @@
+"""The noise of a run: every number is rounded once at random, a sum by its terms."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from equivalence.sides.torch_noise import COINS, Noise, Watched
+
+U = 2.0**-24
+
+
+def rounded(call, seed=0, **options):
+    with Noise(U, seed, **options):
+        return call()
+
+
+def roundings(call, **options):
+    """How far each element of a result moves, in roundings of itself."""
+    exact = call()
+    return ((rounded(call, **options) - exact) / exact / U).numpy()
+
+
+def inputs(*shape):
+    return torch.from_numpy(np.random.default_rng(0).normal(size=shape) * np.pi)
+
+
+@pytest.mark.parametrize("size", [1000, COINS + 5, 3 * COINS])
+def test_every_element_of_a_result_moves_by_one_rounding_either_way(size):
+    x = inputs(size)
+    assert set(np.round(roundings(lambda: x * 3.0), 3)) == {-1.0, 1.0}
+
+
+def test_so_do_results_in_another_order_of_the_memory():
+    x = inputs(1, 3, 4, 5).to(memory_format=torch.channels_last)
+    assert set(np.round(roundings(lambda: x * 3.0), 3).reshape(-1)) == {-1.0, 1.0}
+
+
+def test_the_seed_decides_which_way():
+    x = torch.ones(64, dtype=torch.float64) / 7.0
+    one, again, other = (rounded(lambda: x + 1.0, seed) for seed in (1, 1, 2))
+    assert torch.equal(one, again)
+    assert not torch.equal(one, other)
+
+
+def test_what_is_written_in_place_is_rounded_as_it_is_stored():
+    x = inputs(50)
+    y = x.clone()
+    assert rounded(lambda: y.mul_(2.0)) is y
+    assert set(np.round(((y / (2.0 * x) - 1.0) / U).numpy(), 3)) == {-1.0, 1.0}
+
+
+def test_views_and_integers_are_left_alone():
+    x = inputs(6)
+    view = rounded(lambda: x.reshape(2, 3).T)
+    assert view.data_ptr() == x.data_ptr()
+    assert torch.equal(rounded(lambda: torch.arange(9) + 1), torch.arange(9) + 1)
+
+
+def test_what_only_moves_and_what_is_exact_is_not_rounded():
+    x = inputs(4, 6)
+    for move in (torch.clone, lambda x: torch.cat([x, x]), lambda x: x[[2, 0]]):
+        assert torch.equal(rounded(lambda move=move: move(x)), move(x))
+    assert not torch.equal(rounded(lambda: x + x), x + x)
+    whole = torch.arange(900.0, dtype=torch.float64)
+    assert torch.equal(rounded(lambda: whole * 3.0), whole * 3.0)
+
+
+def test_infinities_and_masks_of_the_lowest_number_stay():
+    scores = inputs(4, 6)
+    lowest = torch.finfo(torch.float64).min
+    hidden = rounded(lambda: scores + lowest)
+    assert torch.equal(hidden, torch.full_like(scores, lowest))
+    assert rounded(lambda: hidden.softmax(-1)).isfinite().all()
+    infinite = torch.full((4, 6), -torch.inf, dtype=torch.float64)
+    infinite[:, 0] = 0.3
+    assert rounded(lambda: scores + infinite)[:, 1:].isneginf().all()
+    mask = torch.zeros(6, 6, dtype=torch.float64).masked_fill(
+        torch.ones(6, 6).triu(1) > 0, -torch.inf
+    )
+    heads = scores.new_tensor(inputs(1, 1, 6, 4).numpy())
+    attended = rounded(lambda: F.scaled_dot_product_attention(heads, heads, heads, mask))
+    assert attended.isfinite().all()
+
+
+@pytest.mark.parametrize("reduce", [torch.amax, torch.amin, torch.max, torch.min])
+def test_what_a_maximum_gives_is_the_entry_that_its_gradient_looks_for(reduce):
+    x = torch.randn(4, 60, dtype=torch.float64, requires_grad=True)
+    assert torch.equal(rounded(lambda: reduce(x)), reduce(x))
+    (gradient,) = rounded(lambda: torch.autograd.grad(reduce(x), x))
+    assert (gradient != 0.0).sum() == 1
+
+
+def test_a_mask_of_whole_numbers_stays_the_same_mask():
+    """As that of shifted windows: regions are counted, copied and told apart by differences."""
+
+    def mask():
+        regions = torch.zeros(8, 8, dtype=torch.float64)
+        for number, rows in enumerate((slice(0, 4), slice(4, 6), slice(6, 8)), 1):
+            regions[rows] = number
+        windows = regions.view(2, 4, 2, 4).permute(0, 2, 1, 3).reshape(4, 16)
+        return (windows[:, None] - windows[:, :, None]) != 0
+
+    assert torch.equal(rounded(mask), mask())
+
+
+def test_the_backward_pass_is_rounded_too():
+    layer = nn.Linear(3, 2, bias=False).double()
+    x = torch.full((4, 3), 1.0 / 7.0, dtype=torch.float64)
+
+    def gradient():
+        return torch.autograd.grad(layer(x).sum(), layer.weight)[0]
+
+    assert not torch.equal(rounded(gradient), gradient())
+
+
+@pytest.mark.parametrize("terms", [8, 800, 80000])
+def test_a_sum_moves_by_the_square_root_of_an_eighth_of_its_terms(terms):
+    x = inputs(40, terms).abs()
+    moved = np.abs(roundings(lambda: x.sum(1)))
+    expected = np.sqrt(1.0 + terms / 8.0)
+    assert np.all(moved < 2.5 * expected)
+    assert np.median(moved) > 0.6 * expected
+
+
+def test_terms_that_cancel_move_what_is_left_of_them():
+    x = inputs(40, 100)
+    x = torch.cat([x, -x * (1.0 + 1e-6)], 1)
+    assert np.median(np.abs(roundings(lambda: x.sum(1)))) > 1e5
+
+
+def test_the_gradients_of_a_convolution_have_their_own_numbers_of_terms():
+    x, weight = inputs(2, 3, 40, 40).requires_grad_(), inputs(4, 3, 3, 3).requires_grad_()
+    weights = inputs(2, 4, 38, 38)
+
+    def gradients():
+        return torch.autograd.grad((F.conv2d(x, weight) * weights).sum(), (x, weight))
+
+    exact, moved = gradients(), rounded(gradients)
+    by_input, by_weight = (
+        float((one - two).norm() / two.norm() / U) for one, two in zip(moved, exact, strict=True)
+    )
+    assert by_input < 8.0  # 36 terms
+    assert 10.0 < by_weight < 40.0  # 2,888 terms
+
+
+def test_a_gelu_far_below_zero_moves_as_its_own_terms_do():
+    x = torch.full((100,), -4.5, dtype=torch.float64)
+    for how in ("none", "tanh"):
+        moved = np.abs(roundings(lambda how=how: F.gelu(x, approximate=how)))
+        assert 1e4 < moved.max() < 1e6, how
+
+
+def test_the_gradient_of_a_sure_class_moves_as_its_probability_does():
+    logits = torch.zeros(4, 5, dtype=torch.float64)
+    logits[:, 1] = 12.3
+    logits.requires_grad_()
+    labels = torch.ones(4, dtype=torch.int64)
+
+    def gradient():
+        return torch.autograd.grad(F.cross_entropy(logits, labels), logits)[0][:, 1]
+
+    assert np.abs(roundings(gradient)).max() > 1e3
+
+
+def test_subnormal_halves_are_rounded_by_their_distance():
+    x = torch.full((100,), 1.1e-6, dtype=torch.float64)
+    with Noise(2.0**-11, 0, "float16"):
+        moved = x * 1.0
+    assert np.allclose(np.abs(moved.numpy() - 1.1e-6), 2.0**-25, rtol=0.1)
+
+
+def test_an_operator_is_rounded_in_the_precision_of_the_own_run():
+    x = torch.randn(8, 4)
+    watched = Watched()
+    with torch.autocast("cpu", dtype=torch.float16), watched:
+        (F.linear(x, torch.randn(3, 4)).tanh() * 3.3).float().exp()
+    assert watched.precisions["exp"] == [torch.float32]
+    wide, weight = inputs(8, 4), inputs(3, 4)
+
+    def run():
+        return (F.linear(wide, weight).tanh() * 3.3).float().exp()
+
+    assert np.abs(roundings(run, precisions=watched.precisions)).max() > 2.0**11
+    moved = roundings(lambda: wide.exp(), precisions=watched.precisions)
+    assert set(np.round(moved, 3).reshape(-1)) == {-1.0, 1.0}
