@@ -4,7 +4,7 @@ masks, tables and indices, and how rounding moves them and the tables of a forwa
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,14 +73,14 @@ class RoundConstants(Rounding):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if torch._C._current_graph_task_id() != -1:
-            return func(*args, **kwargs)
+            return self._compute(func, args, kwargs)
         name = func.overloadpacket.__name__
-        written = [*_written(func, args, kwargs)]
+        written = [*written_by(func, args, kwargs)]
         literal = name in LITERAL and args[0].untyped_storage().resizable()
-        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
+        asked = [] if literal or name in SHAPED else tensors_in((args, kwargs))
         if not all(map(self._is_constant, asked)):
             self._forget(written)
-            return func(*args, **kwargs)
+            return self._compute(func, args, kwargs)
         exact = self._computed_by_twins(func, args, kwargs, asked, written)
         result = func(*args, **kwargs)
         decides = name.strip("_") in DECISIONS or "rounding_mode" in kwargs
@@ -89,7 +89,7 @@ class RoundConstants(Rounding):
             return value if name in MOVES or decides else self._rounded(value)
 
         def kept(value: torch.Tensor, unrounded: torch.Tensor) -> torch.Tensor:
-            if decides or not _is_floating(value):
+            if decides or not is_floating(value):
                 return unrounded
             value = rounded(value)
             self._add_twin(value, unrounded)
@@ -105,9 +105,13 @@ class RoundConstants(Rounding):
             made = result
         else:
             made = each_tensor(kept, result, result if exact is None else exact)
-        dense = filter(is_dense, filter(_is_floating, _tensors(made)))
+        dense = filter(is_dense, filter(is_floating, tensors_in(made)))
         self._storages.update(map(_storage, dense))
         return made
+
+    def _compute(self, func, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+        """What a call gives that depends on an input, on a weight or on a cotangent."""
+        return func(*args, **kwargs)
 
     def _computed_by_twins(
         self, func, args: tuple, kwargs: dict, asked: list[torch.Tensor], written: list
@@ -152,7 +156,7 @@ class RoundConstants(Rounding):
 
     def _write(self, value: torch.Tensor, rounded: torch.Tensor, decides: bool) -> None:
         """Round in place what a call has written."""
-        if decides or not _is_floating(value):
+        if decides or not is_floating(value):
             rounded = self._twin(value)
         elif rounded is not value:
             self._have_twin(value)
@@ -167,7 +171,7 @@ class RoundConstants(Rounding):
 
     def _is_constant(self, value: torch.Tensor) -> bool:
         known = is_dense(value) and _storage(value) in self._storages
-        return known or not _is_floating(value)
+        return known or not is_floating(value)
 
     def _rounded(self, value: torch.Tensor) -> torch.Tensor:
         if value.is_complex():
@@ -183,23 +187,23 @@ class RoundConstants(Rounding):
         return torch.where(inexact.to(value.device), value * self._factors(value), value)
 
 
-def _written(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:
+def written_by(func, args: tuple, kwargs: dict) -> Iterator[torch.Tensor]:
     """The tensors that a call changes in place."""
     for position, argument in enumerate(func._schema.arguments):
         if argument.is_write:
             given = args[position] if position < len(args) else kwargs.get(argument.name)
-            yield from _tensors(given)
+            yield from tensors_in(given)
 
 
 def _storage(value: torch.Tensor) -> StorageWeakRef:
     return StorageWeakRef(value.untyped_storage())
 
 
-def _is_floating(value: torch.Tensor) -> bool:
+def is_floating(value: torch.Tensor) -> bool:
     return value.is_floating_point() or value.is_complex()
 
 
-def _tensors(values: object) -> list[torch.Tensor]:
+def tensors_in(values: object) -> list[torch.Tensor]:
     """The tensors in nested tuples, lists and mappings."""
     if isinstance(values, torch.Tensor):
         return [values]
@@ -207,7 +211,7 @@ def _tensors(values: object) -> list[torch.Tensor]:
         values = values.values()
     elif not isinstance(values, tuple | list):
         return []
-    return [tensor for value in values for tensor in _tensors(value)]
+    return [tensor for value in values for tensor in tensors_in(value)]
 
 
 class Constants:

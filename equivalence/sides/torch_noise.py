@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import nn
-from torch.multiprocessing.reductions import StorageWeakRef
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sample import EXACT_BITS
+from equivalence.sides.torch_constants import RoundConstants, is_floating, tensors_in, written_by
+from equivalence.sides.torch_modes import MOVES as PLAIN_MOVES
 from equivalence.sides.torch_modes import each_tensor, is_dense
 from equivalence.sides.torch_sums import Terms, terms
 from equivalence.uncompiled import Uncompiled
@@ -29,34 +29,19 @@ BLOCK = 8.0
 """The share of terms whose rounding shows: kernels sum in blocks, see above."""
 
 MOVES = {
-    *("clone", "copy", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
-    *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
-    *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
-    *("masked_fill", "amax", "amin", "max", "min", "maximum", "minimum", "where", "abs", "neg"),
-    *("relu", "clamp", "clamp_min", "clamp_max", "hardtanh", "threshold", "fmax", "fmin"),
-    *("max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "aminmax"),
-    *("topk", "sort", "cummax", "cummin", "kthvalue", "median", "nanmedian", "mode", "take"),
-    *("masked_select", "masked_scatter", "scatter", "index_copy", "fill", "zero", "max_unpool2d"),
-    *("slice_backward", "select_backward", "slice_scatter", "select_scatter", "im2col", "unfold"),
-    *("reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d"),
-    *("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "rot90", "view_as_complex"),
+    *(name.rstrip("_") for name in PLAIN_MOVES),
+    *("where", "abs", "neg", "relu", "clamp", "clamp_min", "clamp_max", "hardtanh"),
+    *("threshold", "fmax", "fmin", "max_pool2d_with_indices", "max_pool3d_with_indices"),
+    *("adaptive_max_pool2d", "aminmax", "topk", "sort", "cummax", "cummin", "kthvalue"),
+    *("median", "nanmedian", "mode", "take", "masked_select", "masked_scatter", "scatter"),
+    *("index_copy", "fill", "zero", "max_unpool2d", "slice_backward", "select_backward"),
+    *("slice_scatter", "select_scatter", "im2col", "unfold", "reflection_pad1d"),
+    *("reflection_pad2d", "replication_pad1d", "replication_pad2d", "pixel_shuffle"),
+    *("pixel_unshuffle", "channel_shuffle", "rot90", "view_as_complex"),
 }
 """Operators that round nothing, since they compute nothing; a `_` at the end is left out.
 Empty memory may hold any bits. The backward pass of a maximum looks for the very entry that it
 gave."""
-
-DECISIONS = {"floor", "ceil", "round", "trunc", "fix", "sign", "sgn", "heaviside", "floor_divide"}
-"""Operators whose floating result is a whole number that their argument decides."""
-
-SHAPED = {
-    *("zeros_like", "ones_like", "full_like", "empty_like"),
-    *("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"),
-}
-"""Operators that take only the shape and the precision of their argument."""
-
-LITERAL = {"lift", "lift_fresh"}
-"""Operators that get numbers of the code as a tensor, or an array of NumPy. The storage of an array
-cannot grow; it counts as an input, as those are that the sample draws."""
 
 UPDATED = {"running_mean", "running_var"}
 """Arguments that a BatchNorm writes into, whatever its schema says."""
@@ -155,21 +140,17 @@ class Watched(Uncompiled):
         result = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
         if not _moves(func, args, kwargs or {}):
-            found = [value.dtype for value in _tensors(result) if _is_floating(value)]
+            found = [value.dtype for value in tensors_in(result) if is_floating(value)]
             if found:
                 self.precisions.setdefault(name, []).append(found[0])
         return result
 
 
-class Noise(Uncompiled):
+class Noise(RoundConstants):
     """Rounds every number of a run once, at random.
 
-    What depends on no input and on no weight, such as a table made from whole numbers, decides as
-    it does without rounding: integers, booleans, and what a floor or its like gives. So a distance
-    stays in its bucket, as an activation near a kink keeps its branch. For this, such a value has a
-    twin that was not rounded. Such values are known by their storage, which their views share. A
-    tensor that is neither made under this mode nor one of `constants` counts as an input, but for
-    integers and booleans. In the backward pass everything depends on cotangents.
+    What depends on no input and on no weight decides as it does without rounding, as in
+    `RoundConstants`.
 
     unit_roundoff: u. seed: the seed of the places in the table of signs.
     dtype: the dtype of the case.
@@ -186,27 +167,12 @@ class Noise(Uncompiled):
         constants: Iterable[torch.Tensor] = (),
         precisions: Precisions | None = None,
     ):
-        super().__init__()
+        super().__init__(unit_roundoff, seed, constants)
         self._precisions = {name: iter(each) for name, each in (precisions or {}).items()}
-        self.unit_roundoff, self.dtype = unit_roundoff, dtype
+        self.dtype = dtype
+        self._bits = min(EXACT_BITS, round(-math.log2(unit_roundoff)))
         self._within: Precision | None = None
         self._one = torch.ones((), dtype=torch.float64)
-        self._places = torch.Generator().manual_seed(seed)
-        self._storages = set(map(_storage, constants))
-        self._twins: dict[StorageWeakRef, torch.UntypedStorage] = {}
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if torch._C._current_graph_task_id() != -1:
-            return self._compute(func, args, kwargs)
-        name = func.overloadpacket.__name__
-        written = [*_written(func, args, kwargs)]
-        literal = name in LITERAL and args[0].untyped_storage().resizable()
-        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
-        if not all(map(self._is_constant, asked)):
-            self._forget(written)
-            return self._compute(func, args, kwargs)
-        return self._make_constant(func, args, kwargs, asked, written, literal)
 
     def _compute(self, func, args: tuple, kwargs: Mapping[str, Any]) -> Any:
         """What an operator gives of its arguments, rounded."""
@@ -247,10 +213,6 @@ class Noise(Uncompiled):
         dtype = str(next(called, self.dtype) if called else self.dtype).removeprefix("torch.")
         return max(self.unit_roundoff, UNIT_ROUNDOFF.get(dtype, 0.0)), SUBNORMAL.get(dtype, 0.0)
 
-    def cast(self, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """A value as it is in a shorter precision: rounded to it at random, and so its gradient."""
-        return _Cast.apply(value, self, UNIT_ROUNDOFF[str(dtype).removeprefix("torch.")])
-
     def _sum(
         self, func, args: tuple, kwargs: Mapping[str, Any], count: Terms, precision: Precision
     ) -> Any:
@@ -269,16 +231,16 @@ class Noise(Uncompiled):
             )
         result = func(*args, **kwargs)
         if not aliased:
-            for value in _tensors(result):
+            for value in tensors_in(result):
                 self._round(value, unit_roundoff, subnormal)
         else:
-            for value in _written(func, args, kwargs):
+            for value in written_by(func, args, kwargs):
                 self._round(value, unit_roundoff, subnormal)
         return result
 
     def _moved(self, value: torch.Tensor, unit_roundoff: float) -> torch.Tensor:
         """A rounded copy of a term, whatever its bits; of integers, the value itself."""
-        if not (_is_floating(value) and is_dense(value) and value.numel()):
+        if not (is_floating(value) and is_dense(value) and value.numel()):
             return value
         return self._round(torch.ops.aten.clone(value), unit_roundoff, of_sum=True)
 
@@ -290,142 +252,28 @@ class Noise(Uncompiled):
         of_sum: bool = False,
     ) -> torch.Tensor:
         """Round a value in place; elements of few bits, too, if it is a term `of_sum`."""
-        if not (is_dense(value) and value.numel() and _is_floating(value)):
+        if not (is_dense(value) and value.numel() and is_floating(value)):
             return value
         flat = _flat(torch.view_as_real(value) if value.is_complex() else value)
         if flat is None:  # its elements share memory, or do not lie side by side
             value.copy_(self._round(value.contiguous(), unit_roundoff, subnormal, of_sum))
             return value
-        bits = min(EXACT_BITS, round(-torch.tensor(self.unit_roundoff).log2().item()))
         some = flat[:: max(flat.numel() // LOOKED, 1)]
-        few = not of_sum and bool((_short(some, bits) & (some != 0.0)).any())
+        few = not of_sum and bool((_short(some, self._bits) & (some != 0.0)).any())
         huge = bool((some.abs() > HUGE).any())
         signs = _signs(value.device)
         for start in range(0, flat.numel(), COINS):
             part = flat[start : start + COINS]
-            place = int(torch.randint(0, COINS, (), generator=self._places))
+            place = int(torch.randint(0, COINS, (), generator=self.generator))
             factors = torch.add(self._one, signs[place : place + part.numel()], alpha=unit_roundoff)
             if few:
-                factors.masked_fill_(_short(part, bits), 1.0)
+                factors.masked_fill_(_short(part, self._bits), 1.0)
             if huge:
                 factors.masked_fill_(part.abs() > HUGE, 1.0)
             if subnormal:
                 part.add_((factors - 1.0).sign_() * (part != 0.0), alpha=subnormal)
             part.mul_(factors)
         return value
-
-    def _make_constant(
-        self, func, args: tuple, kwargs: Mapping[str, Any], asked: list, written: list, literal
-    ) -> Any:
-        """What an operator gives of constants alone, rounded, with its twin."""
-        name = func.overloadpacket.__name__
-        exact = self._computed_by_twins(func, args, kwargs, asked, written)
-        result = func(*args, **kwargs)
-        decides = name.strip("_") in DECISIONS or "rounding_mode" in kwargs
-        moves = _moves(func, args, kwargs)
-
-        def kept(value: torch.Tensor, unrounded: torch.Tensor) -> torch.Tensor:
-            if decides or not _is_floating(value):
-                return unrounded
-            if not moves:
-                unrounded = torch.ops.aten.clone(value) if unrounded is value else unrounded
-                self._round(value, self.unit_roundoff)
-            self._add_twin(value, unrounded)
-            return value
-
-        views = any(returned.alias_info is not None for returned in func._schema.returns)
-        if written:
-            for value in written:
-                if not isinstance(value, nn.Parameter):  # which the sample sets
-                    self._write(value, moves, decides)
-            made = result
-        elif views and not literal:
-            made = result
-        else:
-            made = each_tensor(kept, result, result if exact is None else exact)
-        dense = filter(is_dense, filter(_is_floating, _tensors(made)))
-        self._storages.update(map(_storage, dense))
-        return made
-
-    def _computed_by_twins(
-        self, func, args: tuple, kwargs: Mapping[str, Any], asked: list, written: list
-    ) -> Any:
-        """What a call gives without rounding before it; None where there was none.
-
-        It writes into twins what the call will write.
-        """
-        rounded = any(self._twin(value) is not value for value in asked)
-        if not rounded or torch.Tag.nondeterministic_seeded in func.tags:
-            return None
-        for value in written:
-            self._have_twin(value)
-        twins = (
-            each_tensor(self._twin, args),
-            {n: each_tensor(self._twin, v) for n, v in kwargs.items()},
-        )
-        return func(*twins[0], **twins[1])
-
-    def _twin(self, value: torch.Tensor) -> torch.Tensor:
-        """The value without rounding; itself if it has none."""
-        storage = self._twins.get(_storage(value)) if is_dense(value) else None
-        if storage is None:
-            return value
-        twin = torch.empty(0, dtype=value.dtype, device=value.device)
-        return twin.set_(storage, value.storage_offset(), value.size(), value.stride())
-
-    def _have_twin(self, value: torch.Tensor) -> None:
-        """Copy the storage of a value that has no twin so far, since it is not rounded so far."""
-        if is_dense(value) and _storage(value) not in self._twins:
-            self._twins[_storage(value)] = value.untyped_storage().clone()
-
-    def _add_twin(self, value: torch.Tensor, unrounded: torch.Tensor) -> None:
-        """Keep what a new value is without rounding."""
-        if not is_dense(value) or _storage(value) == _storage(unrounded):
-            return
-        if value.stride() != unrounded.stride() or unrounded.storage_offset():
-            unrounded = torch.empty_strided(value.size(), value.stride()).copy_(unrounded)
-        for storage in [each for each in self._twins if each.expired()]:
-            del self._twins[storage]
-        self._twins[_storage(value)] = unrounded.untyped_storage()
-
-    def _write(self, value: torch.Tensor, moves: bool, decides: bool) -> None:
-        """Round in place what a call of constants has written."""
-        if decides or not _is_floating(value):
-            twin = self._twin(value)
-            if twin is not value:
-                value.copy_(twin)
-        elif not moves:
-            self._have_twin(value)
-            self._round(value, self.unit_roundoff)
-
-    def _forget(self, written: Iterable[torch.Tensor]) -> None:
-        """Count values as inputs, since they depend on some now."""
-        for storage in map(_storage, filter(is_dense, written)):
-            self._storages.discard(storage)
-            self._twins.pop(storage, None)
-
-    def _is_constant(self, value: torch.Tensor) -> bool:
-        known = is_dense(value) and _storage(value) in self._storages
-        return known or not _is_floating(value)
-
-
-class _Cast(torch.autograd.Function):
-    """The identity, rounded at random in both passes."""
-
-    @staticmethod
-    def forward(ctx, value, noise, unit_roundoff):
-        ctx.noise, ctx.unit_roundoff = noise, unit_roundoff
-        return _rounded_apart(value, noise, unit_roundoff)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return _rounded_apart(gradient, ctx.noise, ctx.unit_roundoff), None, None
-
-
-def _rounded_apart(value: torch.Tensor, noise: Noise, unit_roundoff: float) -> torch.Tensor:
-    """A rounded copy, made unseen by the modes of a run."""
-    with torch._C._DisableTorchDispatch():
-        return noise._moved(value.clone(), unit_roundoff)
 
 
 def _flat(value: torch.Tensor) -> torch.Tensor | None:
@@ -440,7 +288,7 @@ def _flat(value: torch.Tensor) -> torch.Tensor | None:
 def _is_exact(func, args: tuple) -> bool:
     """Whether a sum or a product is exact, since all terms have few bits: whole numbers, say."""
     name = func.overloadpacket.__name__
-    terms = [value for value in _tensors(args) if value.is_floating_point() and is_dense(value)]
+    terms = [value for value in tensors_in(args) if value.is_floating_point() and is_dense(value)]
     if name.startswith(("upsample", "grid_sampler")) or any(not v.numel() for v in terms):
         return False  # the coordinates that they compute have many
     some = (value.reshape(-1)[:: max(value.numel() // LOOKED, 1)] for value in terms)
@@ -460,30 +308,3 @@ def _moves(func, args: tuple, kwargs: Mapping[str, Any]) -> bool:
     if name in ("scatter_reduce", "index_reduce"):
         return bool({"amax", "amin"} & {*map(str, args), *map(str, kwargs.values())})
     return name in MOVES
-
-
-def _written(func, args: tuple, kwargs: Mapping[str, Any]) -> Iterator[torch.Tensor]:
-    """The tensors that a call changes in place."""
-    for position, argument in enumerate(func._schema.arguments):
-        if argument.is_write:
-            given = args[position] if position < len(args) else kwargs.get(argument.name)
-            yield from _tensors(given)
-
-
-def _storage(value: torch.Tensor) -> StorageWeakRef:
-    return StorageWeakRef(value.untyped_storage())
-
-
-def _is_floating(value: torch.Tensor) -> bool:
-    return value.is_floating_point() or value.is_complex()
-
-
-def _tensors(values: object) -> list[torch.Tensor]:
-    """The tensors in nested tuples, lists and mappings."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, dict):
-        values = values.values()
-    elif not isinstance(values, tuple | list):
-        return []
-    return [tensor for value in values for tensor in _tensors(value)]
