@@ -5,7 +5,6 @@ from mindspore import nn
 from ms_models import steps
 from ms_models.conv import conv3x3
 from ms_models.norm import batch_norm2d
-from ms_models.optim import adam
 
 
 class SmallNetwork(nn.Cell):
@@ -31,8 +30,3 @@ def imagenet_step(num_classes: int = 5, **settings) -> nn.Cell:
 def cifar10_step(num_classes: int = 5, **settings) -> nn.Cell:
     """`steps.cifar10_step` around the small network."""
     return steps.cifar10_step(SmallNetwork(num_classes), **settings)
-
-
-def cifar10_step_by_nn_adam(**settings) -> nn.Cell:
-    """The same by `nn.Adam`, whose eps is another."""
-    return steps.cifar10_step(SmallNetwork(), optimizer=adam, **settings)

@@ -24,7 +24,8 @@ RUNS = {
 """Execution -> (the side that it runs, the program that starts the ranks)."""
 
 LIMIT = 120.0
-"""How many seconds a run may take by default; beyond, it is ended and the case raises SideError."""
+"""How many seconds of processor time a rank may take by default; beyond, the run is ended and the
+case raises SideError. Ranks that hang are ended after as many on the clock."""
 
 
 @fields_checked
@@ -49,7 +50,7 @@ class DataParallel(Declaration):
     executions: the keys of RUNS that are compared.
     level: "gate" or "nightly".
     rename: candidate names -> reference names, as for a `Twin`.
-    limit: how many seconds a run may take.
+    limit: how many seconds of processor time each rank may take.
 
     Raises DeclarationError where a field is wrong.
 

@@ -115,7 +115,7 @@ def backend() -> str:
     edit, and with the order of tests in a worker.
 
     Hypothesis keeps private what this overrides. It is imported here, so that beside a release
-    that has it elsewhere nothing fails but the exploration of operators.
+    that has it elsewhere nothing fails but what draws examples.
     """
     from hypothesis.internal.conjecture import providers
 

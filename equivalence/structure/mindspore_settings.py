@@ -9,14 +9,7 @@ from typing import Any
 from mindspore import Parameter, nn
 
 from equivalence.structure import settings as configuration
-from equivalence.structure.settings import (
-    Sides,
-    convert,
-    dimensions,
-    reading,
-    reversed_pairs,
-    spread,
-)
+from equivalence.structure.settings import Sides, convert, dimensions, reversed_pairs, spread
 from equivalence.structure.weights import STANDARD_RENAMES
 
 KINDS = {
@@ -86,7 +79,7 @@ def settings(cell: nn.Cell) -> dict[str, object]:
     read = _read if library else getattr
     config: dict[str, object] = {"kind": kind, **configuration.arguments(cell, cls, read)}
     if library:
-        with reading(config):
+        with configuration.reading(config):
             _adjust(cell, cls, config)
     else:
         config[configuration.OWN] = True
@@ -95,7 +88,7 @@ def settings(cell: nn.Cell) -> dict[str, object]:
         # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):
             config.pop(name, None)
-    with reading(config, "frozen"):
+    with configuration.reading(config, "frozen"):
         _add_frozen(cell, config)
     return config
 
@@ -164,7 +157,7 @@ def _adjust_windows(cell: Any, config: dict[str, object]) -> None:
         config["divisor_override"] = config.get("divisor_override") or None
     for name in ("kernel_size", "stride", "dilation", "output_padding"):
         convert(config, name, lambda value: spread(value, axes))
-    with reading(config, "padding"):
+    with configuration.reading(config, "padding"):
         if mode == "valid":
             config["padding"] = ((0, 0),) * axes
         elif mode == "same":
@@ -222,7 +215,7 @@ def _adjust_norm(cell: Any, config: dict[str, object]) -> None:
         return
     if "BatchNorm" in kind and "track_running_stats" in config:
         config["batch_statistics"] = config.pop("track_running_stats")
-        convert(config, "batch_statistics", configuration.STATISTICS.get)
+        convert(config, "batch_statistics", lambda on: "in training" if on else "always")
     elif "BatchNorm" in kind and "use_batch_statistics" in config:
         config["batch_statistics"] = config.pop("use_batch_statistics")
         names = {None: "in training", True: "always", False: "never"}

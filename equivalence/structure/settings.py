@@ -28,9 +28,6 @@ SAME = "same"
 OWN = "own"
 """A setting that marks a class of the model's own: its name is not the name of a kind of layer."""
 
-STATISTICS = {True: "in training", False: "always", None: "always"}
-"""When a BatchNorm takes the statistics of the batch, by whether it tracks those of all."""
-
 ALL = "settings"
 """The name that stands for all settings of a layer, where the reader of its class raises."""
 

@@ -56,7 +56,7 @@ def _adjust(module: nn.Module, config: dict[str, object]) -> None:
         convert(config, "recompute_scale_factor", bool)
     elif "BatchNorm" in kind:
         config["batch_statistics"] = config.pop("track_running_stats")
-        convert(config, "batch_statistics", configuration.STATISTICS.get)
+        convert(config, "batch_statistics", lambda on: "in training" if on else "always")
     elif kind == "LayerNorm":
         config["normalized_dims"] = tuple(range(-len(module.normalized_shape), 0))
     if configuration.normalizes(kind):

@@ -8,13 +8,13 @@ class Net(nn.Cell):
 
     def __init__(self, channels: int = 8, classes: int = 5):
         super().__init__()
-        self.conv1 = nn.Conv2d(3, channels, 3, pad_mode="pad", padding=1, has_bias=True)
+        self.conv1 = nn.Conv2d(3, channels, 3, 2, pad_mode="pad", padding=1)
         self.bn1 = nn.BatchNorm2d(channels, momentum=0.9)
-        self.conv2 = nn.Conv2d(channels, channels, 3, 2, pad_mode="pad", padding=1, has_bias=True)
+        self.conv2 = nn.Conv2d(channels, channels, 3, 2, pad_mode="pad", padding=1)
         self.bn2 = nn.BatchNorm2d(channels, momentum=0.9)
-        self.fc = nn.Dense(channels, classes)
+        self.fc = nn.Dense(channels * 2 * 2, classes)
 
     def construct(self, x):
         x = ops.relu(self.bn1(self.conv1(x)))
         x = ops.relu(self.bn2(self.conv2(x)))
-        return self.fc(x.mean((2, 3)))
+        return self.fc(ops.flatten(x))

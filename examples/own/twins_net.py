@@ -7,7 +7,7 @@ TWINS = (
         "net",
         reference="net_torch:Net",
         candidate="net_mindspore:Net",
-        configs=grid(channels=8, H=[16, 17]),
-        inputs=[normal(4, 3, "H", 16)],
+        configs=grid(channels=8, H=[7, 8]),
+        inputs=[normal(4, 3, "H", 8)],
     ),
 )

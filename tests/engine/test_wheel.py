@@ -14,9 +14,17 @@ from packaging.requirements import Requirement
 
 from benchmarks.installed import build
 from equivalence import __version__
+from equivalence.judge.precision import BUDGET
 
 ROOT = Path(__file__).parents[2]
 NAME = "mindspore_torch_equivalence"
+EXAMPLE = ROOT / "examples" / "own"
+PADDED = ', pad_mode="pad", padding=1'
+MISTAKES = [
+    ("bn2", "momentum=0.9", "momentum=0.1", "momentum=0.1"),
+    ("conv1", PADDED, "", PADDED),
+]
+"""Those that the example's text promises a failure for: layer, right and wrong, what is written."""
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +74,42 @@ def test_it_asks_for_the_numpy_that_mindspore_is_built_for(wheel):
     assert not numpy.specifier.contains("2.0.0")
 
 
-def test_the_example_is_compared_from_an_empty_folder(installed, tmp_path):
-    for file in (ROOT / "examples" / "own").glob("*.py"):
+@pytest.fixture
+def example(tmp_path):
+    """The example of a project, without its text."""
+    for file in EXAMPLE.glob("*.py"):
         shutil.copy(file, tmp_path)
-    chosen = ("-m", "cpu", "-k", "H16 and train and pynative")
-    done = installed("python", "-m", "pytest", "-rA", *chosen, cwd=tmp_path)
+    return tmp_path
+
+
+def test_the_example_is_compared_from_an_empty_folder_and_clearly_right(installed, example):
+    done = installed("python", "-m", "pytest", "-rA", "-m", "cpu", cwd=example)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "PASSED twins_net.py::test_twin[net-channels8-H16-train-float32-pynative-cpu]" in (
+    assert "PASSED twins_net.py::test_twin[net-channels8-H8-train-float32-pynative-cpu]" in (
         done.stdout
     )
-    assert "tensors in 1 case of 1 twin" in done.stdout
-    assert "tensors in 1 case of 1 twin" in (tmp_path / "reports/index.html").read_text()
+    (largest,) = re.findall(r"tensors in 8 cases of 1 twin; largest error (\S+) rou", done.stdout)
+    assert float(largest) < BUDGET / 2
+    assert "excused" not in done.stdout
+    assert "tensors in 8 cases of 1 twin" in (example / "reports/index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("layer", "right", "wrong", "written"), MISTAKES, ids=[each[0] for each in MISTAKES]
+)
+def test_the_example_fails_as_its_text_says(installed, example, layer, right, wrong, written):
+    text = (EXAMPLE / "README.md").read_text()
+    assert f"`{written}`" in text
+    port = example / "net_mindspore.py"
+    before = port.read_text()
+    (line,) = (line for line in before.splitlines() if f"self.{layer} = " in line)
+    assert right in line
+    port.write_text(before.replace(line, line.replace(right, wrong)))
+    chosen = ("-m", "cpu", "-k", "H8 and train and pynative")
+    done = installed("python", "-m", "pytest", *chosen, cwd=example)
+    assert done.returncode == 1
+    (told,) = re.findall(rf"(?m)^culprit: {layer} .*\n  .*\n", done.stdout)
+    assert f"```text\n{told}```" in text
 
 
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):

@@ -139,6 +139,16 @@ def test_it_is_said_where_a_statement_beside_wrong_layers_is_not_found(monkeypat
     assert SEEN_LATER in lines
 
 
+def test_why_nothing_beside_wrong_layers_could_be_watched_is_said_once(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no stand-in\nmore")
+
+    monkeypatch.setattr(statement, "lend", fail)
+    culprits, lines = beside("Summed")
+    assert culprits == SETTING
+    assert lines.count("its statements could not be watched: RuntimeError: no stand-in") == 1
+
+
 def test_the_statements_of_an_installed_port_are_named(monkeypatch, tmp_path):
     package = tmp_path / "lib" / "site-packages" / "installed_port"
     package.mkdir(parents=True)

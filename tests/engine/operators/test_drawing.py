@@ -16,7 +16,7 @@ def test_the_backend_overrides_what_hypothesis_has():
     assert drawing.backend() in providers.AVAILABLE_PROVIDERS
 
 
-def test_a_release_of_hypothesis_that_has_it_elsewhere_fails_operators_alone():
+def test_a_release_of_hypothesis_that_has_it_elsewhere_fails_what_draws_alone():
     code = (
         "import importlib\n"
         "import hypothesis.internal.conjecture.providers as providers\n"

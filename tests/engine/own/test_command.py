@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from equivalence.__main__ import main
+from equivalence.structure import mindspore_settings
 
 ROOT = Path(__file__).parents[3]
 NET = ["nets:Net", "ports:Net"]
@@ -107,6 +108,23 @@ def test_what_the_inputs_do_not_show_is_listed_once_for_each_sample(run):
         "numbers in the code that the sample does not show: 1 of 1",
         "nets.py:38 clamp max 100: 200 moves nothing",
     ]
+
+
+def test_a_setting_that_cannot_be_read_has_exit_code_1(run, monkeypatch, tmp_path):
+    def renamed(*_):
+        raise AttributeError("no has_bias")
+
+    monkeypatch.setattr(mindspore_settings, "_adjust", renamed)
+    lost = "fc.settings (AttributeError: no has_bias)"
+    told = f"1 setting could not be read: {lost}"
+    code, lines, _ = run(*NET, "--settings", "--json", tmp_path / "r.json")
+    assert (code, lines[1]) == (1, told)
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["equal"], found["settings_unread"]) == (False, [lost])
+    code, lines, _ = run(*NET, *QUICK)
+    assert (code, lines[-1]) == (1, "different in 1 of 1 case")
+    assert any(line.endswith(f"within 16 roundings, but {told}") for line in lines)
+    assert lines[-2].endswith(f"in 1 case; {told}")
 
 
 def test_hidden_settings_are_not_looked_for_layer_by_layer(run):
@@ -237,11 +255,11 @@ def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):
 
 def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):
     script = (  # as an installed script begins: the folder is not on the path
-        f"import sys; sys.path.append({str(ROOT)!r}); "
+        f"import sys; sys.path[0] = {str(ROOT)!r}; "
         "from equivalence.__main__ import main; sys.exit(main())"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", script, "compare", *NET, *QUICK],
+        [sys.executable, "-c", script, "compare", *NET, *QUICK],
         cwd=own,
         capture_output=True,
         text=True,

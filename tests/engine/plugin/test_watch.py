@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,6 +19,7 @@ TESTS = """
 import ctypes
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -59,6 +61,11 @@ def test_twin(way, compare):
 
 def test_of_something_else():
     os._exit(3)
+
+
+@pytest.mark.timeout(6)
+def test_of_a_thread():
+    print("THREADS", *(thread.name for thread in threading.enumerate()))
 """
 
 DEATHS = {
@@ -144,6 +151,17 @@ def test_other_tests_are_none_of_its_business(project):
     code, _, told = run(project, "-p", "no:xdist", "test_dying.py::test_of_something_else")
     assert code == 3
     assert "the run ended" not in told
+
+
+def test_the_timeout_of_other_tests_is_pytest_timeouts_own(project):
+    """As in any project: the hook of this repository's conftest.py is not there."""
+    project.makeconftest('pytest_plugins = ["equivalence.plugin"]')
+    chosen = ("-s", "-p", "no:xdist", "test_dying.py::test_of_a_thread")
+    assert "pytest_timeout test_dying.py::test_of_a_thread" in run(project, *chosen)[1]
+
+
+def test_tests_of_the_engine_may_be_slow_on_a_busy_machine():
+    assert any(thread.name.startswith("timeout of tests/") for thread in threading.enumerate())
 
 
 def test_no_process_outlives_a_run_that_is_killed(project):

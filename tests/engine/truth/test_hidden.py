@@ -1,5 +1,6 @@
 """Settings, and numbers in the code, that a sample does not show are found by changing each."""
 
+import inspect
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from equivalence.runs import kept
 from equivalence.truth.hidden import Number, Numbers, other_number
 from equivalence.twins import settings
 from tests.defects.twins import HIDDEN
+from tests.engine.parts import networks_pt
 from tests.engine.parts.small import PT, case
 
 TWINS = {twin.name: twin for twin in HIDDEN}
@@ -83,12 +85,13 @@ def test_a_setting_must_be_hidden_at_every_size():
 
 def test_numbers_in_the_code_that_no_tensor_shows_are_listed():
     guarded = case(PT + "Guarded", "mindspore.mint.nn:Identity", normal(5, 4))
+    first_line = inspect.getsourcelines(networks_pt.Guarded.forward)[1]
     assert hidden(guarded) == [
         "settings that the sample does not show: 0 of 1",
         "numbers in the code that the sample does not show: 3 of 6",
-        "networks_pt.py:222 clamp max 100: 200 moves nothing",
-        "networks_pt.py:223 normalize eps 1e-12: 1e-11 moves nothing",
-        "networks_pt.py:224 clamp 1000: 10000 moves nothing",
+        f"networks_pt.py:{first_line + 1} clamp max 100: 200 moves nothing",
+        f"networks_pt.py:{first_line + 2} normalize eps 1e-12: 1e-11 moves nothing",
+        f"networks_pt.py:{first_line + 3} clamp 1000: 10000 moves nothing",
     ]
 
 

@@ -17,7 +17,7 @@ from equivalence.errors import (
 )
 from equivalence.host.isolation import isolated
 from equivalence.judge import precision
-from equivalence.runs import kept
+from equivalence.runs import kept, pinned
 from equivalence.sample import resolve_inputs
 from equivalence.truth import compute as truth
 from equivalence.truth import explained, flips
@@ -341,6 +341,18 @@ def test_random_layers_must_be_pinned_only_for_training():
         check(twins("Dropping"), seed=0)
     assert check(twins("Dropping", phase="eval"), seed=0).passed
     assert check(twins("Dropping", random_layers="eval"), seed=0).passed
+
+
+def test_that_draws_are_not_known_is_noted(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("graph mode alone")
+
+    monkeypatch.setattr(pinned, "_of_candidate", fail)
+    outcome = check(affine("TransposedWeight"), seed=0)
+    assert not outcome.passed
+    assert outcome.note == (
+        "whether the candidate draws random numbers is not known: RuntimeError: graph mode alone"
+    )
 
 
 def test_random_layers_of_one_side_alone_must_be_pinned_too():

@@ -3,17 +3,23 @@
 import json
 from dataclasses import replace
 
+import mindspore as ms
 import pytest
+import torch
+from mindspore import nn as msnn
+from torch import nn
 
+from equivalence import normal
 from equivalence.declare.twin import Twin, TwinCase, cases
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.errors import DeclarationError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
-from equivalence.judge.settings import Difference, Settings, judge_settings
+from equivalence.judge.settings import Difference, Settings, Unread, judge_settings
 from equivalence.record import truths
 from equivalence.report import text as report
 from equivalence.runs import kept
+from equivalence.structure import mindspore_settings, mindspore_steps, torch_steps
 from equivalence.structure.layers import Layer, compare_settings
 from equivalence.twins import check as module
 from tests.defects.twins import HIDDEN
@@ -182,6 +188,161 @@ def test_from_a_record_a_schedule_is_compared_in_later_steps():
     assert [str(each) for each in found] == [
         "lr 0.01 (reference) 0.1 (candidate) in step 5000 (the first is 0)"
     ]
+
+
+# What cannot be read.
+
+
+def reference_conv():
+    return nn.Conv2d(3, 4, 3, padding=1)
+
+
+def candidate_conv():
+    return msnn.Conv2d(3, 4, 3, pad_mode="pad", padding=1, has_bias=True)
+
+
+CONV = Twin(
+    "conv",
+    reference=f"{__name__}:reference_conv",
+    candidate=f"{__name__}:candidate_conv",
+    inputs=[normal(2, 3, 8, 8)],
+    phases=("eval",),
+)
+LOST = "padding (AttributeError: the padding has another name)"
+
+
+@pytest.fixture
+def renamed(monkeypatch):
+    """A release of MindSpore in which the reader of paddings raises."""
+
+    def pairs(*_):
+        raise AttributeError("the padding has another name")
+
+    monkeypatch.setattr(mindspore_settings, "_pairs", pairs)
+
+
+def conv(**fields):
+    return next(cases(replace(CONV, **fields), "cpu"))
+
+
+@pytest.mark.usefixtures("renamed")
+def test_a_setting_of_a_frameworks_layer_that_cannot_be_read_is_red_and_named():
+    outcome = module.check(conv(), 0)
+    assert outcome.judgement.equal
+    assert not outcome.passed
+    told = report.failure(outcome, "pytest -k it").splitlines()
+    assert told[0].endswith(f"within 16 roundings, but 1 setting could not be read: {LOST}")
+    assert told[1] == "if that is meant, declare it: settings={'padding': 'why'}"
+    lines = [json.loads(line) for line in report.lines(outcome)]
+    assert lines[0]["settings"]["unread"] == [LOST]
+    assert f"in 1 case; 1 setting could not be read: {LOST}" in report.summary(lines)
+
+
+@pytest.mark.usefixtures("renamed")
+def test_it_is_told_beside_settings_that_differ():
+    outcome = module.check(conv(), 0)
+    differs = Difference("stride", "1", "2", kind="Conv2d")
+    outcome.settings = replace(outcome.settings, differing=(differs,))
+    told = report.failure(outcome, "pytest -k it").splitlines()
+    assert told[0].endswith("but 1 setting differs, which this sample does not show")
+    assert told[2] == f"1 setting could not be read: {LOST}"
+
+
+@pytest.mark.usefixtures("renamed")
+@pytest.mark.parametrize("path", ["padding", "Conv2d.padding", "*.padding"])
+def test_a_declared_one_passes_and_is_told(path):
+    outcome = module.check(conv(settings={path: "compared by hand"}), 0)
+    assert outcome.passed
+    assert [(each.name, each.why) for each in outcome.settings.unread] == [
+        ("padding", "compared by hand")
+    ]
+
+
+def test_one_that_can_be_read_is_not_to_be_declared():
+    with pytest.raises(DeclarationError, match="remove it"):
+        module.check(conv(settings={"padding": "compared by hand"}), 0)
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.eps = 2.0
+
+    def forward(self, x):
+        return x * self.eps
+
+
+class ScaledCell(msnn.Cell):
+    @property
+    def eps(self):
+        raise RuntimeError("ask another one")
+
+    def construct(self, x):
+        return x * 2.0
+
+
+def test_a_property_of_the_models_own_that_raises_is_named_and_not_red():
+    sides = {"reference": f"{__name__}:Scaled", "candidate": f"{__name__}:ScaledCell"}
+    outcome = module.check(conv(**sides), 0)
+    assert outcome.passed
+    lines = [json.loads(line) for line in report.lines(outcome)]
+    lost = "1 setting could not be read: eps (RuntimeError: ask another one)"
+    assert lost in report.summary(lines)
+
+
+class Trained(nn.Module):
+    def __init__(self, schedule):
+        super().__init__()
+        self.net = nn.Linear(2, 2)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), 0.5)
+        self.schedule = schedule(self.optimizer)
+
+
+def one_cycle(optimizer):
+    return torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.4, total_steps=20)
+
+
+def of_a_table(optimizer):
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, [1.0, 0.5].__getitem__)
+
+
+def rates(schedule, calls):
+    """What is told of the learning rate after a run that has moved the schedule so often."""
+    ran, step = Trained(schedule), Trained(schedule)
+    for _ in range(min(calls, 1)):
+        ran.optimizer.step()
+        ran.schedule.step()
+    moved = torch_steps.progress(ran, calls)
+    return torch_steps.layers(step, step.net, moved)[0].settings["lr"]["weight"]
+
+
+def test_a_schedule_that_ends_by_raising_is_told_up_to_there():
+    told = rates(one_cycle, 1)
+    assert (len(told), round(told.max(), 3)) == (21, 0.4)
+    assert [*rates(of_a_table, 1)] == [0.5, 0.25]
+
+
+def test_a_schedule_that_cannot_be_told_is_unread():
+    assert "no run has shown" in rates(one_cycle, 0).raised
+    assert "once per call" in rates(one_cycle, 2).raised
+    assert rates(of_a_table, 5) == Unread("IndexError: list index out of range", own=True)
+
+
+class Stepped(msnn.learning_rate_schedule.LearningRateSchedule):
+    def construct(self, step):
+        return 0.1 if step < 5 else 0.01
+
+
+class Constant(msnn.learning_rate_schedule.LearningRateSchedule):
+    def construct(self, _):
+        return ms.Tensor(0.1)
+
+
+def test_a_schedule_of_the_ports_own_that_takes_one_step_at_a_time_is_unread_and_not_red():
+    for schedule in (Stepped(), Constant()):
+        found = mindspore_steps._rate(schedule)
+        assert isinstance(found, Unread)
+        assert found.own
 
 
 # Which layers are compared.
