@@ -12,16 +12,15 @@ from equivalence.kinks.choices import POOL
 from equivalence.kinks.operators import STEPS, has_kink, kink_of, quantity_of
 from equivalence.uncompiled import Uncompiled
 
-SAFE = 12.0
+SAFE = 8.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
-rounding; a right candidate is off by a few spreads at most."""
+one noisy run. Other such runs move one in 600,000 activations by seven spreads, and PyTorch's own
+run moves one by five, since one spread holds for a whole channel."""
 
-FAR = 40.0
-"""Spreads. An activation that is farther than this from its kink takes no other branch. Most
-activations move by a few spreads; one in many millions moves by twenty or more, since one spread
-holds for a whole channel."""
+FAR = 16.0
+"""Spreads. An activation that is farther than this from its kink takes no other branch."""
 
-MARGIN = 16.0
+MARGIN = 11.0
 """How many spreads from its kink an activation is moved; more than SAFE, since spreads vary."""
 
 MANY = 64

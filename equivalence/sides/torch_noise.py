@@ -65,7 +65,9 @@ _coins: dict[torch.device, torch.Tensor] = {}
 def _signs(device: torch.device) -> torch.Tensor:
     """The table of signs, (2 * COINS,) float64: any slice of COINS of them may be taken."""
     if device not in _coins:
-        drawn = torch.randint(0, 2, (COINS,), generator=torch.Generator().manual_seed(0))
+        drawn = torch.randint(
+            0, 2, (COINS,), generator=torch.Generator().manual_seed(0), device="cpu"
+        )
         signs = (2 * drawn - 1).to(device, torch.float64)
         _coins[device] = torch.cat([signs, signs])
     return _coins[device]
@@ -172,8 +174,9 @@ class Noise(Uncompiled):
         super().__init__()
         self._precisions = {name: iter(each) for name, each in (precisions or {}).items()}
         self.unit_roundoff, self.dtype = unit_roundoff, dtype
+        self._bits = min(EXACT_BITS, round(-math.log2(unit_roundoff)))
         self._within: Precision | None = None
-        self._one = torch.ones((), dtype=torch.float64)
+        self._one = torch.ones((), dtype=torch.float64, device="cpu")
         self._places = torch.Generator().manual_seed(seed)
         self._storages = set(map(_storage, constants))
         self._twins: dict[StorageWeakRef, torch.UntypedStorage] = {}
@@ -279,17 +282,16 @@ class Noise(Uncompiled):
         if flat is None:  # its elements share memory, or do not lie side by side
             value.copy_(self._round(value.contiguous(), unit_roundoff, subnormal, of_sum))
             return value
-        bits = min(EXACT_BITS, round(-torch.tensor(self.unit_roundoff).log2().item()))
-        some = flat[:: max(flat.numel() // LOOKED, 1)]
-        few = not of_sum and bool((_short(some, bits) & (some != 0.0)).any())
+        some = flat[:: max(flat.numel() // LOOKED, 1)].cpu()
+        few = not of_sum and bool((_short(some, self._bits) & (some != 0.0)).any())
         huge = bool((some.abs() > HUGE).any())
         signs = _signs(value.device)
         for start in range(0, flat.numel(), COINS):
             part = flat[start : start + COINS]
-            place = int(torch.randint(0, COINS, (), generator=self._places))
+            place = int(torch.randint(0, COINS, (), generator=self._places, device="cpu"))
             factors = torch.add(self._one, signs[place : place + part.numel()], alpha=unit_roundoff)
             if few:
-                factors.masked_fill_(_short(part, bits), 1.0)
+                factors.masked_fill_(_short(part, self._bits), 1.0)
             if huge:
                 factors.masked_fill_(part.abs() > HUGE, 1.0)
             if subnormal:
@@ -426,7 +428,7 @@ def _is_exact(func, args: tuple) -> bool:
     terms = [value for value in _tensors(args) if value.is_floating_point() and is_dense(value)]
     if name.startswith(("upsample", "grid_sampler")) or any(not v.numel() for v in terms):
         return False  # the coordinates that they compute have many
-    some = (value.reshape(-1)[:: max(value.numel() // LOOKED, 1)] for value in terms)
+    some = (value.reshape(-1)[:: max(value.numel() // LOOKED, 1)].cpu() for value in terms)
     return all(bool(_short(each, EXACT_BITS).all()) for each in some)
 
 

@@ -177,7 +177,7 @@ def test_the_nearest_are_told_by_operator_and_index_in_forward_order():
 
 
 def test_each_channel_is_near_by_its_own_spread():
-    watch = quantities_of([[20.0, 20.0]])
+    watch = quantities_of([[15.0, 15.0]])
     assert watch.nearest([torch.tensor([[1.0, 2.0]])]) == [(0, (0, 1))]
 
 
@@ -196,7 +196,7 @@ def test_of_too_many_in_all_those_nearest_in_spreads_are_told():
 
 
 def test_by_wider_spreads_more_are_near_in_the_operators_that_count():
-    many, few_ = [0.0] * MANY, [100.0, 50.0, 1.0]
+    many, few_ = [0.0] * MANY, [100.0, 30.0, 1.0]
     watch = quantities_of(many, few_)
     one, ten = torch.tensor(1.0), torch.tensor(2.0)
     assert watch.nearest([one] * 2) == [(1, (2,))]

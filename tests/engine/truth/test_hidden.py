@@ -44,7 +44,7 @@ def test_settings_that_no_tensor_shows_are_listed_with_both_values():
     # The epsilon that the code of RMSNorm adds is a setting.
     assert told[6] == "numbers in the code that the sample does not show: 1 of 1"
     assert told[7].startswith("hidden.py:46 mul 1000: 10000 moves nothing by more than ")
-    assert told[1].startswith("layer.eps 1e-05: 0.0001 moves nothing by more than 0.")
+    assert told[1].startswith("layer.eps 1e-05: 0.0001 moves nothing by more than ")
 
 
 def test_settings_that_a_tensor_shows_are_not_listed():
