@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
+from equivalence.words import listed
 
 HALF = 0.5
 """An error relative to the truth. A run that is off by so much is no result, however it rounds."""
@@ -15,24 +16,32 @@ def undecidable(expected: Mapping[str, Expected], unit_roundoff: float) -> str |
 
     A tensor is undecidable if the budget reaches as far as zero, see `Expected.undecidable`. A few
     of them are no matter: the gradient of a bias in front of a BatchNorm is nothing but rounding,
-    and later steps of a training are. A case needs an output or a loss that is decidable, if it has
-    any, and half of its tensors.
+    and later steps of a training are. A case needs half of its tensors, and one of each of its
+    `KINDS`.
     """
     lost = [name for name, tensor in expected.items() if tensor.undecidable(unit_roundoff)]
     return _too_few(lost, list(expected))
 
 
+KINDS = (("output.", "loss["), ("update[",))
+"""The beginnings of the names of results, and of updates."""
+
+
 def _too_few(lost: Sequence[str], names: Sequence[str]) -> str | None:
-    results = [name for name in names if name.startswith(("output.", "loss["))]
-    if results and set(results) <= set(lost):
-        which = f"rounding alone decides {', '.join(results[:3])}"
-    elif 2 * len(lost) > len(names):
-        which = f"rounding alone decides {len(lost)} of {len(names)} tensors, such as {lost[0]}"
+    for kind in KINDS:
+        all_of = [name for name in names if name.startswith(kind)]
+        if all_of and set(all_of) <= set(lost):
+            which = f"rounding alone decides {listed(all_of)}"
+            worst = all_of[0]
+            break
     else:
-        return None
+        if 2 * len(lost) <= len(names):
+            return None
+        which = f"rounding alone decides {len(lost)} of {len(names)} tensors, such as {lost[0]}"
+        worst = lost[0]
     return (
         f"{which}: {BUDGET:g} roundings are as large as the truth itself, so that zeros would "
-        f"pass; {_cure((results or lost)[0])}"
+        f"pass; {_cure(worst)}"
     )
 
 

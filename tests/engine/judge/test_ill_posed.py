@@ -50,6 +50,18 @@ def test_a_case_needs_an_output_that_is_decidable():
     assert judge(truth | right | more, candidate, U).equal
 
 
+def test_a_training_needs_an_update_that_is_decidable():
+    """A port that updates nothing would pass."""
+    truth, candidate = expected(2, 2, "update[1]:")
+    losses = {f"loss[{n}]": Expected(np.ones(3), "float32") for n in range(5)}
+    candidate |= {name: each.truth.astype(np.float32) for name, each in losses.items()}
+    told = judge(truth | losses, candidate, U).ill_posed
+    assert told.startswith("rounding alone decides update[1]:0, update[1]:1: 8 roundings are as ")
+    later = {"update[2]:0": Expected(np.ones(3), "float32")}
+    candidate["update[2]:0"] = np.ones(3, np.float32)
+    assert judge(truth | losses | later, candidate, U).equal
+
+
 def test_what_rounding_decides_is_red_where_it_is_off_by_more_than_that():
     truth, candidate = expected(1, 3)
     candidate["gradient:0"] = np.full(3, 20.0, np.float32)

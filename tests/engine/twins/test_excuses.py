@@ -245,7 +245,7 @@ DOORS = {
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
     },
     "widens a sensitivity": {
-        "truth/compute.py": 3,
+        "truth/compute.py": 1,
         # of gradients, to find what is undecided: by perturbed runs, by the reference's own, and
         # by runs in which what is undecided for an earlier optimiser takes other values
         "truth/undecided.py": 3,

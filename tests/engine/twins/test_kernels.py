@@ -127,16 +127,10 @@ def cloud(candidate="Cloud"):
     return case(CLOUD + "pt:Cloud", f"{CLOUD}ms:{candidate}", points, pair="order")
 
 
-def test_a_network_is_equal_but_for_its_batch_norm_over_rows(monkeypatch):
+def test_a_batch_norm_over_many_rows_is_as_accurate_as_its_sums_may_be():
     outcome = check(cloud(), 0)
     assert outcome.passed
-    (kernel,) = outcome.kernels
-    assert (kernel.name, kernel.finding) == ("BatchNorm", "batch_norm_accuracy")
-    assert 30 < kernel.error <= kernel.known
-
-    acts = tuple(act for act in excuses.ACTS if act[0] is not table.INACCURATE_KERNEL)
-    monkeypatch.setattr(excuses, "ACTS", acts)
-    assert not check(cloud(), 0).passed
+    assert outcome.excuses == ()
 
 
 @pytest.mark.parametrize("wrong", [pooled("Scaled"), cloud("Damped")])
@@ -149,7 +143,7 @@ def test_a_wrong_network_with_a_batch_norm_stays_red(wrong):
 @pytest.mark.parametrize(
     ("apart", "execution", "same"),
     [
-        (15.0, "graph", True),
+        (7.0, "graph", True),
         (20.0, "graph", False),
         (20.0, "pynative", True),
         (110.0, "pynative", False),
@@ -232,7 +226,7 @@ def test_an_accurate_kernel_is_never_to_blame(monkeypatch):
 
 @pytest.mark.parametrize("explained_by_flips", [True, False])
 def test_branch_flips_may_explain_what_accurate_kernels_leave(explained_by_flips, monkeypatch):
-    made, drawn, explained = found(cloud())
+    made, drawn, explained = found(pooled())
     nothing = replace(explained, comparison=made)
     assert not nothing.helps
     flipped = replace(made, judgement=explained.comparison.judgement)

@@ -231,7 +231,7 @@ def test_a_setting_of_a_frameworks_layer_that_cannot_be_read_is_red_and_named():
     assert outcome.judgement.equal
     assert not outcome.passed
     told = report.failure(outcome, "pytest -k it").splitlines()
-    assert told[0].endswith(f"within 16 roundings, but 1 setting could not be read: {LOST}")
+    assert told[0].endswith(f"within 8 roundings, but 1 setting could not be read: {LOST}")
     assert told[1] == "if that is meant, declare it: settings={'padding': 'why'}"
     lines = [json.loads(line) for line in report.lines(outcome)]
     assert lines[0]["settings"]["unread"] == [LOST]

@@ -99,34 +99,6 @@ def test_a_perturbation_moves_batches_and_weights_but_not_where_updates_are_coun
     assert np.array_equal(perturbed.initial("bias", (3,)), sample.weight("bias", (3,)))
 
 
-class Counted:
-    """A sample that notes every update it is told of, and doubles the weights."""
-
-    def __init__(self, sample):
-        self.sample, self.told = sample, []
-
-    def __getattr__(self, name):
-        return getattr(self.sample, name)
-
-    def updated(self, update, index, values):
-        self.told.append((update, index))
-        return 2.0 * values
-
-
-def test_weights_are_stored_once_more_after_every_update():
-    case = one_case(GIVEN)
-    sample, network = sides.draw(case, 0), sides.build_reference(case)
-    plain = network.run(sample, "train", "float64")
-    counted = Counted(sample)
-    doubled = network.run(counted, "train", "float64")
-    assert counted.told == [(step, 0) for step in range(1, STEPS + 1)]  # the kernel alone
-    name, weight = "update[1]:kernel", sample.weight("kernel", (3, 2, 3, 3))
-    assert np.allclose(doubled[name], 2 * (weight + plain[name]) - weight)
-    assert np.array_equal(doubled["update[1]:bias"], plain["update[1]:bias"])
-    again = network.run(sample, "train", "float64")
-    assert np.array_equal(again[name], plain[name])
-
-
 def test_an_update_is_measured_by_the_rounding_of_its_weight_too():
     """A rate of 1e-9 moves nothing that a float32 weight could hold: zeros would pass."""
     case = one_case(replace(GIVEN, configs=[{"learning_rate": 1e-9}]))
