@@ -81,7 +81,6 @@ class Device:
 
 
 INACCURATE_ON_CPU = {
-    "BatchNorm": Inaccuracy("batch_norm_accuracy", 3000),
     "BatchNormGrad": Inaccuracy("batch_norm_gradient_accuracy", 20_000),
     "Exp": Inaccuracy("exp_accuracy", 400),
     "Expm1": Inaccuracy("expm1_accuracy", 400),
