@@ -12,10 +12,6 @@ from equivalence.judge.sketch import Sketch
 FAINT = 2.0**-8
 """Share of a tensor's peak. Norms of a tensor see little of the elements below it."""
 
-NOISE = 2.0**-48
-"""Share of a tensor's peak. Elements below it, but for zeros, may be all rounding of the float64
-run, such as the gradient of the keys' bias within that of an attention's packed bias."""
-
 
 @dataclass
 class Expected:
@@ -202,7 +198,7 @@ class Faint(Expected):
 
 @np.errstate(invalid="ignore")
 def _faint(truth: np.ndarray) -> Faint | None:
-    """The elements below FAINT times the peak of a tensor, without noise; None if it has none."""
+    """The elements below FAINT times the peak of a tensor; None if it has none."""
     if truth.dtype.kind != "f" or truth.size < 2:
         return None
     flat = truth.reshape(-1)
@@ -215,7 +211,7 @@ def _faint(truth: np.ndarray) -> Faint | None:
     found = []
     for start in range(0, flat.size, CHUNK):
         chunk = np.abs(flat[start : start + CHUNK])
-        faint = (chunk < FAINT * peak) & ((chunk >= NOISE * peak) | (chunk == 0.0))
+        faint = chunk < FAINT * peak
         found.append(np.flatnonzero(faint) + start)
     at = np.concatenate(found)
     return Faint(flat[at], str(truth.dtype), at=at, whole_shape=truth.shape) if at.size else None

@@ -56,6 +56,9 @@ SUBNORMAL = {"float16": 2.0**-25}
 Precision = tuple[float, float]
 """A unit roundoff, and by how much subnormal numbers are rounded."""
 
+MEAN, SUM = 1, 2
+"""How a loss is reduced, as PyTorch counts it."""
+
 HUGE = 1e300
 """Beyond it a factor might make an element infinite."""
 
@@ -97,7 +100,15 @@ def _gelu_backward(
 def _log_softmax_backward(
     gradient: torch.Tensor, result: torch.Tensor, dim: int, _: torch.dtype
 ) -> torch.Tensor:
-    return gradient - torch.exp(result) * gradient.sum(dim, keepdim=True)
+    """With the gradient of the maximum, which adds up to nothing but rounding.
+
+    An implementation of single operators goes through the maximum that it subtracts.
+    """
+    terms = gradient - torch.exp(result) * gradient.sum(dim, keepdim=True)
+    if not terms.numel():
+        return terms
+    nothing = terms.sum(dim, keepdim=True)
+    return terms.scatter_add(dim, result.argmax(dim, keepdim=True), nothing)
 
 
 def _log_softmax(x: torch.Tensor, dim: int, _: bool) -> torch.Tensor:
@@ -113,12 +124,41 @@ def _softmax_backward(
     return result * (gradient - (gradient * result).sum(dim, keepdim=True))
 
 
+def _binary_cross_entropy(
+    x: torch.Tensor,
+    target: torch.Tensor,
+    weight: torch.Tensor | None = None,
+    reduction: int = MEAN,
+) -> torch.Tensor:
+    """Of probabilities that rounding may move beyond 1, which the operator refuses."""
+    x = x.clamp(0.0, 1.0)
+    log, log_of_rest = torch.log(x).clamp(min=-100.0), torch.log1p(-x).clamp(min=-100.0)
+    losses = (target - 1.0) * log_of_rest - target * log
+    losses = losses if weight is None else losses * weight
+    return losses.mean() if reduction == MEAN else losses.sum() if reduction == SUM else losses
+
+
+def _binary_cross_entropy_backward(
+    gradient: torch.Tensor,
+    x: torch.Tensor,
+    target: torch.Tensor,
+    weight: torch.Tensor | None = None,
+    reduction: int = MEAN,
+) -> torch.Tensor:
+    x = x.clamp(0.0, 1.0)
+    slopes = gradient * (x - target) / ((1.0 - x) * x).clamp(min=1e-12)
+    slopes = slopes if weight is None else slopes * weight
+    return slopes / x.numel() if reduction == MEAN else slopes
+
+
 STEPS: Mapping[str, Callable[..., torch.Tensor]] = {
     "gelu": _gelu,
     "gelu_backward": _gelu_backward,
     "_log_softmax": _log_softmax,
     "_log_softmax_backward_data": _log_softmax_backward,
     "_softmax_backward_data": _softmax_backward,
+    "binary_cross_entropy": _binary_cross_entropy,
+    "binary_cross_entropy_backward": _binary_cross_entropy_backward,
 }
 """Operators within which terms cancel, one step after the other: each step is rounded."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from equivalence.judge.expected import one_rounding
 from equivalence.judge.precision import BUDGET
 from equivalence.statements.calls import Recording
 
@@ -30,40 +31,38 @@ class Known:
 
     number: its number in the recording.
     truth: the values in float64.
-    spread: the largest Euclidean distance of a perturbed run.
+    spread: the largest Euclidean distance of a noisy run.
+    spread_peak: the largest distance by the maximum norm.
     """
 
     def __init__(self, number: int, truth: np.ndarray, unit_roundoff: float):
         self.number, self.unit_roundoff = number, unit_roundoff
         self.truth = plain(truth)
-        self.spread = 0.0
+        self._size, self._peak = norm(self.truth), largest(self.truth)
+        self.spread = self.spread_peak = 0.0
 
     def widen(self, values: np.ndarray) -> None:
-        """Raise the spread to the distance of a perturbed run, if that is larger."""
+        """Raise the spreads to the distances of a noisy run, if these are larger."""
         if values.shape == self.truth.shape:
-            distance = norm(plain(values) - self.truth)
-            self.spread = max(self.spread, distance)
+            change = plain(values) - self.truth
+            self.spread = max(self.spread, norm(change))
+            self.spread_peak = max(self.spread_peak, largest(change))
 
     @property
     def rounding(self) -> float:
         """The Euclidean size of one rounding of the value."""
-        return self.spread + self.unit_roundoff * norm(self.truth)
+        return one_rounding(self.spread, self._size, self.unit_roundoff)
 
     def equals(self, values: np.ndarray, layout: np.ndarray | None = None) -> bool:
-        """Whether values are these within the budget.
+        """Whether values are these within the budget, by the rule of the verdict.
 
         layout: the truth in another layout; None: as it is.
         """
-        truth = self.truth if layout is None else layout
-        error, most = values - truth, BUDGET * self.rounding
-        if norm(error) > most:
+        error = values - (self.truth if layout is None else layout)
+        if norm(error) > BUDGET * self.rounding:
             return False
-        # One wrong element must not hide among many right ones.
-        peak = float(np.abs(truth).max(initial=0.0))
-        typical = norm(truth) / math.sqrt(max(truth.size, 1))
-        share = most / max(norm(truth), 1e-300)
-        worst = float(np.abs(error).max(initial=0.0))
-        return worst <= 4.0 * share * max(peak, typical) or worst <= most / 4.0
+        worst = one_rounding(self.spread_peak, self._peak, self.unit_roundoff)
+        return largest(error) <= BUDGET * worst
 
 
 class Quantities:
@@ -185,6 +184,11 @@ def norm(values: np.ndarray) -> float:
     flat = values.ravel()
     with np.errstate(over="ignore"):
         return math.sqrt(float(flat @ flat))
+
+
+def largest(values: np.ndarray) -> float:
+    """The maximum norm."""
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _moments(values: np.ndarray) -> tuple[float, float]:

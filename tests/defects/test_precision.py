@@ -25,7 +25,7 @@ def outcome(twin: str, candidate: str, **changes) -> Outcome:
     [
         # A softmax in float16 rounds what products in float16 round as well.
         ("hand_cast_attention", HERE + "SoftmaxInHalf", {}),
-        # Products in bfloat16 are 8 times as far from the truth, and the budget is 16 roundings.
+        # Products in bfloat16 are 8 times as far from the truth, and the budget is 8 roundings.
         ("hand_cast_attention", HERE + "ProductsInBfloat16", {}),
         # In bfloat16, the same holds of a softmax, and of a rounding to float16 before each.
         ("attention_bfloat16", NARROW + "SoftmaxInBfloat16", {}),

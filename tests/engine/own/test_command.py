@@ -123,7 +123,7 @@ def test_a_setting_that_cannot_be_read_has_exit_code_1(run, monkeypatch, tmp_pat
     assert (found["equal"], found["settings_unread"]) == (False, [lost])
     code, lines, _ = run(*NET, *QUICK)
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
-    assert any(line.endswith(f"within 16 roundings, but {told}") for line in lines)
+    assert any(line.endswith(f"within 8 roundings, but {told}") for line in lines)
     assert lines[-2].endswith(f"in 1 case; {told}")
 
 

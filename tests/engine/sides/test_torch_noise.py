@@ -10,7 +10,7 @@ from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.sample import Sample, resolve_inputs
 from equivalence.sides.torch_network import TorchNetwork
-from equivalence.sides.torch_noise import COINS, Noise, Watched
+from equivalence.sides.torch_noise import COINS, STEPS, Noise, Watched
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
 from equivalence.twins.check import check
@@ -245,3 +245,53 @@ def test_a_bias_that_is_large_beside_its_channel_does_not_make_the_case_ill_pose
     network = TorchNetwork(PT, {"in_planes": 8, "out_planes": 16})
     known = truth.compute(Measurement(network, drawn, "train", U))
     assert known["output.0"].own_needed < 4.0
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+def steps_of():
+    """Name -> arguments of a call of each operator of STEPS."""
+    draw = torch.Generator().manual_seed(0)
+    x, y = (torch.randn(5, 7, generator=draw, dtype=torch.float64) for _ in range(2))
+    p, t = torch.rand(2, 5, 7, generator=draw, dtype=torch.float64)
+    log, soft = x.log_softmax(1), x.softmax(1)
+    scalar = torch.tensor(0.7, dtype=torch.float64)
+    return [
+        ("gelu", (x,), {}),
+        ("gelu", (x,), {"approximate": "tanh"}),
+        ("gelu_backward", (y, x), {}),
+        ("gelu_backward", (y, x), {"approximate": "tanh"}),
+        ("_log_softmax", (x, 1, False), {}),
+        ("_log_softmax_backward_data", (y, log, 1, torch.float64), {}),
+        ("_softmax_backward_data", (y, soft, 1, torch.float64), {}),
+        *(
+            ("binary_cross_entropy", (p, t, weight, n), {})
+            for weight in (None, y)
+            for n in range(3)
+        ),
+        *(
+            ("binary_cross_entropy_backward", (y if n == 0 else scalar, p, t, weight, n), {})
+            for weight in (None, y)
+            for n in range(3)
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("name", "args", "kwargs"), steps_of())
+def test_the_steps_of_an_operator_give_what_it_gives(name, args, kwargs):
+    right = getattr(torch.ops.aten, name)(*args, **kwargs)
+    assert torch.allclose(STEPS[name](*args, **kwargs), right, rtol=1e-12, atol=1e-14)
+
+
+def test_every_operator_of_steps_is_called():
+    assert {name for name, *_ in steps_of()} == STEPS.keys()
+
+
+def test_probabilities_next_to_one_stay_probabilities():
+    x = torch.full((4, 3), 1.0 - 2.0**-25, dtype=torch.float64, requires_grad=True)
+    with Noise(U, 0):
+        loss = torch.nn.functional.binary_cross_entropy(x * 1.0, torch.ones_like(x))
+        loss.backward()
+    assert loss.isfinite()
+    assert x.grad.isfinite().all()
