@@ -12,6 +12,13 @@ from equivalence.judge.sketch import Sketch
 FAINT = 2.0**-8
 """Share of a tensor's peak. Norms of a tensor see little of the elements below it."""
 
+NOISE = 2.0**-48
+"""Share of a tensor's peak. Elements below it, but for zeros, may be all rounding of the float64
+run, such as the gradient of the keys' bias within that of an attention's packed bias."""
+
+MASK = 1e30
+"""Magnitude. Larger numbers are as good as infinite: a mask, beside which all else is faint."""
+
 
 @dataclass
 class Expected:
@@ -198,23 +205,31 @@ class Faint(Expected):
 
 @np.errstate(invalid="ignore")
 def _faint(truth: np.ndarray) -> Faint | None:
-    """The elements below FAINT times the peak of a tensor; None if it has none."""
+    """The elements far below the peak of a tensor, without noise; None if it has none."""
     if truth.dtype.kind != "f" or truth.size < 2:
         return None
     flat = truth.reshape(-1)
     peak = max(float(flat.max()), -float(flat.min()))
     if not math.isfinite(peak):
-        finite = np.abs(flat[np.isfinite(flat)])
-        peak = float(finite.max(initial=0.0))
+        peak = _peak(flat, math.inf)
+    most, beside_mask = FAINT * peak, _peak(flat, MASK) if peak >= MASK else 0.0
+    if beside_mask:
+        most, peak = MASK, beside_mask
     if peak == 0.0:
         return None
     found = []
     for start in range(0, flat.size, CHUNK):
         chunk = np.abs(flat[start : start + CHUNK])
-        faint = chunk < FAINT * peak
+        faint = (chunk < most) & ((chunk >= NOISE * peak) | (chunk == 0.0))
         found.append(np.flatnonzero(faint) + start)
     at = np.concatenate(found)
     return Faint(flat[at], str(truth.dtype), at=at, whole_shape=truth.shape) if at.size else None
+
+
+def _peak(flat: np.ndarray, below: float) -> float:
+    """The largest magnitude below a bound; 0 if there is none."""
+    magnitudes = np.abs(flat)
+    return float(magnitudes[magnitudes < below].max(initial=0.0))
 
 
 def roundings(

@@ -53,9 +53,14 @@ def test_no_part_is_faint_where_all_is_of_one_size():
     assert Expected.whole(np.full(3, np.nan)).faint is None
 
 
-def test_what_is_beside_the_lowest_number_is_faint():
-    values = np.array([-3e38, 0.0, 1e-14, 5.0])
-    assert Expected.whole(values).faint.at.tolist() == [1, 2, 3]
+def test_what_the_float64_run_rounds_is_not_told_from_zero():
+    assert Expected.whole(np.array([1.0, 0.0, 1e-14, 1e-17])).faint.at.tolist() == [1, 2]
+
+
+def test_all_is_faint_beside_the_lowest_number():
+    values = np.array([-3e38, 0.0, 1e-17, 5.0, np.nan])
+    assert Expected.whole(values).faint.at.tolist() == [1, 3]
+    assert Expected.whole(np.full(3, 3e38)).faint is None
 
 
 def test_the_peak_is_that_of_the_finite_elements():
