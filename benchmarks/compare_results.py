@@ -31,7 +31,7 @@ def read(path: Path) -> Results:
             key = tuple(result.get(part) for part in KEY)
         except (ValueError, AttributeError) as error:
             raise ValueError(f"{path}:{number} is no line of results: {error}") from None
-        if "set_aside" in result or "failure" in result:
+        if "failure" in result:
             continue
         if results.setdefault(key, result) != result:  # a recipe's stage may be a case, too
             raise ValueError(f"{path}:{number} has other figures for {name(key)} than above")

@@ -86,10 +86,12 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
 
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
-    """Whether the reference's own gradients exceed the budget, as without a scale in float16."""
-    expected = kept.reference(case, seed).expected
-    over = [name for name, truth in expected.items() if truth.own_needed > BUDGET]
-    return any(map(tensors.of_gradient, over))
+    """Whether the reference itself loses gradients, as without a scale in float16."""
+    u = Drawn(case, seed).unit_roundoff
+    return any(
+        tensors.of_gradient(name) and (truth.own_needed > BUDGET or truth.undecidable(u))
+        for name, truth in kept.reference(case, seed).expected.items()
+    )
 
 
 @dataclass

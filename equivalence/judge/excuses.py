@@ -36,12 +36,6 @@ UNDECIDED_UPDATES = Excuse(
     "an element of an update whose gradient is zero within its rounding",
     "within the range between both signs, and at most half of a tensor",
 )
-JUMP = Excuse(
-    "jump",
-    "the gradient of a single operator between two sides of a kink; the example counts for nothing",
-    "only gradients that jump within 8 roundings of every number, by at least half of the error; "
-    "one example in 6 of an exploration",
-)
 INACCURATE_KERNEL = Excuse(
     "inaccurate_kernel",
     "the error of kernels of MindSpore: with accurate ones in their place, the network is equal",
@@ -71,7 +65,6 @@ LIMIT = Excuse(
 EXCUSES = (
     UNDERFLOW,
     UNDECIDED_UPDATES,
-    JUMP,
     INACCURATE_KERNEL,
     BRANCH_FLIPS,
     DECLARED_DIFFERENCE,

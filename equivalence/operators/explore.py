@@ -41,9 +41,6 @@ COMPILED_EXAMPLES = {GATE_EXAMPLES: 1, NIGHTLY_EXAMPLES: 3}
 WELL_POSED_SHARE = 2
 """One example in this many, and at least one, must be well-posed; else DeclarationError."""
 
-SET_ASIDE_SHARE = 6
-"""Excuses may set aside one example, or one in this many of those drawn; else DeclarationError."""
-
 MEMORY = Path(".hypothesis", "failed")
 """The folder, below the root, with the smallest failing example of each nightly exploration.
 
@@ -62,15 +59,13 @@ class RefusedError(Exception):
 class ExplorationResult:
     """The result of an exploration.
 
-    outcomes: one of each well-posed example that was not excused.
-    set_aside: outcomes of examples that an excuse makes ill-posed; they count for nothing.
+    outcomes: one of each well-posed example.
     drawn: how many different examples were compared.
     example: the smallest failing example; None where none fails.
     failure: its outcome, if the judgement is not equal, or the error that a side raised.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
-    set_aside: list[Outcome] = field(default_factory=list)
     drawn: int = 0
     example: Example | None = None
     failure: Outcome | EquivalenceError | None = None
@@ -90,8 +85,8 @@ def explore(
     shrink: whether a failing example is made smaller. It never is where records are required, of
         which smaller examples have none.
 
-    Raises DeclarationError where too few examples are well-posed, or excuses set aside too many:
-    hardly anything would be compared.
+    Raises DeclarationError where too few examples are well-posed: hardly anything would
+    be compared.
     """
     result, tried = ExplorationResult(), set()
     shrink = shrink and not truths.required()
@@ -120,7 +115,6 @@ def explore(
             result.outcomes.append(outcome)
             return
         if outcome.judgement.ill_posed:
-            result.set_aside += [outcome] if outcome.excused else []
             return
         if not outcome.passed:
             result.example, result.failure = example, outcome
@@ -161,14 +155,6 @@ def explore(
         return result
     if memory:
         memory.unlink(missing_ok=True)
-    aside = len(result.set_aside)
-    if aside > max(1, result.drawn // SET_ASIDE_SHARE):
-        names = sorted({name for outcome in result.set_aside for name in outcome.excused})
-        raise DeclarationError(
-            f"{exploration.name}: of {result.drawn} examples {aside} are set aside "
-            f"({', '.join(names)}), such as {result.set_aside[0].case.sample_name}; draw better "
-            "conditioned values"
-        )
     if len(result.outcomes) < max(1, result.drawn // WELL_POSED_SHARE):
         raise DeclarationError(
             f"{exploration.name}: of {result.drawn} examples {len(result.outcomes)} are "

@@ -14,6 +14,7 @@ from equivalence.report.text import comparisons
 from equivalence.trend.growth import series
 from equivalence.trend.history import History, key_of
 from equivalence.trend.measured import name_of
+from equivalence.words import counted
 
 LOWEST, HIGHEST = -7, 27
 """The bins of the distribution are from one power of two to the next, between these exponents; the
@@ -43,8 +44,7 @@ def cases(runs: Iterable[Sequence[Line]], trends: Collection[str] = ()) -> list[
     found: dict[tuple, list[Line]] = {}
     for number, results in enumerate(runs):
         for line in results:
-            if "set_aside" not in line:
-                found.setdefault((number, line["case"], line.get("seed")), []).append(line)
+            found.setdefault((number, line["case"], line.get("seed")), []).append(line)
     every = [_case(lines) for lines in found.values()]
     for case, lines in zip(every, found.values(), strict=True):
         key = key_of(name_of(lines[0]), lines[0].get("seed"))
@@ -120,13 +120,10 @@ def _short(value: float | None) -> float | str | None:
 def excuses(results: Iterable[Line]) -> list[dict[str, Any]]:
     """The excuses that acted, in the order of their table: where, and what they forgive.
 
-    acted: in how many cases, or counterparts of operators, and how many examples it took out, in
-        words.
+    acted: in how many cases, or counterparts of operators, in words.
     """
     acted: dict[str, set[Any]] = {}
-    aside: Counter[str] = Counter()
     for line in results:
-        aside.update(line.get("set_aside", ()))
         for name in line.get("excuses", ()):
             limited = name == LIMIT.name
             what = (line["torch"], line["counterpart"]) if limited else (line["case"], line["seed"])
@@ -134,21 +131,18 @@ def excuses(results: Iterable[Line]) -> list[dict[str, Any]]:
     return [
         {
             "name": excuse.name,
-            "acted": _acted(excuse.name, len(acted.get(excuse.name, ())), aside[excuse.name]),
+            "acted": _acted(excuse.name, len(acted[excuse.name])),
             "forgives": excuse.forgives,
             "bound": excuse.bound,
         }
         for excuse in EXCUSES
-        if excuse.name in acted or aside[excuse.name]
+        if excuse.name in acted
     ]
 
 
-def _acted(name: str, times: int, aside: int) -> str:
-    """Where an excuse acted. aside: the examples of operators that it took out."""
-    thing = "counterpart" if name == LIMIT.name else "case"
-    parts = [f"{times} {thing}{'s' * (times != 1)}"] if times else []
-    parts += [f"{aside} example{'s' * (aside != 1)} set aside"] if aside else []
-    return ", ".join(parts)
+def _acted(name: str, times: int) -> str:
+    """Where an excuse acted."""
+    return counted(times, "counterpart" if name == LIMIT.name else "case")
 
 
 def kinds(results: Iterable[Line]) -> list[dict[str, Any]]:

@@ -105,8 +105,7 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[Exploration], 
                 return
             found = exploring.explore(exploration, seed, config.rootpath, config.stash[WATCH].at)
             request.node.stash[LINES] = [
-                *(line for outcome in found.outcomes for line in report.lines(outcome)),
-                *map(report.set_aside, found.set_aside),
+                line for outcome in found.outcomes for line in report.lines(outcome)
             ]
             request.node.user_properties += _properties(found.outcomes)
             if found.failure is None:

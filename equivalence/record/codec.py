@@ -43,8 +43,6 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         if each.faint:
             arrays[f"{name}/{FAINT}"] = each.faint.at
             tensors[name]["faint"] = _numbers(each.faint)
-        if reference.jumps:
-            tensors[name]["jumps"] = reference.jumps[name]
     return arrays, {
         "redraw": sample.redraw,
         "rows": sample.rows_redrawn,
@@ -92,7 +90,6 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         slots,
         [RandomLayer(*each) for each in rest["random_layers"]],
         expected,
-        jumps={name: each["jumps"] for name, each in rest["tensors"].items() if "jumps" in each},
     )
 
 

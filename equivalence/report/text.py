@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -235,14 +234,9 @@ def _compared(settings: Settings) -> dict[str, Any]:
     return fields
 
 
-def set_aside(outcome: Outcome) -> str:
-    """One JSON object for an example that does not count, with the excuse that sets it aside."""
-    return json.dumps(_common(outcome) | {"set_aside": list(outcome.excused)})
-
-
 def comparisons(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of results that compare something: no example set aside, no failure."""
-    return [result for result in results if not result.keys() & {"set_aside", "failure"}]
+    """The lines of results that compare something: no failure."""
+    return [result for result in results if "failure" not in result]
 
 
 def _common(outcome: Outcome) -> dict[str, Any]:
@@ -326,12 +320,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     undecidable: dict[str, int] = {}
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
-    set_aside: Counter[str] = Counter()
     settings: dict[str, dict[str, Any]] = {}
     largest: tuple[float, str] = (0.0, "")
-    results = list(results)
-    for result in results:
-        set_aside.update(result.get("set_aside", ()))
     for result in comparisons(results):
         for name in result.get("excuses", ()):
             limited = name == LIMIT.name  # declared of a call, not of an example
@@ -394,7 +384,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         count = sum(made == version for made in made_with.values())
         text += f"; {counted(count, 'case')} run elsewhere, with {version}"
     limited = excused.pop(LIMIT.name, set())
-    counts = {each.name: len(excused.get(each.name, ())) + set_aside[each.name] for each in EXCUSES}
+    counts = {each.name: len(excused.get(each.name, ())) for each in EXCUSES}
     named = [f"{name} {count}" for name, count in counts.items() if count]
     text += f"; excused cases: {', '.join(named)}" if named else ""
     return text + (f"; {LIMIT.name} on {counted(len(limited), 'counterpart')}" if limited else "")

@@ -1,7 +1,7 @@
 """The reference's side of a case, kept for the next cases; and the candidate."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -149,8 +149,8 @@ def forget() -> None:
 def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
     """Run the reference.
 
-    keep: whether to prepare it for a record: large tensors are sketched, and `jumps` and
-        `multiplies` are set.
+    keep: whether to prepare it for a record: large tensors are sketched, and `multiplies`
+        is set.
     """
     case, sample = drawn.case, drawn.sample()
     with blaming("reference", case.name):
@@ -161,7 +161,6 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         expected = truth_of(measurement, sketch_large(sample) if keep else compute.whole)
         side = _side(drawn, measurement, expected)
     if keep:
-        jumps(side, drawn)
         side.multiplies = units.reference_multiplies(case, drawn.seed)
     return side
 
@@ -173,17 +172,6 @@ def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Referenc
     side = Reference(measurement.sample, network.slots(), draws, expected)
     side.layers = sides.reference_layers(case, network)
     return side
-
-
-def jumps(side: Reference, drawn: Drawn) -> Mapping[str, Sequence[float]]:
-    """How far the whole budget moves each part of each tensor of a single operator."""
-    if not side.jumps and drawn.case.alone:
-        with blaming("reference", drawn.case.name):
-            measurement = drawn.measurement(side.sample)
-            from equivalence.truth import compute  # torch is there
-
-            side.jumps = compute.measure_jumps(measurement, side.expected)
-    return side.jumps
 
 
 def may_flip(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:

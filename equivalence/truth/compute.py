@@ -6,7 +6,6 @@ from equivalence import dtypes
 from equivalence.errors import IllPosedError
 from equivalence.judge import ill_posed, tensors
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth, nothing_to_compare
 from equivalence.kinks.watch import KinkWatch
@@ -176,28 +175,12 @@ def _demand_finite(expected: Truth, sample: Sample) -> None:
         raise IllPosedError(f"{sample.name}: {why}")
 
 
-def probe(
-    measurement: Measurement, expected: Truth, numbers: range, roundings: float = 1.0
-) -> None:
-    """Raise the sensitivities by these perturbed runs; near activations keep the truth's branch.
-
-    roundings: the size of the perturbation, in roundings of each input and weight.
-    """
+def probe(measurement: Measurement, expected: Truth, numbers: range) -> None:
+    """Raise the sensitivities by these noisy runs; near activations keep the truth's branch."""
     for probe in numbers:
-        perturbed = measurement.perturbed(probe, roundings)
+        perturbed = measurement.perturbed(probe)
         run = measurement.run(perturbed, flips.hold_branches(expected.near))
         _widen(expected, expected.replace_undecided(run))
-
-
-def measure_jumps(measurement: Measurement, expected: Truth) -> dict[str, list[float]]:
-    """How far a perturbation by the whole budget moves each part of each tensor of an operator.
-
-    A tensor that is moved much farther than in proportion lies between two sides of a kink, such as
-    that of the smaller of two distances. The norms are Euclidean, in the tensor's own unit.
-    """
-    moved = Truth({name: tensor.unprobed for name, tensor in expected.items()})
-    probe(measurement, moved, range(MORE_RUNS), BUDGET)
-    return {name: [part.spread for part in tensor.parts] for name, tensor in moved.items()}
 
 
 def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:

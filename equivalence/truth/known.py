@@ -3,8 +3,8 @@
 Imports no framework: a host that reads a record needs no torch.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,8 +33,6 @@ class Reference:
     layers: its layers with their settings; None where it was read from a record.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
-    jumps: of a single operator, how far the whole budget moves each part of each tensor; empty
-        until an excuse asks.
     """
 
     sample: Sample
@@ -45,7 +43,6 @@ class Reference:
     record: str | None = None
     layers: list[Layer] | None = None
     multiplies: bool | None = None
-    jumps: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def without(self, buffers: Iterable[str]) -> "Reference":
         """A copy of the reference without the buffers of these names."""

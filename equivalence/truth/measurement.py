@@ -57,6 +57,6 @@ class Measurement:
         """The trace of the reference's own run, in the precision of the case."""
         return self.run(dtype=self.sample.dtype)
 
-    def perturbed(self, probe: int, roundings: float = 1.0) -> Perturbed:
-        """Perturbation number `probe` of the sample; it moves each value by so many roundings."""
-        return Perturbed(self.sample, probe, roundings * self.unit_roundoff)
+    def perturbed(self, probe: int) -> Perturbed:
+        """Perturbation number `probe` of the sample; it moves each value by one rounding."""
+        return Perturbed(self.sample, probe, self.unit_roundoff)

@@ -13,7 +13,6 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
@@ -21,10 +20,6 @@ from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.twins import kernels
 from equivalence.words import listed
-
-JUMP_FACTOR = 2.0
-"""A gradient jumps if a perturbation by BUDGET roundings moves it by more than this many times
-BUDGET roundings of its own."""
 
 Act = Callable[[Comparison, Drawn], Comparison | None]
 
@@ -69,25 +64,6 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
     if all(expected[name].within(made.raw[name], drawn.unit_roundoff) for name in names):
         return made
     return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
-
-
-def _jump(made: Comparison, drawn: Drawn) -> Comparison | None:
-    """Make a single operator's example ill-posed if its gradients jump at a kink.
-
-    The truth of each must jump within the budget, and by as much as it differs. Samples of an
-    operator are not moved off its kinks, so that rounding may decide between both sides of one.
-    """
-    judgement, expected = made.judgement, made.reference.expected
-    if not (drawn.case.alone and judgement.perhaps_branches(expected)):
-        return None
-    jumps = kept.jumps(made.reference, drawn)
-    for verdict in judgement.differing:
-        unit = verdict.part(expected[verdict.name]).rounding(drawn.unit_roundoff)
-        jump = jumps[verdict.name][verdict.faint]
-        if jump <= JUMP_FACTOR * BUDGET * unit or verdict.error * unit > JUMP_FACTOR * jump:
-            return None
-    why = "its gradients jump within the budget, and by as much as they differ"
-    return replace(made, judgement=replace(judgement, ill_posed=why))
 
 
 def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
@@ -145,7 +121,6 @@ def _untried(near: Sequence[Flip]) -> str | None:
 
 
 ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
-    (excuses.JUMP, _jump),
     (excuses.INACCURATE_KERNEL, _inaccurate_kernel),
     (excuses.BRANCH_FLIPS, _branch_flips),
 )

@@ -59,10 +59,6 @@ def test_a_field_that_some_lines_of_both_have_counts(differ):
     assert differ([more], [LINE | more], "--ignore", "flips")[0] == compare_results.SAME
 
 
-def test_examples_that_were_set_aside_are_no_results(differ):
-    assert differ([LINE], [LINE, {"case": "b", "seed": 0, "set_aside": ["jump"]}])[0] == 0
-
-
 @pytest.mark.parametrize(
     ("lines", "told"),
     [

@@ -211,7 +211,7 @@ def test_every_twin_has_a_line_with_what_became_of_its_cases():
 @pytest.mark.parametrize(
     ("error", "alarms", "told"),
     [
-        (4.0, [], "worst 4.00 of 8 roundings, margin 4.0"),
+        (4.0, [], "worst 4.00 of 8 roundings, margin 2.0"),
         (2790.0, [], "worst 2790.00 of 8 roundings, which an excuse explains"),
         (2790.0, [["x", "y"]], "worst 2790.00 of 8 roundings"),
         (0.0, [], "worst 0.00 of 8 roundings"),

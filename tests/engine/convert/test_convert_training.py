@@ -17,12 +17,13 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.verdict import judge
 from equivalence.seeds import stream
+from equivalence.sides.torch_noise import Noise
 from equivalence.structure.weights import reference_name
 from tests.engine.parts import training_ms, training_pt
 
 HERE = "tests.engine.parts."
 STEPS = 4
-PROBES = 8
+PROBES = 2
 U = UNIT_ROUNDOFF["float32"]
 
 # PyTorch's optimiser, MindSpore's.
@@ -97,7 +98,7 @@ def run(build, state, data, dtype=torch.float64, unsettled=None):
 
 
 def expected(name, build):
-    """Truth and sensitivity of what all steps change, by PyTorch's names.
+    """Truth and noise of what all steps change, by PyTorch's names.
 
     Every perturbed run is measured from the weights that the others start at, since an update in
     float32 is that of a weight that is rounded.
@@ -116,7 +117,8 @@ def expected(name, build):
             for key, tensor in state.items()
         }
         images = [(rounded(x.astype(np.float64), rng), labels) for x, labels in data]
-        after = run(build, moved, images, unsettled=rng)
+        with Noise(U, probe):
+            after = run(build, moved, images, unsettled=rng)
         for key, values in changes(after, state).items():
             truth[key].widen(values)
     own = judge(truth, updates(run(build, state, data, torch.float32), state), U, BUDGET)

@@ -10,7 +10,6 @@ from equivalence.declare.spaces import along, examples, unary
 from equivalence.errors import DeclarationError
 from equivalence.runs import kept
 from equivalence.runs.kept import reference
-from equivalence.twins import excuses
 from equivalence.twins.check import check
 
 SOFTMAX = Operator("torch.softmax", along(), to("ops.softmax", dim="axis"), to("mint.softmax"))
@@ -241,14 +240,10 @@ def beyond_three(candidate, low, high):
 NEAR = 3 + 2**-21, 3 + 2**-20
 
 
-def test_of_a_gradient_that_jumps_within_the_budget_rounding_decides():
+def test_of_a_gradient_that_jumps_within_rounding_the_jump_is_a_part_of_the_noise():
     judgement = beyond_three("steeper_beyond_nearly_three", *NEAR)
-    assert [verdict.name for verdict in judgement.differing] == ["gradient:input[0]"]
-    assert judgement.ill_posed == (
-        "its gradients jump within the budget, and by as much as they differ"
-    )
-    asked = ("steeper_beyond_three", "steeper_beyond_nearly_three", *NEAR)
-    assert outcome(*asked).excuses == ("jump",)
+    assert judgement.equal
+    assert judgement.undecidable == ("gradient:input[0]",)
 
 
 def test_a_gradient_that_differs_away_from_the_kink_is_wrong():
@@ -258,16 +253,9 @@ def test_a_gradient_that_differs_away_from_the_kink_is_wrong():
     assert judgement.ill_posed is None
 
 
-def test_a_gradient_that_differs_by_more_than_it_jumps_is_wrong(monkeypatch):
-    monkeypatch.setattr(excuses, "JUMP_FACTOR", 0.5)
-    judgement = beyond_three("steeper_beyond_nearly_three", *NEAR)
-    assert judgement.differing
-    assert judgement.ill_posed is None
-
-
 @pytest.mark.parametrize(
     ("reference", "candidate"),
-    [("cube", "off_by_a_thirtieth"), ("cube_beside_a_million", "off_by_a_half")],
+    [("cube", "off_by_a_thirtieth"), ("cube_beside_a_million", "off_by_one")],
     ids=["accurate", "less"],
 )
 def test_what_the_reference_does_not_lose_nearby_is_wrong(reference, candidate):

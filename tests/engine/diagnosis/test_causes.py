@@ -139,12 +139,12 @@ def squashed(candidate):
 
 
 def test_an_inaccurate_kernel_is_told_apart_from_a_mistake_of_the_port(monkeypatch):
-    assert list(squashed("Mixed")) == ["norm"]  # the kernel is off by little beside it
-    monkeypatch.setattr(search, "CLOSE", 0.0)
     found = squashed("Mixed")
     assert list(found) == ["norm", "act"]
     assert found["norm"][0] == "eps 1e-05 (reference) 0.01 (candidate)"
     assert [re.sub(r"error \S+ ", "error %s ", cause) for cause in found["act"]] == [TANH]
+    monkeypatch.setattr(search, "LITTLE", 1e9)
+    assert list(squashed("Mixed")) == ["norm"]  # the kernel is off by little beside it
 
 
 def test_a_wrong_layer_is_not_excused_by_its_kernel():

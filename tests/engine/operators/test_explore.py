@@ -105,28 +105,6 @@ def test_an_operator_of_which_no_example_tells_anything_is_an_error(tmp_path):
         explore(search(lost), 0, tmp_path)
 
 
-@pytest.mark.parametrize(("count", "most"), [(GATE_EXAMPLES, 1), (NIGHTLY_EXAMPLES, 5)])
-def test_excuses_set_aside_one_example_in_six(tmp_path, monkeypatch, count, most):
-    """One more is an error that names the excuse and an example."""
-    compare, left = exploring.check, []
-
-    def lose(case, seed):
-        outcome = compare(case, seed)
-        if left:
-            judgement = replace(outcome.judgement, ill_posed="it jumps")
-            return replace(outcome, judgement=judgement, excused=(left.pop(),))
-        return outcome
-
-    monkeypatch.setattr(exploring, "check", lose)
-    left[:] = ["jump"] * most
-    found = explore(search(RIGHT, count), 0, tmp_path)
-    assert (len(found.set_aside), found.failure) == (most, None)
-    left[:] = ["jump"] * (most + 1)
-    told = rf"of {count} examples {most + 1} are set aside \(jump\), such as cumsum"
-    with pytest.raises(DeclarationError, match=told):
-        explore(search(RIGHT, count), 0, tmp_path)
-
-
 def test_half_of_the_examples_must_be_well_posed(tmp_path, monkeypatch):
     compare, left = exploring.check, []
 

@@ -89,7 +89,7 @@ NOT_DRAWN = {
         "igamma_accuracy",
         "log1p_accuracy",
     ),
-    "it is off by less than the budget": ("log_accuracy",),
+    "it is off by less than the budget": ("log_accuracy", "softsign_gradient_float16"),
     "the row has arguments with which it is right alone": (
         "dropout_everything",
         "smooth_l1_loss_beta",

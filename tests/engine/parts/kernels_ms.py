@@ -16,7 +16,7 @@ class Squashed(nn.Cell):
         self.mix = nn.Dense(6, 6)
 
     def construct(self, x):
-        return self.mix(self.act(self.norm(x)))
+        return self.mix(self.act(2.0 * self.norm(x)))
 
 
 class Mixed(Squashed):

@@ -16,7 +16,7 @@ class Squashed(nn.Module):
         self.mix = nn.Linear(6, 6)
 
     def forward(self, x):
-        return self.mix(self.act(self.norm(x)))
+        return self.mix(self.act(2.0 * self.norm(x)))
 
 
 class Buckets(nn.Module):

@@ -51,8 +51,8 @@ def off_by_a_thirtieth(x):
     return x**3 + 1 / 30
 
 
-def off_by_a_half(x):
-    return x**3 + 0.5
+def off_by_one(x):
+    return x**3 + 1.0
 
 
 def ill_conditioned(x):

@@ -77,9 +77,9 @@ def test_the_report_names_the_case_how_far_it_is_off_and_the_culprit(project):
     )
     assert "repeat: pytest" in failure.text
     told = properties(right)
-    assert (told["tensors"], told["budget"]) == ("4", "16")
-    assert 0.0 <= float(told["roundings"]) <= 16.0
-    assert float(properties(wrong)["roundings"]) > 16.0
+    assert (told["tensors"], told["budget"]) == ("4", "8")
+    assert 0.0 <= float(told["roundings"]) <= 8.0
+    assert float(properties(wrong)["roundings"]) > 8.0
     records = [r for r in results(project) if r["case"] == id_of("wrong")]
     worst = max(records, key=lambda record: max(record["error"], record["worst"]))
     assert properties(wrong)["worst tensor"] == worst["tensor"]

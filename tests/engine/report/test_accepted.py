@@ -36,16 +36,6 @@ def results(tmp_path):
 # What is kept.
 
 
-def test_an_example_that_is_set_aside_is_no_comparison(results):
-    aside = {key: operator_line()[key] for key in ("case", "twin", "device", "seed")}
-    aside |= {"torch": "torch.exp", "counterpart": "ops.exp", "set_aside": ["jump"]}
-    kept = accepted.results_of(results(operator_line(), aside | {"case": "f"}), "cpu")
-    assert kept == [operator_line()]
-    assert accepted.collect([operator_line(), aside]) == accepted.collect([operator_line()])
-    with pytest.raises(CoverageError, match="has no comparison on cpu"):
-        accepted.results_of(results(aside), "cpu")
-
-
 def test_operators_are_gathered_by_counterpart_and_twins_by_case_and_kind(results, tmp_path):
     path = results(
         operator_line("a", 1.0, worst=2.0),

@@ -43,7 +43,6 @@ def test_a_test_that_died_is_named_by_its_id():
         (tensor(ill_posed="zeros would pass"), True),
         (failure(), True),
         ({"case": "c", "seed": 0, "raises": "ValueError"}, False),
-        ({"case": "c", "seed": 0, "set_aside": ["jump"]}, False),
     ],
 )
 def test_a_red_line_is_told_from_others(line, red):
