@@ -53,6 +53,7 @@ class TensorVerdict:
     faint: whether the figures are those of its elements far below the peak, since these differ
         more than the tensor as a whole.
     excuses: the names of the excuses without which the tensor would differ.
+    other_width: "int32 for int64" where equal integers are of another width.
     undefined: the number of elements that rounding of what goes in makes NaN or infinite.
     problem: what no norm can say: a missing tensor, another shape or dtype, a NaN. Both errors
         are then infinite. None without a problem.
@@ -72,6 +73,7 @@ class TensorVerdict:
     sketched: bool = False
     faint: bool = False
     excuses: tuple[str, ...] = ()
+    other_width: str = ""
     undefined: int = 0
     problem: str | None = None
 
@@ -226,11 +228,16 @@ def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, 
             problems[name] = f"{given}, expected {other}"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
-        elif dtypes.name(got.dtype) != tensor.dtype:
+        elif not (_integers(got, tensor) or dtypes.name(got.dtype) == tensor.dtype):
             problems[name] = f"dtype {dtypes.name(got.dtype)}, expected {tensor.dtype}"
     # What the candidate's step keeps besides, such as gradients that it adds up, is its own affair.
     alone = [n for n in candidate if n not in expected and not tensors.of_state(n)]
     return problems | dict.fromkeys(alone, "only the candidate has it" + another)
+
+
+def _integers(got: np.ndarray, tensor: Expected) -> bool:
+    """Whether both are whole numbers, which are compared by value, however wide they are."""
+    return got.dtype.kind in "iu" and tensor.truth.dtype.kind in "iu"
 
 
 def _tensor(
@@ -326,7 +333,9 @@ def _exact(name: str, tensor: Expected, got: np.ndarray, budget: float) -> Tenso
     """The verdict on integers and booleans: they are equal or they are not."""
     wrong = np.flatnonzero(tensor.view(got).reshape(-1) != tensor.truth.reshape(-1))
     if not wrong.size:
-        return TensorVerdict(name, budget, error=0.0, worst=0.0, sketched=tensor.sketch is not None)
+        other = "" if str(got.dtype) == tensor.dtype else f"{got.dtype} for {tensor.dtype}"
+        sketched = tensor.sketch is not None
+        return TensorVerdict(name, budget, 0.0, 0.0, sketched=sketched, other_width=other)
     if tensor.sketch:
         problem = f"some of its {got.size} integers differ; which, their digest does not tell"
         return TensorVerdict(name, budget, sketched=True, problem=problem)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -295,6 +296,7 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
         "problem": verdict.problem,
     }
     fields |= {key: True for key in ("sketched", "faint") if getattr(verdict, key)}
+    fields |= {"other_width": verdict.other_width} if verdict.other_width else {}
     return _finite(fields)
 
 
@@ -318,6 +320,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
     undecidable: dict[str, int] = {}
+    widths: Counter[str] = Counter()
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
@@ -329,6 +332,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             excused.setdefault(name, set()).add(what)
         twins.add(result["twin"])
         cases.add(result["case"])
+        if "other_width" in result:
+            widths[result["other_width"]] += 1
         if "record" in result:
             origins[result["case"]] = result["record"]
         if "made_with" in result:
@@ -377,6 +382,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if undecidable:
         text += f"; {counted(sum(undecidable.values()), 'tensor')} in "
         text += f"{counted(len(undecidable), 'case')} decided by rounding alone"
+    for width, count in widths.items():
+        text += f"; {width} in {counted(count, 'tensor')}, equal by value"
     for origin, told in RECORDED.items():
         if count := sum(found == origin for found in origins.values()):
             text += f"; {counted(count, 'case')} {told}"

@@ -21,6 +21,9 @@ COSINE = 2.0**-22
 """Distance within which two rates are the same, too, relative to the largest rate of a schedule:
 a few roundings of float32, by which a cosine near its end is off."""
 
+ALIKE_IN_PART = {"ReLU", "ReLU6", "Hardtanh", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"}
+"""Kinds that compute the same for many inputs, or in evaluation; so another one of them differs."""
+
 
 class Site(NamedTuple):
     """The position of a tensor inside a network.
@@ -186,7 +189,9 @@ def compare_settings(
 ) -> Settings:
     """The settings of partners: those that differ, those that could not be read, and how many.
 
-    Layers of the same path that share some weights are compared, too. Layers without weights may be
+    Layers of the same path that share some weights are compared, too. Another kind of layer may
+    compute the same, as a dense layer for a convolution of one pixel does: the tensors decide, but
+    for what no sample may show (`ALIKE_IN_PART`). Layers without weights may be
     different ones where one side has a layer that the other lacks: those of another kind among
     siblings of another number are left out.
     """
@@ -200,13 +205,14 @@ def compare_settings(
     found, unknown, layers, compared = [], [], 0, 0
     for path, partner in pairs.items():
         one, two = theirs[path], ours[partner]
-        names = common(one.settings, two.settings)
         alike = siblings[0][one.parent] == siblings[1][two.parent]
         if one.kind != two.kind and not alike:
             continue
+        told = one.kind == two.kind or {one.kind, two.kind} <= ALIKE_IN_PART
+        names = [name for name in common(one.settings, two.settings) if told or name != "kind"]
         layers, compared = layers + bool(names), compared + len(names)
         for several, of in ((found, differences), (unknown, unread)):
-            every = of(one.settings, two.settings)
+            every = [each for each in of(one.settings, two.settings) if told or each.name != "kind"]
             several += [replace(each, layer=path, kind=one.kind) for each in every]
     return Settings(layers, compared, tuple(found), unread=tuple(unknown))
 
@@ -214,9 +220,9 @@ def compare_settings(
 def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
     """The names of the settings that can be compared.
 
-    Where the kinds differ, only the kind is compared, since other settings then have other
-    meanings. Where the kinds differ and one of them is a class of the model's own, only the epsilon
-    is compared, which has one meaning everywhere. Containers have no settings. A setting that only
+    Where the kinds differ, only these and the epsilon are compared, since other settings then have
+    other meanings; of a class of the model's own only the epsilon. Containers have no settings. A
+    setting that only
     one side has is left out, except frozen weights, and so is one that could not be read.
     """
 
@@ -248,11 +254,9 @@ def _shared(reference: Mapping[str, object], candidate: Mapping[str, object]) ->
     own = OWN in reference or OWN in candidate
     if ours in CONTAINERS or theirs in CONTAINERS:
         return []
-    if ours != theirs and not own:
-        return ["kind"]
     shared = [name for name in reference if name in candidate and name not in (OWN, "frozen")]
     if ours != theirs:
-        return [name for name in shared if name == "eps"]
+        return [name for name in shared if name == "eps" or (name == "kind" and not own)]
     if own:
         shared.remove("kind")
     either = [name for name in ("frozen", ALL) if name in reference or name in candidate]

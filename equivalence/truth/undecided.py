@@ -127,7 +127,7 @@ def watch_gradients(network: TorchTraining, shift: Gradients | None = None) -> I
                 continue
             gradients[name] = parameter.grad.detach().cpu().numpy().astype(np.float64)
             if shift is not None:
-                parameter.grad += torch.from_numpy(shift[name]).to(parameter.grad)
+                parameter.grad += torch.as_tensor(shift[name]).to(parameter.grad)
 
     handle = register_optimizer_step_pre_hook(look)
     try:
@@ -159,7 +159,7 @@ def take_ends(
             these, values = elements[update], _flat(parameter)
             up = stream(*seed, update).random(these.at.size) < 0.5
             ends = before.pop(update) + np.where(up, these.high, these.low)
-            values[these.at] = torch.from_numpy(ends).to(values)
+            values[these.at] = torch.as_tensor(ends).to(values)
             with torch.no_grad():
                 parameter.copy_(values.reshape(parameter.shape))
 

@@ -311,6 +311,17 @@ def test_large_integers_are_compared_without_rounding():
     assert not found.equal
 
 
+def test_integers_of_another_width_are_compared_by_value():
+    """Such as ids, lengths and an argmax, which PyTorch gives in 64 bits."""
+    expected = {"output.0": Expected(np.array([3, 1, 2]), "int64")}
+    same = judge(expected, {"output.0": np.array([3, 1, 2], np.int32)}, U).verdicts[0]
+    assert same.equal
+    assert same.other_width == "int32 for int64"
+    assert judge(expected, {"output.0": np.array([3, 1, 2])}, U).verdicts[0].other_width == ""
+    for wrong in (np.array([3, 1, 1], np.int32), np.array([3, 1, 2], np.float32), np.ones(3, bool)):
+        assert not judge(expected, {"output.0": wrong}, U).equal
+
+
 @pytest.mark.parametrize("dtype", ["int32", "bool"])
 def test_empty_integer_tensors_are_equal(dtype):
     expected = {"x": Expected(np.zeros((0, 2), dtype), dtype)}

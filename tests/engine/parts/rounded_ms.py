@@ -107,6 +107,22 @@ def attention_by_adamw(eps=1e-8):
     return Step(Lossy(network), optimizer)
 
 
+class Tempered(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Dense(8, 8)
+        self.temperature = ms.Parameter(ms.Tensor(1.0, ms.float32), name="temperature")
+
+    def construct(self, x):
+        return self.layer(x) * self.temperature
+
+
+def tempered_by_adamw(rate=1e-2):
+    network = Tempered()
+    optimizer = ms.mint.optim.AdamW(network.trainable_params(), rate, weight_decay=0.0)
+    return Step(Lossy(network), optimizer)
+
+
 class Vocabulary(nn.Cell):
     def __init__(self, classes=20_000, smoothing=0.0):
         super().__init__()
@@ -179,6 +195,10 @@ def autocast_scaled():
 
 def attention_of_another_epsilon():
     return attention_by_adamw(eps=1e-3)
+
+
+def tempered_at_another_rate():
+    return tempered_by_adamw(1.01e-2)
 
 
 def vocabulary_smoothed():

@@ -90,6 +90,23 @@ def attention_by_adamw():
     return Trained(network, torch.optim.AdamW(network.parameters(), 1e-2, weight_decay=0.0))
 
 
+class Tempered(nn.Module):
+    """(N, 8) -> (N, 8): a layer and a temperature, a parameter without dimensions."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.temperature = nn.Parameter(torch.ones(()))
+
+    def forward(self, x):
+        return self.layer(x) * self.temperature
+
+
+def tempered_by_adamw():
+    network = Tempered()
+    return Trained(network, torch.optim.AdamW(network.parameters(), 1e-2, weight_decay=0.0))
+
+
 class Vocabulary(nn.Module):
     """(N, 16), (N,) -> (): the cross entropy of many classes."""
 

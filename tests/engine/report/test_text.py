@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -310,6 +311,14 @@ def test_a_summary_counts_the_tensors_that_rounding_alone_decides():
     without = report.lines(outcome(RIGHT))
     assert "undecidable" not in json.loads(without[0])
     assert "rounding alone" not in report.summary(map(json.loads, without))
+
+
+def test_integers_of_another_width_are_told_with_their_number():
+    ids = replace(RIGHT, other_width="int32 for int64")
+    lines = report.lines(outcome(ids, RIGHT))
+    assert [json.loads(line).get("other_width") for line in lines] == ["int32 for int64", None]
+    text = report.summary(map(json.loads, lines))
+    assert text.endswith("; int32 for int64 in 1 tensor, equal by value")
 
 
 def test_figures_have_three_digits_and_what_was_not_measured_a_dash():

@@ -8,7 +8,15 @@ import pytest
 
 from equivalence.judge.settings import Unread
 from equivalence.structure import layers
-from equivalence.structure.layers import Layer, align, below, children, common, unread
+from equivalence.structure.layers import (
+    Layer,
+    align,
+    below,
+    children,
+    common,
+    compare_settings,
+    unread,
+)
 from equivalence.structure.settings import ALL, OWN
 
 
@@ -262,6 +270,28 @@ def test_values_are_shown_plainly(value, shown):
     assert told == [f"x {shown} (reference) other (candidate)"]
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told"),
+    [
+        (("Conv2d", {"kernel_size": (1, 1)}), ("Linear", {}), []),
+        (("Conv1d", {}), ("Conv2d", {}), []),
+        (("AdaptiveAvgPool2d", {}), ("AvgPool2d", {}), []),
+        (("LayerNorm", {"eps": 1e-5}), ("GroupNorm", {"eps": 1e-5}), []),
+        (("LayerNorm", {"eps": 1e-5}), ("GroupNorm", {"eps": 1e-6}), ["eps"]),
+        (("ReLU", {}), ("ReLU6", {}), ["kind"]),
+        (("Dropout", {"p": 0.1}), ("Dropout2d", {"p": 0.1}), ["kind"]),
+        (("Sigmoid", {}), ("Hardsigmoid", {}), []),
+    ],
+)
+def test_another_kind_may_compute_the_same_so_that_the_tensors_decide(ours, theirs, told):
+    def side(kind, settings):
+        return [Layer("", "Net"), Layer("a", kind, settings={"kind": kind, **settings})]
+
+    found = compare_settings(side(*ours), side(*theirs), {})
+    assert [each.name for each in found.differing] == told
+    assert found.compared == len({"eps", "kind"} & {*told, *ours[1]})
+
+
 def test_the_name_of_a_models_own_class_is_no_kind():
     ours, theirs = {"kind": "ReLU"}, {"kind": "Activation"}
     assert differences(ours, theirs) == ["kind ReLU (reference) Activation (candidate)"]
@@ -329,7 +359,7 @@ def test_what_could_not_be_read_is_named_and_not_compared():
 
 def test_what_the_other_side_does_not_have_is_not_lost():
     assert unread({"kind": "N"}, {"kind": "N", "eps": LOST}) == []
-    assert unread({"kind": "N", "eps": 1.0}, {"kind": "M", "eps": LOST}) == []  # kind tells it
+    assert unread({"kind": "N", "p": 1.0}, {"kind": "M", "p": LOST}) == []  # kind tells it
 
 
 @pytest.mark.parametrize("name", ["frozen", ALL])

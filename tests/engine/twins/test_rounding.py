@@ -63,6 +63,14 @@ def test_a_packed_bias_of_which_a_third_has_no_gradient_is_judged_by_the_rest():
     assert wrong.judgement.differing
 
 
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_parameter_without_dimensions_is_trained(steps):
+    inputs = normal(4, 8), integers(4, high=8)
+    assert judged("tempered_by_adamw", *inputs, steps=steps).passed
+    wrong = judged("tempered_by_adamw", *inputs, steps=steps, candidate="tempered_at_another_rate")
+    assert "update[1]:temperature" in [v.name for v in wrong.judgement.differing]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_a_cross_entropy_of_twenty_thousand_classes(seed):
     demand_equal(judged("Vocabulary", normal(8, 16), integers(8, high=20_000), seed=seed))
