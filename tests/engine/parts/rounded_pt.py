@@ -46,15 +46,24 @@ class Autocast(nn.Module):
             return self.net(x).float()
 
 
+class Lossy(nn.Module):
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, x, labels):
+        return F.cross_entropy(self.network(x), labels.long())
+
+
 class Trained(nn.Module):
     """One step of an optimiser for the loss of a network."""
 
     def __init__(self, network, optimizer):
         super().__init__()
-        self.network, self.optimizer = network, optimizer
+        self.network, self.optimizer = Lossy(network), optimizer
 
-    def forward(self, x, labels):
-        loss = F.cross_entropy(self.network(x), labels.long())
+    def forward(self, *batch):
+        loss = self.network(*batch)
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()

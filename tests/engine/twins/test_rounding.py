@@ -22,7 +22,7 @@ def isolation(monkeypatch):
 
 def judged(reference, *inputs, candidate=None, seed=0, **fields):
     if "steps" in fields:
-        fields |= {"phases": ("train",), "pair": "order"}
+        fields["phases"] = ("train",)
     return check(case(PT + reference, MS + (candidate or reference), *inputs, **fields), seed)
 
 
@@ -68,7 +68,7 @@ def test_a_parameter_without_dimensions_is_trained(steps):
     inputs = normal(4, 8), integers(4, high=8)
     assert judged("tempered_by_adamw", *inputs, steps=steps).passed
     wrong = judged("tempered_by_adamw", *inputs, steps=steps, candidate="tempered_at_another_rate")
-    assert "update[1]:temperature" in [v.name for v in wrong.judgement.differing]
+    assert "update[1]:network.temperature" in [v.name for v in wrong.judgement.differing]
 
 
 @pytest.mark.parametrize("seed", range(10))
