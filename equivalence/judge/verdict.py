@@ -184,11 +184,13 @@ def judge(
     Structure comes first: a tensor that is missing on one side, or has another shape or dtype,
     differs whatever the sample. With the same structure, tensors in which zeros would pass are
     counted, and make the case ill-posed if they leave too little to judge it by.
+    An output of another shape gets no cotangent, so that no gradient is compared then.
     Raises ValueError if there is nothing to compare.
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
     problems = _structure(expected, candidate)
+    expected = _pulled_back(expected, candidate, problems)
     verdicts = [
         TensorVerdict(name, budget, problem=problems[name])
         if name in problems
@@ -233,6 +235,26 @@ def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, 
     # What the candidate's step keeps besides, such as gradients that it adds up, is its own affair.
     alone = [n for n in candidate if n not in expected and not tensors.of_state(n)]
     return problems | dict.fromkeys(alone, "only the candidate has it" + another)
+
+
+def _pulled_back(
+    expected: Mapping[str, Expected], candidate: Trace, problems: dict[str, str]
+) -> Mapping[str, Expected]:
+    """What can be compared: no gradients where an output of another shape got no cotangent.
+
+    The problem of that output says so.
+    """
+    odd = [
+        name
+        for name, tensor in expected.items()
+        if name.startswith("output.") and tensor.truth.dtype.kind == "f"
+        if name not in candidate or candidate[name].shape != tensor.shape
+    ]
+    gradients = [n for n in expected if tensors.of_gradient(n) and n not in problems]
+    if not (odd and gradients):
+        return expected
+    problems[odd[0]] += "; no gradient is compared"
+    return {name: each for name, each in expected.items() if name not in gradients}
 
 
 def _integers(got: np.ndarray, tensor: Expected) -> bool:

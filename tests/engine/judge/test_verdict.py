@@ -311,6 +311,22 @@ def test_large_integers_are_compared_without_rounding():
     assert not found.equal
 
 
+def test_no_gradient_is_compared_where_an_output_got_no_cotangent():
+    """It was never computed: zeros would be told as wrong."""
+    names = ("output.0", "gradient:weight", "buffer:mean")
+    expected = {name: Expected(np.ones((3, 1)), "float32") for name in names}
+    candidate = {name: np.ones((3, 1), np.float32) for name in names}
+    wrong = candidate | {"output.0": np.ones(3, np.float32), "gradient:weight": np.zeros((3, 1), np.float32)}
+    found = judge(expected, wrong, U)
+    assert [v.name for v in found.verdicts] == ["output.0", "buffer:mean"]
+    (shape,) = found.differing
+    assert shape.problem == "shape (3,), expected (3, 1); no gradient is compared"
+    half = candidate | {"output.0": np.ones((3, 1), np.float16)}
+    assert len(judge(expected, half, U).verdicts) == 3
+    del candidate["output.0"]
+    assert "no gradient is compared" in judge(expected, candidate, U).verdicts[0].problem
+
+
 def test_integers_of_another_width_are_compared_by_value():
     """Such as ids, lengths and an argmax, which PyTorch gives in 64 bits."""
     expected = {"output.0": Expected(np.array([3, 1, 2]), "int64")}
