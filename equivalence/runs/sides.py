@@ -113,5 +113,5 @@ def candidate_layers(
     if case.twin.steps:
         from equivalence.structure import mindspore_steps
 
-        layers += mindspore_steps.layers(network.step, network.parameters, partners)
+        layers += mindspore_steps.layers(network.step, network.parameters, partners, network.begun)
     return layers

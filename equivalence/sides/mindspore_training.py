@@ -21,6 +21,7 @@ from equivalence.sides.mindspore_arrays import array, tensor
 from equivalence.sides.mindspore_cells import discard_graphs, empty
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
+from equivalence.structure import mindspore_steps
 from equivalence.structure.weights import (
     Partners,
     comparable,
@@ -38,6 +39,7 @@ class MindSporeTraining(MindSporeNetwork):
     steps: how many times the step is called.
     noted: the steps, from 1, after which the trace gets the updates of all weights.
     step: the training step, a cell; `cell` is its network.
+    begun: the rates of its optimisers before the first call.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class MindSporeTraining(MindSporeNetwork):
             )
         self._take(network)
         self.step = self._step = step
-        self._spent = False
+        self._spent, self.begun = False, mindspore_steps.rates(step)
         self._copies = self._copied()
         self._release = [
             weakref.finalize(self, empty, list(step.get_parameters())),

@@ -3,13 +3,14 @@
 Numbers that MindSpore keeps in float32 are told as the shortest decimals that give them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn
 
+from equivalence.judge.settings import Unread
 from equivalence.structure import settings as configuration
 from equivalence.structure.layers import Layer
 from equivalence.structure.settings import OPTIMIZER, RATES, STEP
@@ -34,12 +35,16 @@ SHARED = ("momentum", "dampening", "nesterov", "eps", "amsgrad", "alpha", "cente
 
 
 def layers(
-    step: nn.Cell, parameters: Mapping[str, ms.Parameter], partners: Partners
+    step: nn.Cell,
+    parameters: Mapping[str, ms.Parameter],
+    partners: Partners,
+    begun: Sequence[object],
 ) -> list[Layer]:
     """The optimiser and the step itself as layers.
 
     parameters: the weights of the network, by path.
     partners: path of a weight -> the reference's name.
+    begun: the `rates` of the step before its first call.
     """
     names = {id(parameter): partners.sources(path) for path, parameter in parameters.items()}
     settings: dict[str, dict[str, object]] = {}
@@ -48,12 +53,27 @@ def layers(
             for name in names.get(id(parameter), ()):
                 for setting, value in configuration.plain(told).items():
                     settings.setdefault(setting, {})[name] = value
+    if rates(step) != begun:
+        moved = Unread("the step sets the rate itself", own=True)
+        settings["lr"] = dict.fromkeys(settings.get("lr", ()), moved)
     own = configuration.own_values(step, vars(nn.Cell()))
     for name, value in vars(step).items():
         if isinstance(value, ms.amp.DynamicLossScaler):
             own |= {f"{name}.{entry}": number for entry, number in _scaler(value).items()}
     made = [Layer.of(STEP, {"kind": STEP, **own}, frozenset())]
     return [Layer.of(OPTIMIZER, {"kind": OPTIMIZER, **settings}, frozenset()), *made]
+
+
+def rates(step: nn.Cell) -> list[object]:
+    """The rates that the optimisers of a step have now, but for those of a schedule."""
+    found: list[object] = []
+    for _, cell in step.cells_and_names():
+        if isinstance(cell, nn.Optimizer):
+            given = cell.group_lr if cell.is_group else [cell.learning_rate]
+            found += [_number(rate) for rate in given if not isinstance(rate, nn.Cell)]
+        else:
+            found += [_number(group["lr"]) for group in getattr(cell, "param_groups", ())]
+    return found
 
 
 def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, object]:
@@ -72,6 +92,11 @@ def _optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, object]]]:
     if type(cell).__module__.startswith("mindspore."):
         told["algorithm"] = ALGORITHMS.get(type(cell).__name__, type(cell).__name__)
     if isinstance(cell, nn.Optimizer):
+        library = configuration.library_class(cell, "mindspore.", (nn.Optimizer,))
+        if (library is type(cell) and not told) or type(cell).construct is not library.construct:
+            unknown = Unread("the optimizer's update is of the model's own", own=True)
+            settings = {"lr": unknown, "weight_decay": unknown}
+            return [(weight, settings) for weight in cell.parameters]
         return _grouped(cell, told | _shared(cell))
     groups = getattr(cell, "param_groups", ())  # of mindspore.experimental and mindspore.mint
     return [

@@ -63,11 +63,14 @@ def _scaler(scaler: amp.GradScaler) -> dict[str, object]:
 
 
 def progress(step: nn.Module, calls: int = 0) -> tuple[int, list[Mapping[str, object]]]:
-    """How far the schedulers of a step are: the number of calls, and each one's counters."""
-    return calls, [
+    """How far a step is: the number of calls, each scheduler's counters, and the rates now."""
+    counters = [
         {n: v for n, v in vars(each).items() if isinstance(v, int | float)}
         for each in _schedulers(step)
     ]
+    optimizers = [each for each in _held(step) if isinstance(each, Optimizer)]
+    groups = [group for each in optimizers for group in each.param_groups]
+    return calls, [*counters, {str(n): group["lr"] for n, group in enumerate(groups)}]
 
 
 def _schedulers(step: nn.Module) -> Iterator[object]:
@@ -94,7 +97,8 @@ def _rates(step: nn.Module, groups: list[dict], moved: object) -> list[list[floa
     """The learning rates of every group in steps 0, 1, ...; empty where no scheduler moves them."""
     schedulers = list(_schedulers(step))
     if not schedulers:
-        return []
+        itself = moved and moved[1] != progress(step)[1]
+        return Unread("the step sets the rate itself", own=True) if itself else []
     if not moved or moved[1] == progress(step)[1]:
         return Unread("no run has shown when the step moves its schedulers", own=True)
     told: list[list[float]] = [[] for _ in groups]

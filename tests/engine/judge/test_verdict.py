@@ -316,7 +316,10 @@ def test_no_gradient_is_compared_where_an_output_got_no_cotangent():
     names = ("output.0", "gradient:weight", "buffer:mean")
     expected = {name: Expected(np.ones((3, 1)), "float32") for name in names}
     candidate = {name: np.ones((3, 1), np.float32) for name in names}
-    wrong = candidate | {"output.0": np.ones(3, np.float32), "gradient:weight": np.zeros((3, 1), np.float32)}
+    wrong = candidate | {
+        "output.0": np.ones(3, np.float32),
+        "gradient:weight": np.zeros((3, 1), np.float32),
+    }
     found = judge(expected, wrong, U)
     assert [v.name for v in found.verdicts] == ["output.0", "buffer:mean"]
     (shape,) = found.differing

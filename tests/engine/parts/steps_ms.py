@@ -44,6 +44,45 @@ def _trained(network, learning_rate=0.1, momentum=0.9, weight_decay=0.1, fall=0.
     return nn.TrainOneStepCell(network, optimizer, scale)
 
 
+def given_at_rates_of_a_loop(first=0.03):
+    network = Given()
+    rates = [first + 0.03 * step for step in range(20)]
+    optimizer = nn.SGD(network.trainable_params(), rates, 0.9, weight_decay=0.1)
+    return nn.TrainOneStepCell(network, optimizer)
+
+
+def given_at_higher_rates():
+    return given_at_rates_of_a_loop(first=0.031)
+
+
+class OwnMomentum(nn.Momentum):
+    """Adds the decay itself: its base class is told of none."""
+
+    def __init__(self, parameters, rates, decay=0.1):
+        super().__init__(parameters, rates, 0.9)
+        self.own_decay = decay
+
+    def construct(self, gradients):
+        rate = self.get_lr()
+        self.assignadd(self.global_step, self.global_step_increase_tensor)
+        for weight, moment, gradient in zip(self.parameters, self.moments, gradients, strict=True):
+            moved = 0.9 * moment + gradient + self.own_decay * weight
+            ops.assign(moment, moved)
+            ops.assign(weight, weight - rate * moved)
+        return True
+
+
+def given_by_an_own_optimizer(decay=0.1):
+    network = Given()
+    rates = [0.1 * 0.8**step for step in range(20)]
+    optimizer = OwnMomentum(network.trainable_params(), rates, decay)
+    return nn.TrainOneStepCell(network, optimizer)
+
+
+def given_by_an_own_optimizer_of_less_decay():
+    return given_by_an_own_optimizer(0.09)
+
+
 def given(**settings):
     return _trained(Given(), **settings)
 

@@ -72,6 +72,24 @@ class Step(nn.Module):
         return loss.detach()
 
 
+class RateInTheLoop(Step):
+    """The step itself sets the rate: it rises from call to call."""
+
+    def __init__(self, network):
+        super().__init__(network, fall=1.0)
+        self.calls = 0
+
+    def forward(self, *batch):
+        self.calls += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = 0.03 * self.calls
+        return super().forward(*batch)
+
+
+def given_at_rates_of_a_loop():
+    return RateInTheLoop(Given())
+
+
 def given(**settings):
     return Step(Given(), **settings)
 

@@ -47,6 +47,32 @@ def test_right_steps_pass(twin, execution):
     assert outcome.judgement.needed < 8
 
 
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_rate_that_the_step_itself_sets_is_told_and_not_compared(execution):
+    twin = replace(
+        GIVEN,
+        reference="tests.engine.parts.steps_pt:given_at_rates_of_a_loop",
+        candidate="tests.engine.parts.steps_ms:given_at_rates_of_a_loop",
+    )
+    outcome = check(one_case(twin, execution), 0)
+    assert outcome.passed
+    told = "optimizer.lr (the step sets the rate itself)"
+    assert [str(each) for each in outcome.settings.unread] == [told]
+    wrong = "tests.engine.parts.steps_ms:given_at_higher_rates"
+    assert check(one_case(twin, execution, candidate=wrong), 0).judgement.differing
+
+
+def test_the_settings_of_a_base_class_are_not_those_of_an_own_update():
+    own = "tests.engine.parts.steps_ms:given_by_an_own_optimizer"
+    outcome = check(one_case(GIVEN, candidate=own), 0)
+    assert outcome.passed
+    assert not outcome.settings.differing
+    why = "the optimizer's update is of the model's own"
+    assert {each.raised for each in outcome.settings.unread} == {why}
+    wrong = check(one_case(GIVEN, candidate=f"{own}_of_less_decay"), 0)
+    assert wrong.judgement.differing
+
+
 def test_losses_of_all_steps_and_updates_of_the_first_and_of_all_are_compared():
     names = [v.name for v in check(one_case(CLASSIFIER), 0).judgement.verdicts]
     assert [name for name in names if name.startswith("loss")] == [
