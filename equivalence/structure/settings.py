@@ -273,9 +273,11 @@ def by_rule(config: Mapping[str, object]) -> tuple[Sides | str, bool]:
     sides, ceil_mode = [], False
     for k, step, d in zip(kernel, stride, dilation, strict=True):
         missing = d * (k - 1)
-        if "Transpose" in kind and (step > 1 or missing % 2):
+        if "Transpose" in kind and missing + 1 == step:  # its windows lie side by side
+            sides.append((0, 0))
+        elif "Transpose" in kind and (step > 1 or missing % 2):
             return SAME, False
-        if step == 1:
+        elif step == 1:
             sides.append((missing // 2, missing - missing // 2))
         elif missing == 0:
             sides.append((0, 0))

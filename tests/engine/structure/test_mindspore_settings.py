@@ -92,6 +92,10 @@ RIGHT_PAIRS = {
         nn.ConvTranspose2d(3, 4, 3, 2, 1, 1, bias=False),
         msnn.Conv2dTranspose(3, 4, 3, 2, pad_mode="pad", padding=(1, 0, 1, 0)),
     ),
+    "transposed conv whose windows lie side by side": lambda: (
+        nn.ConvTranspose2d(3, 4, 2, 2),
+        msnn.Conv2dTranspose(3, 4, 2, 2, pad_mode="same", has_bias=True),
+    ),
     "max pool": lambda: max_pool(),
     "max pool by rule": lambda: (
         nn.MaxPool2d(2, ceil_mode=True),
