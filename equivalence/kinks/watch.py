@@ -62,6 +62,9 @@ class KinkWatch(Uncompiled):
 
     def __enter__(self):
         self._index = 0
+        if self.against is None:  # a run that has failed may be repeated
+            for kept in (self.quantities, self.exact, self._pools, self._rounded, self._kernels):
+                kept.clear()
         return super().__enter__()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

@@ -75,6 +75,9 @@ class TorchNetwork:
     mixed = False
     """Whether a float64 run has asked for a precision shorter than float32."""
 
+    _differentiates = False
+    """Whether its forward pass asks for gradients, as that of a physics-informed network."""
+
     precisions: Precisions | None = None
     """The precision of each operator of its own run, where some are shorter than float32."""
 
@@ -295,11 +298,28 @@ class TorchNetwork:
         return watch, against.spreads
 
     def forward(self, sample: Sample, phase: str, watch: Watch, dtype: str = "float64") -> None:
-        """Load the sample's weights, and run forward only. watch: a context around it."""
+        """Load the sample's weights, and run forward only. watch: a context around it.
+
+        It runs without gradients, but for a network that differentiates within its forward pass.
+        """
         self._note_precisions(sample, phase)
+        try:
+            self._forward(sample, phase, watch, dtype)
+        except RuntimeError:
+            if self._differentiates:
+                raise
+            self._differentiates = True
+            self._forward(sample, phase, watch, dtype)
+
+    def _forward(self, sample: Sample, phase: str, watch: Watch, dtype: str) -> None:
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
-        with self._computing(sample, dtype), torch.no_grad(), self.draws.running(), watch:
+        with (
+            self._computing(sample, dtype),
+            torch.set_grad_enabled(self._differentiates),
+            self.draws.running(),
+            watch,
+        ):
             arguments, keywords = sample.arguments.filled(inputs)
             self.module(*arguments, **keywords)
 
@@ -371,15 +391,15 @@ class TorchNetwork:
         if not names or not any(out.is_floating_point() for out in outputs.values()):
             return {}
         roots = [(name, out) for name, out in outputs.items() if out.requires_grad]
+        if not roots:  # as under `torch.no_grad`: there is nothing to equal
+            return {}
         cotangents = [
             torch.from_numpy(sample.cotangent(name, tuple(out.shape))).to(out)
             for name, out in roots
         ]
-        gradients = [None] * len(names)
-        if roots:
-            gradients = torch.autograd.grad(
-                [out for _, out in roots], list(names.values()), cotangents, allow_unused=True
-            )
+        gradients = torch.autograd.grad(
+            [out for _, out in roots], list(names.values()), cotangents, allow_unused=True
+        )
         return {
             # A gradient is None where the outputs do not depend on the leaf.
             name: numbers(torch.zeros_like(leaf) if gradient is None else gradient)

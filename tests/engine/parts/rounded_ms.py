@@ -123,6 +123,32 @@ def tempered_by_adamw(rate=1e-2):
     return Step(Lossy(network), optimizer)
 
 
+class Sampled(nn.Cell):
+    def __init__(self, rate=0.1):
+        super().__init__()
+        self.layer, self.rate = nn.Dense(8, 8), rate
+
+    def construct(self, x):
+        for _ in range(3):
+            x = x - self.rate * ops.tanh(self.layer(x))
+        return x
+
+
+class Physics(nn.Cell):
+    def __init__(self, viscosity=0.5):
+        super().__init__()
+        self.first, self.second = nn.Dense(2, 8), nn.Dense(8, 1)
+        self.viscosity = viscosity
+        self.slope = ms.grad(lambda x: self.function(x).sum())
+
+    def function(self, x):
+        return self.second(ops.relu(self.first(x)) ** 2)
+
+    def construct(self, x):
+        slope = self.slope(x)
+        return slope[:, :1] + self.viscosity * slope[:, 1:] - self.function(x)
+
+
 class Vocabulary(nn.Cell):
     def __init__(self, classes=20_000, smoothing=0.0):
         super().__init__()
@@ -199,6 +225,14 @@ def attention_of_another_epsilon():
 
 def tempered_at_another_rate():
     return tempered_by_adamw(1.01e-2)
+
+
+def sampled_at_another_rate():
+    return Sampled(0.101)
+
+
+def physics_of_another_viscosity():
+    return Physics(0.501)
 
 
 def vocabulary_smoothed():

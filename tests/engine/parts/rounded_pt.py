@@ -116,6 +116,34 @@ def tempered_by_adamw():
     return Trained(network, torch.optim.AdamW(network.parameters(), 1e-2, weight_decay=0.0))
 
 
+class Sampled(nn.Module):
+    """(N, 8) -> (N, 8): a loop of sampling, without gradients."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    @torch.no_grad()
+    def forward(self, x):
+        for _ in range(3):
+            x = x - 0.1 * torch.tanh(self.layer(x))
+        return x
+
+
+class Physics(nn.Module):
+    """(N, 2) -> (N, 1): what is left of an equation with a derivative of the network."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(2, 8), nn.Linear(8, 1)
+
+    def forward(self, x):
+        x = x if x.requires_grad else x.requires_grad_()
+        u = self.second(F.relu(self.first(x)) ** 2)
+        (slope,) = torch.autograd.grad(u.sum(), x, create_graph=True)
+        return slope[:, :1] + 0.5 * slope[:, 1:] - u
+
+
 class Vocabulary(nn.Module):
     """(N, 16), (N,) -> (): the cross entropy of many classes."""
 
