@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from equivalence import dtypes
-from equivalence.declare.renames import JOIN, Term, has_run, is_plain, terms
+from equivalence.declare.renames import JOIN, RESHAPED, Term, has_run, is_plain, terms
 from equivalence.structure.complaints import Complaints, nearest
-from equivalence.structure.rearranged import A_PART, Rearrangement, rearrangement
+from equivalence.structure.rearranged import A_PART, Rearrangement, rearrangement, same_elements
 from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
 
 STANDARD_RENAMES = {
@@ -214,6 +214,7 @@ def _pair(
 ) -> tuple[Partners, Complaints, dict[str, str]]:
     """The partners that fit, all complaints, and what each name of the candidate maps to."""
     slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
+    rename = {**_reshaped(slots, candidate, rename), **rename}
     names = plain(rename)
     complaints = Complaints(slots, candidate)
     for old in rename:
@@ -265,12 +266,41 @@ def _pair(
     return partners, complaints, pairs
 
 
+def _reshaped(
+    slots: Mapping[str, Slot], candidate: Mapping[str, Slot], rename: Mapping[str, str]
+) -> dict[str, str]:
+    """Renames that reshape weights whose shapes differ by axes of length one alone.
+
+    A weight of MindSpore's `Conv1d` has such an axis, and that of a convolution of one pixel has
+    two more than that of a dense layer.
+    """
+    names, found = plain(rename), {}
+    for name, slot in candidate.items():
+        target = slots.get(of := _target(name, names, slots))
+        if target is None or target.shape == slot.shape or target.kind != slot.kind:
+            continue
+        alone = sum(has_run(other, name) for other in candidate) == 1
+        declared = any(has_run(name, run) for old in rename for run in old.split(JOIN))
+        if same_elements(slot.shape, target.shape) and alone and not declared:
+            found[name] = of + RESHAPED
+    return found
+
+
 _NORMED = re.compile(r"((?:.*\.)?)(\w+)_([gv])")
 
 
 def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> str:
-    """The reference's name for a candidate's; the factors of a weight norm have two."""
+    """The reference's name for a candidate's.
+
+    A name that both sides have stands for itself. The factors of a weight norm have two names, and
+    MindSpore's BatchNorm3d holds another layer.
+    """
+    itself = renamed(name, rename)
+    if itself in slots:
+        return itself
     target = reference_name(name, rename)
+    if (flat := target.replace(".bn2d.", ".")) in slots:
+        return flat
     normed = _NORMED.fullmatch(target)
     if normed is None or target in slots:
         return target
