@@ -12,6 +12,7 @@ import numpy as np
 
 from equivalence import dtypes
 from equivalence.judge.expected import Expected
+from equivalence.kinks.watch import KinkWatch
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork
@@ -59,7 +60,10 @@ class Flow:
 
 
 def observe(measurement: Measurement) -> Flow:
-    """Run the reference in float64, then INNER_PROBES times perturbed, and collect the flow."""
+    """Run the reference in float64, then INNER_PROBES times perturbed, and collect the flow.
+
+    The perturbed runs take the steps of roundings that the first one takes.
+    """
     network, sample = measurement.network, measurement.sample
     flow = Flow()
     narrower = {"float64": sample.dtype}
@@ -90,11 +94,12 @@ def observe(measurement: Measurement) -> Flow:
         if expected is not None and values.shape == expected.shape:
             expected.widen(values)
 
+    steps = KinkWatch()
     with network.observed(keep, called):
-        measurement.run()
+        measurement.run(watch=steps)
     with network.observed(widen):
         for probe in range(INNER_PROBES):
-            measurement.run(measurement.perturbed(probe))
+            measurement.run(measurement.perturbed(probe), KinkWatch(steps))
     return flow
 
 

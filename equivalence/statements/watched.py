@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from equivalence.judge import tensors
-from equivalence.sample import Sample
+from equivalence.kinks.watch import KinkWatch
+from equivalence.sample import Perturbed, Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Effort, Recording, Spot, Statement, alike, content
 from equivalence.statements.forms import blocks, filled, forms, likeness, marks_alike
@@ -15,6 +16,7 @@ from equivalence.statements.mindspore_calls import MindSporeCalls, Swap
 from equivalence.statements.same import PARTS, Known, Quantities, plain
 from equivalence.statements.torch_calls import TorchCalls
 from equivalence.structure.weights import Partners
+from equivalence.truth import flips
 from equivalence.truth.measurement import Measurement
 
 PROBES = 2
@@ -68,10 +70,12 @@ class Watched:
         self.measurement, self.network = measurement, network
         self.partners, self.pulled, self.lent = partners, pulled, lent or {}
         self.sample: Sample = measurement.sample
-        reference, theirs = self._reference(self.sample)
+        steps = KinkWatch()
+        reference, theirs = self._reference(self.sample, steps)
         self.quantities = Quantities(reference, measurement.unit_roundoff)
         for probe in range(PROBES):
-            self.quantities.widen(self._reference(measurement.perturbed(probe))[0])
+            noisy, _ = self._reference(measurement.perturbed(probe), KinkWatch(steps))
+            self.quantities.widen(noisy)
         self.expected = [self.quantities.known[reference.value(out)] for out in theirs]
         self._finds: dict[tuple, tuple[list[int], bool]] = {}
         self.effort, self.candidate = Effort(), Recording()
@@ -92,9 +96,12 @@ class Watched:
         self.had = {number for numbers in self.found for number in numbers}
         self.settled = {value for value, (_, alike) in enumerate(found) if alike}
 
-    def _reference(self, sample) -> tuple[Recording, list[np.ndarray]]:
+    def _reference(
+        self, sample: Sample | Perturbed, steps: KinkWatch
+    ) -> tuple[Recording, list[np.ndarray]]:
+        """A run of the reference, and its outputs. steps: those of roundings that it takes."""
         watch = TorchCalls(self.measurement.network.module)
-        trace = self.measurement.run(sample, watch)
+        trace = self.measurement.run(sample, flips.hold_branches((), steps, watch))
         return watch.recording, outputs(trace)
 
     def run(
