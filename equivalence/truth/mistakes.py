@@ -244,7 +244,9 @@ def _exchanged(network: TorchTraining) -> Act:
 
 
 def _round(values: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    return values.to(dtype).to(values.dtype)
+    """The values as a shorter precision has them, also where all precisions mean float64."""
+    with torch._C.DisableTorchFunction():
+        return values.to(dtype).to(values.dtype)
 
 
 def _gradients_in(dtype: torch.dtype) -> Act:
@@ -258,7 +260,7 @@ def _gradients_in(dtype: torch.dtype) -> Act:
 def _rate_in(dtype: torch.dtype) -> Act:
     def change(optimizer: Optimizer, _: int) -> None:
         for group in optimizer.param_groups:
-            group["lr"] = float(torch.tensor(float(group["lr"]), dtype=dtype))
+            group["lr"] = float(_round(torch.tensor(float(group["lr"])), dtype))
 
     return change
 
