@@ -8,7 +8,7 @@ import numpy as np
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
-from equivalence.judge.tensors import Trace, buffer, is_none, jumps, of_gradient
+from equivalence.judge.tensors import Trace, buffer, is_none, jumps
 
 STEPPING = frozenset({"round", "floor", "ceil", "trunc"})
 """Operators whose values jump, not only their slope."""
@@ -152,12 +152,7 @@ class Truth(dict[str, Expected]):
 
     @property
     def pulled_back(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the floating outputs, by name; each of these gets a cotangent.
-
-        None does where the reference has no gradients.
-        """
-        if not any(map(of_gradient, self)):
-            return {}
+        """The shapes of the floating outputs, by name; each of these gets a cotangent."""
         return {
             name.removeprefix("output."): tensor.shape
             for name, tensor in self.items()

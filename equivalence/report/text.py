@@ -321,7 +321,6 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     undecided: dict[str, int] = {}
     undecidable: dict[str, int] = {}
     widths: Counter[str] = Counter()
-    kinds: dict[str, set[str]] = {}
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
@@ -333,10 +332,6 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
             excused.setdefault(name, set()).add(what)
         twins.add(result["twin"])
         cases.add(result["case"])
-        if "tensor" in result and "counterpart" not in result:
-            kinds.setdefault(result["case"], set()).add(
-                result["tensor"].split(":")[0].split(".")[0]
-            )
         if "other_width" in result:
             widths[result["other_width"]] += 1
         if "record" in result:
@@ -387,9 +382,6 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if undecidable:
         text += f"; {counted(sum(undecidable.values()), 'tensor')} in "
         text += f"{counted(len(undecidable), 'case')} decided by rounding alone"
-    forward = sum("output" in kind and "gradient" not in kind for kind in kinds.values())
-    if forward:
-        text += f"; outputs without gradients in {counted(forward, 'case')}"
     for width, count in widths.items():
         text += f"; {width} in {counted(count, 'tensor')}, equal by value"
     for origin, told in RECORDED.items():

@@ -391,15 +391,15 @@ class TorchNetwork:
         if not names or not any(out.is_floating_point() for out in outputs.values()):
             return {}
         roots = [(name, out) for name, out in outputs.items() if out.requires_grad]
-        if not roots:  # as under `torch.no_grad`: there is nothing to equal
-            return {}
         cotangents = [
             torch.from_numpy(sample.cotangent(name, tuple(out.shape))).to(out)
             for name, out in roots
         ]
-        gradients = torch.autograd.grad(
-            [out for _, out in roots], list(names.values()), cotangents, allow_unused=True
-        )
+        gradients = [None] * len(names)
+        if roots:
+            gradients = torch.autograd.grad(
+                [out for _, out in roots], list(names.values()), cotangents, allow_unused=True
+            )
         return {
             # A gradient is None where the outputs do not depend on the leaf.
             name: numbers(torch.zeros_like(leaf) if gradient is None else gradient)

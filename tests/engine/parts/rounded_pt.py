@@ -116,20 +116,6 @@ def tempered_by_adamw():
     return Trained(network, torch.optim.AdamW(network.parameters(), 1e-2, weight_decay=0.0))
 
 
-class Sampled(nn.Module):
-    """(N, 8) -> (N, 8): a loop of sampling, without gradients."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(8, 8)
-
-    @torch.no_grad()
-    def forward(self, x):
-        for _ in range(3):
-            x = x - 0.1 * torch.tanh(self.layer(x))
-        return x
-
-
 class Physics(nn.Module):
     """(N, 2) -> (N, 1): what is left of an equation with a derivative of the network."""
 

@@ -1,13 +1,10 @@
 """What rounding explains, in ordinary work, and what it does not: right ports beside wrong ones."""
 
-import json
-
 import pytest
 
 from equivalence.declare.draws import integers, normal
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
-from equivalence.report import text as report
 from equivalence.runs import kept
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
@@ -72,16 +69,6 @@ def test_a_parameter_without_dimensions_is_trained(steps):
     assert judged("tempered_by_adamw", *inputs, steps=steps).passed
     wrong = judged("tempered_by_adamw", *inputs, steps=steps, candidate="tempered_at_another_rate")
     assert "update[1]:network.temperature" in [v.name for v in wrong.judgement.differing]
-
-
-def test_of_an_original_without_gradients_the_outputs_are_compared():
-    outcome = judged("Sampled", normal(4, 8))
-    assert outcome.passed
-    assert [verdict.name for verdict in outcome.judgement.verdicts] == ["output.0"]
-    told = report.summary(map(json.loads, report.lines(outcome)))
-    assert "; outputs without gradients in 1 case" in told
-    wrong = judged("Sampled", normal(4, 8), candidate="sampled_at_another_rate")
-    assert wrong.judgement.differing
 
 
 @pytest.mark.parametrize("phase", ["train", "eval"])
