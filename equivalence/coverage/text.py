@@ -15,6 +15,7 @@ from equivalence.coverage.reader import INDEX, Call, Told, literal
 from equivalence.coverage.torch_names import TENSOR, is_class, look_up
 from equivalence.coverage.usage import Usage, list_uses, natural_key
 from equivalence.coverage.verdict import STOOD_IN, TITLES, Danger, Judge, Verdict
+from equivalence.judge.precision import BUDGET
 from equivalence.targets import resolve
 
 WIDTH = 120
@@ -186,7 +187,7 @@ def _notes(used: Usage, counts: Mapping[Danger, int], versions: Mapping[str, str
         words = (
             "verified: equal for random examples with such arguments, in float32 and float16, "
             "forward and backward; the number is the largest error measured, in roundings, of "
-            f"which 16 are allowed (MindSpore {versions['mindspore']}, PyTorch "
+            f"which {BUDGET:g} are allowed (MindSpore {versions['mindspore']}, PyTorch "
             f"{versions['torch']}, CPU)"
         )
         yield from textwrap.wrap(words, WIDTH, subsequent_indent="  ")
