@@ -180,13 +180,26 @@ def _choose_names(first: Mapping[str, str], partners: Iterable[str]) -> set[str]
 
 
 def _pair(
-    reference: Mapping[str, Slot], candidate: Mapping[str, Slot], rename: Mapping[str, str]
+    reference: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    known: bool,
 ) -> Partners:
-    """The partners of all weights; a count of batches counts only where both sides have it."""
+    """The partners of all weights; a count of batches counts only where both sides have it.
+
+    known: whether a network tells the names. Without one, a name must come back by rule.
+    """
     counts = {path: reference_name(path, rename) for path in candidate if _is_count(path)}
     counts = {p: name for p, name in counts.items() if reference.get(name) == candidate[p]}
     others = {path: slot for path, slot in candidate.items() if path not in counts}
     partners = pair(reference, others, rename)
+    for name, target in partners.items():
+        by_rule = reference_name(name, rename)
+        if name == target != by_rule and not known:
+            raise WeightError(
+                f"candidate {name} ({candidate[name]}) maps to {by_rule}, under which it would "
+                "come back; --network tells the names"
+            )
     partners.update(counts)
     return partners
 
@@ -244,7 +257,7 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
         )
         result.note([n for n in weights if n not in chosen], "the same weight under a second name")
         weights = {name: weight for name, weight in weights.items() if name in chosen}
-    pairs = _pair(_slots(weights), slots, rename)
+    pairs = _pair(_slots(weights), slots, rename, needs is not None)
     _note_dtypes(job, [(name, weights[name], path) for path, name in pairs.items()])
     for path, name in pairs.items():
         result.add(name, names[path], weights[name])
@@ -313,7 +326,7 @@ def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
         weights = {path: weight for path, weight in weights.items() if path not in constants}
         chosen = _choose_names(first, (targets[path] for path in weights))
         slots = {name: slot for name, slot in needs.slots.items() if name in chosen}
-    pairs = _pair(slots, _slots(weights), rename)
+    pairs = _pair(slots, _slots(weights), rename, needs is not None)
     _note_dtypes(job, [(origin[path], weights[path], name) for path, name in pairs.items()])
     for path, name in pairs.items():
         for alias in (alias for alias, head in first.items() if head == first[name]):

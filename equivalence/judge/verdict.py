@@ -173,6 +173,7 @@ def judge(
     budget: float = BUDGET,
     coarse: bool = False,
     replaceable: bool = False,
+    by_value: bool = True,
 ) -> Judgement:
     """Compare a candidate's trace with the truth.
 
@@ -180,6 +181,7 @@ def judge(
     coarse: whether the compute mode rounds more than the dtype does.
     replaceable: whether another sample is as good, as for an operator or a pipeline; one in which
     the reference's own run exceeds the budget is then ill-posed.
+    by_value: whether integers may be of another width; of an operator the width is declared.
 
     Structure comes first: a tensor that is missing on one side, or has another shape or dtype,
     differs whatever the sample. With the same structure, tensors in which zeros would pass are
@@ -189,7 +191,7 @@ def judge(
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
-    problems = _structure(expected, candidate)
+    problems = _structure(expected, candidate, by_value)
     expected = _pulled_back(expected, candidate, problems)
     verdicts = [
         TensorVerdict(name, budget, problem=problems[name])
@@ -214,7 +216,9 @@ def demand_values(judgement: Judgement) -> Judgement:
     return replace(judgement, ill_posed=HOLLOW)
 
 
-def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, str]:
+def _structure(
+    expected: Mapping[str, Expected], candidate: Trace, by_value: bool
+) -> dict[str, str]:
     """The tensors that are missing, or have another shape or dtype: name -> problem."""
     problems = {}
     another = tensors.another_structure(expected, candidate)
@@ -230,7 +234,7 @@ def _structure(expected: Mapping[str, Expected], candidate: Trace) -> dict[str, 
             problems[name] = f"{given}, expected {other}"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
-        elif not (_integers(got, tensor) or dtypes.name(got.dtype) == tensor.dtype):
+        elif not ((by_value and _integers(got, tensor)) or dtypes.name(got.dtype) == tensor.dtype):
             problems[name] = f"dtype {dtypes.name(got.dtype)}, expected {tensor.dtype}"
     # What the candidate's step keeps besides, such as gradients that it adds up, is its own affair.
     alone = [n for n in candidate if n not in expected and not tensors.of_state(n)]

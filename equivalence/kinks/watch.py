@@ -62,10 +62,12 @@ class KinkWatch(Uncompiled):
 
     def __enter__(self):
         self._index = 0
-        if self.against is None:  # a run that has failed may be repeated
-            for kept in (self.quantities, self.exact, self._pools, self._rounded, self._kernels):
-                kept.clear()
         return super().__enter__()
+
+    def clear(self) -> None:
+        """Forget a run that has failed."""
+        for kept in (self.quantities, self.exact, self._pools, self._rounded, self._kernels):
+            kept.clear()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         bent = has_kink(func, args)

@@ -38,8 +38,9 @@ class Drawn:
 
     def judge(self, expected: Mapping[str, Expected], trace: Trace) -> Judgement:
         """The verdict on a candidate's trace, by the precision of the case."""
-        unit_roundoff, alone = self.unit_roundoff, self.case.alone
-        return judge(expected, trace, unit_roundoff, BUDGET, self.coarse, replaceable=alone)
+        alone = self.case.alone
+        kind = {"replaceable": alone, "by_value": not alone}
+        return judge(expected, trace, self.unit_roundoff, BUDGET, self.coarse, **kind)
 
     def sample(self) -> Sample:
         """The sample, drawn anew."""

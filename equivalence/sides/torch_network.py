@@ -309,6 +309,8 @@ class TorchNetwork:
             if self._differentiates:
                 raise
             self._differentiates = True
+            if isinstance(watch, KinkWatch):
+                watch.clear()
             self._forward(sample, phase, watch, dtype)
 
     def _forward(self, sample: Sample, phase: str, watch: Watch, dtype: str) -> None:
