@@ -39,8 +39,15 @@ class Drawn:
     def judge(self, expected: Mapping[str, Expected], trace: Trace) -> Judgement:
         """The verdict on a candidate's trace, by the precision of the case."""
         alone = self.case.alone
-        kind = {"replaceable": alone, "by_value": not alone}
-        return judge(expected, trace, self.unit_roundoff, BUDGET, self.coarse, **kind)
+        return judge(
+            expected,
+            trace,
+            self.unit_roundoff,
+            BUDGET,
+            self.coarse,
+            replaceable=alone,
+            by_value=not alone,
+        )
 
     def sample(self) -> Sample:
         """The sample, drawn anew."""

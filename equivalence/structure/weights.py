@@ -214,8 +214,9 @@ def _pair(
 ) -> tuple[Partners, Complaints, dict[str, str]]:
     """The partners that fit, all complaints, and what each name of the candidate maps to."""
     slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
-    rename = {**_reshaped(slots, candidate, rename), **rename}
     names = plain(rename)
+    targets = {name: _target(name, names, slots) for name in candidate}
+    rename = {**_reshaped(slots, candidate, rename, targets), **rename}
     complaints = Complaints(slots, candidate)
     for old in rename:
         for run in old.split(JOIN):
@@ -236,7 +237,7 @@ def _pair(
     for name, slot in candidate.items():
         if name in grouped or name in own:
             continue
-        target = _target(name, names, slots)
+        target = targets[name]
         if target not in slots and slot.kind == CONSTANT:
             continue  # a tensor of its own, which no checkpoint of the reference fills
         pairs[name] = target
@@ -267,22 +268,29 @@ def _pair(
 
 
 def _reshaped(
-    slots: Mapping[str, Slot], candidate: Mapping[str, Slot], rename: Mapping[str, str]
+    slots: Mapping[str, Slot],
+    candidate: Mapping[str, Slot],
+    rename: Mapping[str, str],
+    targets: Mapping[str, str],
 ) -> dict[str, str]:
     """Renames that reshape weights whose shapes differ by axes of length one alone.
 
     A weight of MindSpore's `Conv1d` has such an axis, and that of a convolution of one pixel has
     two more than that of a dense layer.
+
+    targets: the reference's name for each of the candidate's.
     """
-    names, found = plain(rename), {}
+    found = {}
     for name, slot in candidate.items():
-        target = slots.get(of := _target(name, names, slots))
+        target = slots.get(targets[name])
         if target is None or target.shape == slot.shape or target.kind != slot.kind:
+            continue
+        if not same_elements(slot.shape, target.shape):
             continue
         alone = sum(has_run(other, name) for other in candidate) == 1
         declared = any(has_run(name, run) for old in rename for run in old.split(JOIN))
-        if same_elements(slot.shape, target.shape) and alone and not declared:
-            found[name] = of + RESHAPED
+        if alone and not declared:
+            found[name] = targets[name] + RESHAPED
     return found
 
 

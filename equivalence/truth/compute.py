@@ -41,7 +41,7 @@ def whole(truth: Trace) -> Truth:
 
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
     """The truth, the noise and the reference's own error of every tensor of the trace."""
-    return add_noise(measurement, begin(measurement, expect))
+    return add_noise(measurement, _draw(measurement, expect))
 
 
 def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
@@ -52,6 +52,13 @@ def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
     are kept as `near`. A sample of which rounding leaves nothing is drawn anew, too. Raises
     IllPosedError if the truth holds nothing to compare.
     """
+    expected = _draw(measurement, expect)
+    _measure_own(measurement, expected)
+    return expected
+
+
+def _draw(measurement: Measurement, expect: Expect) -> Truth:
+    """What `begin` returns, without the reference's own run."""
     network = measurement.network
     compute = _compute_settled if network.settles else _compute_unsettled
     while True:
@@ -59,7 +66,6 @@ def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
         _demand_finite(expected, measurement.sample)
         if network.steps == 1:
             expected = _without_undecided(measurement, expected)
-        _measure_own(measurement, expected)
         if not ill_posed.undecidable(expected, measurement.unit_roundoff):
             return expected
         if not _draw_again(measurement.sample):
@@ -77,7 +83,7 @@ def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
 
 
 def add_noise(measurement: Measurement, expected: Truth) -> Truth:
-    """A copy of what `begin` returns, with the noise of all runs.
+    """A copy of what `begin` returns, with the noise of all runs and the reference's own run.
 
     More runs can only raise it: a candidate that is equal by the first two needs no others.
     """
@@ -89,7 +95,7 @@ def add_noise(measurement: Measurement, expected: Truth) -> Truth:
 
 def of_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     """As `compute`, for a layer to which both sides feed the very same values."""
-    return add_noise(measurement, begin_layer(measurement, expect))
+    return add_noise(measurement, _compute_unsettled(measurement, expect))
 
 
 def _draw_again(sample: Sample) -> bool:

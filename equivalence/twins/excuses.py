@@ -30,7 +30,7 @@ def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
     flips: whether branch flips or inaccurate kernels may explain a difference.
     """
     made = _note_undecided(made, drawn)
-    return _apply(made, drawn, [act for act in ACTS if flips or act[0] not in EXPLAINING])
+    return _apply(made, drawn, ACTS if flips else ())
 
 
 def _apply(
@@ -124,6 +124,3 @@ ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
     (excuses.INACCURATE_KERNEL, _inaccurate_kernel),
     (excuses.BRANCH_FLIPS, _branch_flips),
 )
-
-EXPLAINING = (excuses.INACCURATE_KERNEL, excuses.BRANCH_FLIPS)
-"""Excuses that a diagnosis does without: it looks for what differs, whatever explains it."""

@@ -39,27 +39,37 @@ def test_a_case_is_ill_posed_where_rounding_decides_most_tensors(lost, count):
     assert judgement.ill_posed.endswith("use a larger batch, other values or trained weights")
 
 
-def test_a_case_needs_an_output_that_is_decidable():
-    truth, candidate = expected(1, 1, "output.")
-    right = {f"gradient:{n}": Expected(np.ones(3), "float32") for n in range(5)}
+@pytest.mark.parametrize(
+    ("kind", "lost", "others", "more", "told"),
+    [
+        (
+            "output.",
+            1,
+            "gradient:{}",
+            "output.1",
+            "output.0: 8 roundings are as large as the truth",
+        ),
+        # A port that updates nothing would pass.
+        (
+            "update[1]:",
+            2,
+            "loss[{}]",
+            "update[2]:0",
+            "update[1]:0, update[1]:1: 8 roundings are as ",
+        ),
+    ],
+)
+def test_a_case_needs_a_result_and_a_training_an_update_that_is_decidable(
+    kind, lost, others, more, told
+):
+    truth, candidate = expected(lost, lost, kind)
+    right = {others.format(n): Expected(np.ones(3), "float32") for n in range(5)}
     candidate |= {name: each.truth.astype(np.float32) for name, each in right.items()}
-    told = judge(truth | right, candidate, U).ill_posed
-    assert told.startswith("rounding alone decides output.0: 8 roundings are as large as the truth")
-    more = {"output.1": Expected(np.ones(3), "float32")}
-    candidate["output.1"] = np.ones(3, np.float32)
-    assert judge(truth | right | more, candidate, U).equal
-
-
-def test_a_training_needs_an_update_that_is_decidable():
-    """A port that updates nothing would pass."""
-    truth, candidate = expected(2, 2, "update[1]:")
-    losses = {f"loss[{n}]": Expected(np.ones(3), "float32") for n in range(5)}
-    candidate |= {name: each.truth.astype(np.float32) for name, each in losses.items()}
-    told = judge(truth | losses, candidate, U).ill_posed
-    assert told.startswith("rounding alone decides update[1]:0, update[1]:1: 8 roundings are as ")
-    later = {"update[2]:0": Expected(np.ones(3), "float32")}
-    candidate["update[2]:0"] = np.ones(3, np.float32)
-    assert judge(truth | losses | later, candidate, U).equal
+    why = judge(truth | right, candidate, U).ill_posed
+    assert why.startswith(f"rounding alone decides {told}")
+    decidable = {more: Expected(np.ones(3), "float32")}
+    candidate[more] = np.ones(3, np.float32)
+    assert judge(truth | right | decidable, candidate, U).equal
 
 
 def test_what_rounding_decides_is_red_where_it_is_off_by_more_than_that():
