@@ -196,10 +196,11 @@ class Perturbed:
     sample: the sample to perturb.
     probe: the number of this perturbation; each number has its own coin tosses.
     unit_roundoff: u.
+    products: the unit roundoff of products, where a compute mode rounds their factors more.
     """
 
-    def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
-        self.sample, self.probe = sample, probe
+    def __init__(self, sample: Sample, probe: int, unit_roundoff: float, products: float = 0.0):
+        self.sample, self.probe, self.products = sample, probe, products
         self.differentiable, self.narrow = sample.differentiable, sample.narrow
         self.arguments = sample.arguments
         self._unit_roundoff = unit_roundoff

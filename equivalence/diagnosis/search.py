@@ -23,7 +23,6 @@ from equivalence.structure.layers import Site, align, children, differences
 from equivalence.structure.rearranged import A_PART, same_elements
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
-from equivalence.truth.measurement import Measurement
 from equivalence.twins.compare import compare_size
 from equivalence.words import raised
 
@@ -264,7 +263,7 @@ class Search:
         part = self.candidate.part(self.pairs[path], self.case.execution)
         partners = partners or self.local_names(path, self.partners)
         try:
-            alone = Measurement(network, sample, self.case.phase, self.unit_roundoff)
+            alone = replace(self.measurement, network=network, sample=sample)
             expected = of_layer(alone).without(partners.alone)
             trace = part.run(sample, partners, self.case.phase, expected.pulled_back)
         except EquivalenceError:

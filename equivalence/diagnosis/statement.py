@@ -23,7 +23,6 @@ from equivalence.statements.calls import Blame, Effort, framework
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
-from equivalence.truth.measurement import Measurement
 from equivalence.words import listed, raised
 
 SEEN_LATER = "what else is wrong can be seen once that is mended"
@@ -129,8 +128,8 @@ class _Fed:
     def __init__(self, search: Search, path: str, mended: Sequence[str] = ()):
         self.search, self.path, local = search, path, search.local(path)
         self.sample, self.partners = local.sample, search.local_names(path, search.partners)
-        self.measurement = Measurement(
-            search.reference.part(path), local.sample, search.case.phase, search.unit_roundoff
+        self.measurement = replace(
+            search.measurement, network=search.reference.part(path), sample=local.sample
         )
         cells = {
             _below(search.pairs[each], search.pairs[path]): _below(each, path) for each in mended

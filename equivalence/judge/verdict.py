@@ -107,7 +107,7 @@ class Judgement:
     excuse: the cause that explains a difference within the budget.
     coarse: whether convolutions and matrix products are computed in fewer bits than the dtype has.
     undecidable: the names of the tensors in which zeros would pass. They decide nothing, unless
-        they are all outputs and losses, or more than half of the tensors.
+        they are all outputs and losses, or more than two thirds of the tensors.
     hollow: whether every output of the reference is of zeros or has no element. Then the shapes
         and dtypes of the outputs are compared, and hardly any value.
     """

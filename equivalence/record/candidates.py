@@ -45,12 +45,12 @@ class Writer:
         self.parts = parts
 
     def candidate(
-        self, case: TwinCase, seed: int, unit_roundoff: float, build: Callable[[], Any]
+        self, case: TwinCase, seed: int, products: float, build: Callable[[], Any]
     ) -> "KeptCandidate":
         """The candidate that `build` returns; its run, or the exception it raises, is recorded."""
-        return KeptCandidate(self.parts, case, seed, unit_roundoff, build)
+        return KeptCandidate(self.parts, case, seed, products, build)
 
-    def made_with(self, _case: TwinCase, _seed: int, _unit_roundoff: float) -> None:
+    def made_with(self, _case: TwinCase, _seed: int, _products: float) -> None:
         """Return None: the candidate runs on this host."""
 
 
@@ -58,13 +58,13 @@ class KeptCandidate:
     """A candidate whose run is recorded; every other attribute is the candidate's own."""
 
     def __init__(
-        self, parts: Path, case: TwinCase, seed: int, unit_roundoff: float, build: Callable[[], Any]
+        self, parts: Path, case: TwinCase, seed: int, products: float, build: Callable[[], Any]
     ):
         self.steps, self.name = case.twin.steps, case.name
-        self.key = fingerprint.candidate_key(case, seed, unit_roundoff)
+        self.key = fingerprint.candidate_key(case, seed, products)
         self.path = store.part(parts, self.name, self.key)
         self.rest = {
-            "fingerprint": fingerprint.candidate_fingerprint(case, seed, unit_roundoff),
+            "fingerprint": fingerprint.candidate_fingerprint(case, seed, products),
             "versions": fingerprint.versions(("mindspore", "numpy")),
             "declared": [case.name],
         }
@@ -128,20 +128,20 @@ class Reader:
             )
 
     def candidate(
-        self, case: TwinCase, seed: int, unit_roundoff: float, _build: Callable[[], Any]
+        self, case: TwinCase, seed: int, products: float, _build: Callable[[], Any]
     ) -> "ReplayedCandidate":
         """The recorded candidate of a case; raises the exception that is recorded, if any.
 
         Raises RecordError if the record is missing, damaged, or not of exactly this case.
         """
-        path, entry = self._entry(case, seed, unit_roundoff)
-        declared = fingerprint.candidate_fingerprint(case, seed, unit_roundoff)
+        path, entry = self._entry(case, seed, products)
+        declared = fingerprint.candidate_fingerprint(case, seed, products)
         if entry["fingerprint"] != declared:
             raise RecordError(
                 f"{case.name}: its run in {path} is stale, its declaration or the source of its "
                 f"candidate has changed since: {CURE}"
             )
-        key = fingerprint.candidate_key(case, seed, unit_roundoff)
+        key = fingerprint.candidate_key(case, seed, products)
         records = store.read(self.folder, case.name, self._manifest[case.name], CANDIDATE)
         try:
             replayed = ReplayedCandidate(case, path, *records[key])
@@ -151,17 +151,15 @@ class Reader:
             raise replayed.raised
         return replayed
 
-    def made_with(self, case: TwinCase, seed: int, unit_roundoff: float) -> str:
+    def made_with(self, case: TwinCase, seed: int, products: float) -> str:
         """The version of MindSpore of a recorded run, in words."""
-        _, entry = self._entry(case.sizes[0], seed, unit_roundoff)
+        _, entry = self._entry(case.sizes[0], seed, products)
         return f"MindSpore {entry['versions']['mindspore']}"
 
-    def _entry(
-        self, case: TwinCase, seed: int, unit_roundoff: float
-    ) -> tuple[Path, dict[str, Any]]:
+    def _entry(self, case: TwinCase, seed: int, products: float) -> tuple[Path, dict[str, Any]]:
         """The file of a run, and its entry in the manifest. Raises RecordError without one."""
         run = self._manifest.get(case.name, {"samples": {}})
-        key = fingerprint.candidate_key(case, seed, unit_roundoff)
+        key = fingerprint.candidate_key(case, seed, products)
         if key not in run["samples"]:
             raise RecordError(
                 f"{case.name}: {self.folder} has no run of it with seed {seed}: {CURE} and "

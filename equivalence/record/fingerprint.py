@@ -26,7 +26,7 @@ from equivalence.judge.sketch import Sketch
 from equivalence.sample import Sample
 from equivalence.truth.known import Reference
 
-FORMAT = 5
+FORMAT = 6
 """The format of a recorded truth. Raise it when the engine changes the meaning of a truth or of a
 sensitivity, or the content of a record."""
 
@@ -40,25 +40,25 @@ FRAMEWORKS = (*PACKAGES, "mindspore")
 """Packages whose version stands for their sources."""
 
 
-def key(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+def key(case: TwinCase, seed: int, products: float) -> str:
     """The name of a recorded truth; devices that compute in the same precision share it."""
-    return f"{case.recorded.sample} seed={seed} u=2^{round(math.log2(unit_roundoff))}"
+    return f"{case.recorded.sample} seed={seed} u=2^{round(math.log2(products))}"
 
 
-def candidate_key(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+def candidate_key(case: TwinCase, seed: int, products: float) -> str:
     """The name of a recorded candidate."""
-    return f"{case.name} {key(case, seed, unit_roundoff).partition(' ')[2]}"
+    return f"{case.name} {key(case, seed, products).partition(' ')[2]}"
 
 
-def fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+def fingerprint(case: TwinCase, seed: int, products: float) -> str:
     """A SHA-256 of everything that determines the truth, except the engine and its libraries."""
     twin = case.twin
     own = {"format": FORMAT, "reference": twin.reference, "sources": sources(twin.reference)}
-    declared = _declared(case, seed, unit_roundoff) | case.recorded.determining
+    declared = _declared(case, seed, products) | case.recorded.determining
     return _sum(declared | own | {"sketch": _sketch()})
 
 
-def candidate_fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> str:
+def candidate_fingerprint(case: TwinCase, seed: int, products: float) -> str:
     """A SHA-256 of everything that determines the run, except the engine and MindSpore."""
     twin = case.twin
     own = {
@@ -73,10 +73,10 @@ def candidate_fingerprint(case: TwinCase, seed: int, unit_roundoff: float) -> st
     }
     if twin.pair != "name":
         own["pair"] = twin.pair
-    return _sum(_declared(case, seed, unit_roundoff) | own)
+    return _sum(_declared(case, seed, products) | own)
 
 
-def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]:
+def _declared(case: TwinCase, seed: int, products: float) -> dict[str, Any]:
     """The part of the declaration that both sides share."""
     twin = case.twin
     given = {"weights": files.digest(twin.weights)} if twin.weights else {}
@@ -89,7 +89,7 @@ def _declared(case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any]
         "raises": twin.raises and twin.raises.error,
         "random_layers": twin.random_layers,
         "seed": seed,
-        "unit_roundoff": unit_roundoff,
+        "unit_roundoff": products,
     }
 
 

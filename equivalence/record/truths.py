@@ -55,7 +55,7 @@ class Library:
         self,
         case: TwinCase,
         seed: int,
-        unit_roundoff: float,
+        products: float,
         draw: Callable[[], Sample],
         run: Callable[[bool], Reference],
     ) -> Reference:
@@ -67,14 +67,14 @@ class Library:
         Raises RecordError if the record is damaged, or if it is required and is missing or stale.
         """
         if self.mode == WRITE:
-            return self._write(case, seed, unit_roundoff, draw, run(True))
-        entry = self._entry(case, seed, unit_roundoff)
+            return self._write(case, seed, products, draw, run(True))
+        entry = self._entry(case, seed, products)
         if entry is None:
             self._demand(case, _no_record(seed))
             return run(False)
-        why = _why_stale(case, seed, unit_roundoff, entry)
+        why = _why_stale(case, seed, products, entry)
         if why is None:
-            reference = self._decode(case, fingerprint.key(case, seed, unit_roundoff), draw())
+            reference = self._decode(case, fingerprint.key(case, seed, products), draw())
             if reference is not None:
                 return reference
             numpy = entry["versions"]["numpy"]
@@ -92,9 +92,9 @@ class Library:
         if group not in self._declared:
             self._declared[group] = {case.recorded.sample for case in cases()}
 
-    def answers(self, case: TwinCase, seed: int, unit_roundoff: float) -> bool:
+    def answers(self, case: TwinCase, seed: int, products: float) -> bool:
         """Whether `reference` reads or writes a record, or must; a stale one counts, too."""
-        return self.mode != USE or self._entry(case, seed, unit_roundoff) is not None
+        return self.mode != USE or self._entry(case, seed, products) is not None
 
     def multiplies(
         self, case: TwinCase, seed: int, units: Sequence[float], run: Callable[[], bool]
@@ -106,21 +106,21 @@ class Library:
         Raises RecordError if a record is required and is missing or stale.
         """
         why = _no_record(seed)
-        for unit_roundoff in units if self.mode != WRITE else ():
-            entry = self._entry(case, seed, unit_roundoff)
-            stale = entry and _why_stale(case, seed, unit_roundoff, entry)
+        for products in units if self.mode != WRITE else ():
+            entry = self._entry(case, seed, products)
+            stale = entry and _why_stale(case, seed, products, entry)
             if entry and not stale:
                 return entry["multiplies"]
             why = f"its record is stale: {stale}" if stale else why
         self._demand(case, why)
         return run()
 
-    def _entry(self, case: TwinCase, seed: int, unit_roundoff: float) -> dict[str, Any] | None:
+    def _entry(self, case: TwinCase, seed: int, products: float) -> dict[str, Any] | None:
         """The entry of a record in the manifest; None without one."""
         if self._manifest is None:
             self._manifest = store.manifest(self.folder)
         group = self._manifest.get(case.recorded.group, {"samples": {}})
-        return group["samples"].get(fingerprint.key(case, seed, unit_roundoff))
+        return group["samples"].get(fingerprint.key(case, seed, products))
 
     def _demand(self, case: TwinCase, why: str) -> None:
         """Raise RecordError if the mode requires a record."""
@@ -155,15 +155,15 @@ class Library:
         self,
         case: TwinCase,
         seed: int,
-        unit_roundoff: float,
+        products: float,
         draw: Callable[[], Sample],
         reference: Reference,
     ) -> Reference:
         """Write a part; return the reference as it is read back, by which this run judges."""
-        key = fingerprint.key(case, seed, unit_roundoff)
+        key = fingerprint.key(case, seed, products)
         arrays, rest = codec.encode(reference)
         rest |= {
-            "fingerprint": fingerprint.fingerprint(case, seed, unit_roundoff),
+            "fingerprint": fingerprint.fingerprint(case, seed, products),
             "digest": fingerprint.digest_of(reference, case.twin.steps),
             "versions": fingerprint.versions(),
             "declared": sorted(self._declared.get(case.recorded.group) or _samples(case)),
@@ -184,11 +184,9 @@ def _no_record(seed: int) -> str:
     return f"there is no record of it with seed {seed}"
 
 
-def _why_stale(
-    case: TwinCase, seed: int, unit_roundoff: float, entry: dict[str, Any]
-) -> str | None:
+def _why_stale(case: TwinCase, seed: int, products: float, entry: dict[str, Any]) -> str | None:
     """Why a record does not belong to the present case; None if it does."""
-    if entry["fingerprint"] != fingerprint.fingerprint(case, seed, unit_roundoff):
+    if entry["fingerprint"] != fingerprint.fingerprint(case, seed, products):
         return "its declaration or the source of its reference has changed since"
     return fingerprint.other_version(case, entry["versions"])
 

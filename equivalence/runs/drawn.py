@@ -26,15 +26,15 @@ class Drawn:
     def __init__(self, case: TwinCase, seed: int):
         self.case, self.seed = case, seed
 
-    @cached_property
+    @property
     def unit_roundoff(self) -> float:
         """The unit roundoff by which the case is judged."""
-        return units.case_unit_roundoff(self.case, self.seed)
+        return units.unit_roundoff(self.case)
 
     @cached_property
-    def coarse(self) -> bool:
-        """Whether the case is judged by a compute mode that rounds more than the dtype does."""
-        return units.is_coarse(self.case, self.seed)
+    def products(self) -> float:
+        """The unit roundoff of its convolutions and matrix products."""
+        return units.of_products(self.case, self.seed)
 
     def judge(self, expected: Mapping[str, Expected], trace: Trace) -> Judgement:
         """The verdict on a candidate's trace, by the precision of the case."""
@@ -44,7 +44,7 @@ class Drawn:
             trace,
             self.unit_roundoff,
             BUDGET,
-            self.coarse,
+            self.products > self.unit_roundoff,
             replaceable=alone,
             by_value=not alone,
         )
@@ -58,4 +58,4 @@ class Drawn:
         network = sides.build_reference(self.case)
         from equivalence.truth.measurement import Measurement  # torch is there
 
-        return Measurement(network, sample, self.case.phase, self.unit_roundoff)
+        return Measurement(network, sample, self.case.phase, self.unit_roundoff, self.products)

@@ -58,7 +58,7 @@ def _kept(case: TwinCase, seed: int) -> "References":
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
     parts = (twin.reference, twin.inputs, twin.random_layers, seed)
-    parts += (drawn.unit_roundoff, library, beside, twin.weights and files.digest(twin.weights))
+    parts += (drawn.products, library, beside, twin.weights and files.digest(twin.weights))
     key = (small, *case.shared, *parts)
     for other, side in _references:
         if other == key:
@@ -94,7 +94,7 @@ class References:
     def _recorded(self) -> bool:
         """Whether a record is read, or is to be written."""
         drawn, library = self._drawn, self._library
-        return bool(library) and library.answers(drawn.case, drawn.seed, drawn.unit_roundoff)
+        return bool(library) and library.answers(drawn.case, drawn.seed, drawn.products)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
@@ -138,7 +138,7 @@ def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
 
     run: runs the reference; its argument says whether the result is to be recorded.
     """
-    return truths.active().reference(drawn.case, drawn.seed, drawn.unit_roundoff, drawn.sample, run)
+    return truths.active().reference(drawn.case, drawn.seed, drawn.products, drawn.sample, run)
 
 
 def forget() -> None:
@@ -197,4 +197,4 @@ def candidate(
     runs = candidates.active(case)
     if not runs:
         return build()
-    return runs.candidate(case, seed, Drawn(case, seed).unit_roundoff, build)
+    return runs.candidate(case, seed, Drawn(case, seed).products, build)

@@ -1,9 +1,8 @@
-"""The unit roundoff by which a case is judged.
+"""The unit roundoff by which a case is judged, and that of its products.
 
 A coarse compute mode rounds the factors of convolutions and matrix products. Everything else is
-computed in the dtype. A case whose reference multiplies is therefore judged by the mode's unit
-roundoff, and any other case by the dtype's. The reference decides, never the candidate. If only
-the candidate multiplies, it loses digits on such a device that PyTorch keeps, and is red there.
+computed in the dtype. The reference decides what is a product, never the candidate. If only the
+candidate multiplies, it loses digits on such a device that PyTorch keeps, and is red there.
 """
 
 import functools
@@ -24,34 +23,34 @@ DOUBLE = 2.0**-45
 has to be far more exact than the unit."""
 
 
-def case_unit_roundoff(case: TwinCase, seed: int) -> float:
-    """The unit roundoff by which a case is judged, with base seed `seed`.
+def unit_roundoff(case: TwinCase) -> float:
+    """The unit roundoff by which a case is judged: that of the dtype in which it computes."""
+    return DOUBLE if case.computed == "float64" else UNIT_ROUNDOFF[case.computed]
+
+
+def of_products(case: TwinCase, seed: int) -> float:
+    """The unit roundoff of the products of a case, with base seed `seed`; without any, its own.
 
     If the compute mode is coarser than the dtype, this reads a record or runs the reference.
     Raises EquivalenceError, as `check` does, if there is neither a record nor torch.
     """
-    dtype, mode = _units(case)
-    return mode if mode > dtype and _multiplies(case.sizes[0], seed) else dtype
+    own, mode = unit_roundoff(case), _of_mode(case)
+    return mode if mode > own and _multiplies(case.sizes[0], seed) else own
 
 
-def is_coarse(case: TwinCase, seed: int) -> bool:
-    """Whether a case is judged by a compute mode that rounds more than its dtype does."""
-    return case_unit_roundoff(case, seed) > _units(case)[0]
-
-
-def _units(case: TwinCase) -> tuple[float, float]:
-    """The unit roundoffs of the case's dtype, and of its matrix products on the device."""
-    dtype = case.computed
-    if dtype == "float64":
-        return DOUBLE, DOUBLE
-    return UNIT_ROUNDOFF[dtype], UNIT_ROUNDOFF[devices.place(case.device).computes(dtype)]
+def _of_mode(case: TwinCase) -> float:
+    """The unit roundoff of matrix products on the device."""
+    if case.computed == "float64":
+        return DOUBLE
+    return UNIT_ROUNDOFF[devices.place(case.device).computes(case.computed)]
 
 
 def _multiplies(case: TwinCase, seed: int) -> bool:
     """Whether the reference has convolutions or matrix products, by a record or by a run."""
     library = truths.active() if truths.recordable(case) else None
     run = functools.partial(reference_multiplies, case, seed)
-    return library.multiplies(case, seed, _units(case), run) if library else run()
+    each = (unit_roundoff(case), _of_mode(case))
+    return library.multiplies(case, seed, each, run) if library else run()
 
 
 def reference_multiplies(case: TwinCase, seed: int) -> bool:

@@ -28,7 +28,7 @@ from equivalence.sides.torch_modes import (
     on,
     without_values,
 )
-from equivalence.sides.torch_noise import Noise, Precisions, Watched
+from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, Watched
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
@@ -336,7 +336,15 @@ class TorchNetwork:
             widened = modes.enter_context(Widened())
             if sample.rounding:
                 constants = self.constants.tensors(self.module)
-                noise = Noise(*sample.rounding, sample.sample.dtype, constants, self.precisions)
+                noise = Noise(
+                    *sample.rounding,
+                    sample.sample.dtype,
+                    constants,
+                    self.precisions,
+                    sample.products,
+                )
+                if sample.products > noise.unit_roundoff:
+                    modes.enter_context(ProductFunctions(noise))
                 widened.rounds_casts = modes.enter_context(noise).cast
             yield
             self.mixed = self.mixed or widened.mixed

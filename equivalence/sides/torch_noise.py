@@ -18,11 +18,12 @@ from typing import Any
 import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sample import EXACT_BITS
 from equivalence.sides.torch_modes import MOVES, each_tensor, is_dense
-from equivalence.sides.torch_sums import Terms, terms
+from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, Terms, is_product, terms
 from equivalence.uncompiled import Uncompiled
 
 BLOCK = 8.0
@@ -201,6 +202,8 @@ class Noise(Uncompiled):
     constants: the constant buffers.
     precisions: those of the reference's own run, where some are shorter than that of the case, as
         under autocast: a call is rounded as that of the same number there.
+    products: the unit roundoff of the factors of products, where a compute mode rounds them more
+        than the rest; their sums are rounded as others are.
     """
 
     def __init__(
@@ -210,8 +213,10 @@ class Noise(Uncompiled):
         dtype: str = "float32",
         constants: Iterable[torch.Tensor] = (),
         precisions: Precisions | None = None,
+        products: float = 0.0,
     ):
         super().__init__()
+        self.products = products
         self._precisions = {name: iter(each) for name, each in (precisions or {}).items()}
         self.unit_roundoff, self.dtype = unit_roundoff, dtype
         self._bits = min(EXACT_BITS, round(-math.log2(unit_roundoff)))
@@ -277,6 +282,10 @@ class Noise(Uncompiled):
         """A value as it is in a shorter precision: rounded to it at random, and so its gradient."""
         return _Cast.apply(value, self, UNIT_ROUNDOFF[str(dtype).removeprefix("torch.")])
 
+    def factor(self, value: torch.Tensor) -> torch.Tensor:
+        """A value as a product takes it, and gives it: rounded at random, and so its gradient."""
+        return _Cast.apply(value, self, self.products)
+
     def _sum(
         self, func, args: tuple, kwargs: Mapping[str, Any], count: Terms, precision: Precision
     ) -> Any:
@@ -285,7 +294,11 @@ class Noise(Uncompiled):
         unit_roundoff, subnormal = precision
         if count > 1:
             unit_roundoff *= (1.0 + count / BLOCK) ** 0.5
-        if count > 1 and not aliased and not _is_exact(func, args):
+        coarse = self.products > unit_roundoff and is_product(func)
+        if coarse:
+            unit_roundoff = self.products
+        bits = min(EXACT_BITS, round(-math.log2(unit_roundoff))) if coarse else EXACT_BITS
+        if (count > 1 or coarse) and not aliased and not _is_exact(func, args, bits):
             names = [each.name for each in func._schema.arguments]
             args = tuple(
                 each
@@ -434,6 +447,19 @@ class Noise(Uncompiled):
         return known or not _is_floating(value)
 
 
+class ProductFunctions(TorchFunctionMode):
+    """Rounds the factors and the results of functions that other frameworks compute by products."""
+
+    def __init__(self, noise: Noise):
+        super().__init__()
+        self.noise = noise
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func not in PRODUCT_FUNCTIONS:
+            return func(*args, **(kwargs or {}))
+        return self.noise.factor(func(*each_tensor(self.noise.factor, args), **(kwargs or {})))
+
+
 class _Cast(torch.autograd.Function):
     """The identity, rounded at random in both passes."""
 
@@ -462,14 +488,14 @@ def _flat(value: torch.Tensor) -> torch.Tensor | None:
     return value.as_strided((value.numel(),), (1,), value.storage_offset())
 
 
-def _is_exact(func, args: tuple) -> bool:
+def _is_exact(func, args: tuple, bits: int) -> bool:
     """Whether a sum or a product is exact, since all terms have few bits: whole numbers, say."""
     name = func.overloadpacket.__name__
     terms = [value for value in _tensors(args) if value.is_floating_point() and is_dense(value)]
     if name.startswith(("upsample", "grid_sampler")) or any(not v.numel() for v in terms):
         return False  # the coordinates that they compute have many
     some = (value.reshape(-1)[:: max(value.numel() // LOOKED, 1)].cpu() for value in terms)
-    return all(bool(_short(each, EXACT_BITS).all()) for each in some)
+    return all(bool(_short(each, bits).all()) for each in some)
 
 
 def _short(values: torch.Tensor, bits: int) -> torch.Tensor:

@@ -230,6 +230,66 @@ TERMS: Mapping[str, Callable[[Call], Terms]] = {
 """Name of an operator, without a `_` at its end -> the terms of a call."""
 
 
+PRODUCT_OPERATORS = frozenset(
+    (
+        "_addmm_activation",
+        "_convolution",
+        "_euclidean_dist",
+        "_foreach_mm",
+        "_grouped_mm",
+        "_native_multi_head_attention",
+        "_nnpack_spatial_convolution",
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_slow_conv2d_forward",
+        "_sparse_addmm",
+        "_sparse_sparse_matmul",
+        "_transformer_encoder_layer_fwd",
+        "_trilinear",
+        "addbmm",
+        "addmm",
+        "addmv",
+        "baddbmm",
+        "bmm",
+        "conv_depthwise3d",
+        "conv_tbc",
+        "convolution",
+        "convolution_overrideable",
+        "dot",
+        "hspmm",
+        "linalg_matrix_exp",
+        "linear",
+        "mkldnn_convolution",
+        "mkldnn_linear",
+        "mkldnn_rnn_layer",
+        "mm",
+        "mv",
+        "slow_conv3d_forward",
+        "slow_conv_dilated2d",
+        "slow_conv_dilated3d",
+        "slow_conv_transpose2d",
+        "slow_conv_transpose3d",
+        "sspaddmm",
+        "vdot",
+    )
+)
+"""ATen operators below autograd on the CPU that sum products of two factors along an axis.
+
+Their gradients have `_backward` at the end. PyTorch builds all other operators of this kind from
+these. A doubtful operator is not in the list:
+too fine a unit turns a right candidate red, too coarse a unit hides a defect.
+"""
+
+PRODUCT_FUNCTIONS = frozenset((torch.einsum, torch.ger, torch.linalg.matrix_power))
+"""Functions that are matrix products, but that PyTorch computes without one for some shapes: along
+an axis of one element, for two vectors, for a power of one. Another framework may use a product."""
+
+
+def is_product(func: torch._ops.OpOverload) -> bool:
+    """Whether an operator multiplies matrices, or is the gradient of one that does."""
+    name = func.overloadpacket.__name__.rstrip("_").removesuffix("_backward")
+    return name in PRODUCT_OPERATORS
+
+
 def terms(func: torch._ops.OpOverload, args: tuple, kwargs: Mapping[str, Any]) -> Terms:
     """The terms that a call of an operator sums for each number that it gives; 1 for no sum."""
     count = TERMS.get(func.overloadpacket.__name__.rstrip("_"))

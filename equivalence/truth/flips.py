@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.truth import Flip
 from equivalence.kinks.choices import choice_of, two_largest
 from equivalence.kinks.operators import (
@@ -86,9 +85,8 @@ def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Fli
     dtype = measurement.sample.dtype
     measurement.forward(watch=by_results, dtype=dtype)
     _leave_out_copies(measurement, watch)
-    coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[dtype], 1.0)
     pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
-    spreads = [torch.maximum(one, coarser * two) for one, two in pairs]
+    spreads = [torch.maximum(one, measurement.coarser * two) for one, two in pairs]
     most = FEW_FAR if trains else FAR_COUNT
     near = watch.nearest(by_inputs.spreads, most, spreads)
     return locate(measurement, near) if near else ()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.torch_network import TorchNetwork, Watch
@@ -19,13 +20,15 @@ class Measurement:
     sample: the inputs, weights and cotangents of its runs.
     phase: "train" or "eval".
     unit_roundoff: the unit roundoff by which the case is judged. A perturbed run multiplies each
-        input and weight by 1 + unit_roundoff or 1 - unit_roundoff.
+        number by 1 + unit_roundoff or 1 - unit_roundoff.
+    products: the unit roundoff of products, where a compute mode rounds their factors more.
     """
 
     network: TorchNetwork
     sample: Sample
     phase: str
     unit_roundoff: float
+    products: float = 0.0
 
     def run(
         self,
@@ -57,6 +60,12 @@ class Measurement:
         """The trace of the reference's own run, in the precision of the case."""
         return self.run(dtype=self.sample.dtype)
 
+    @property
+    def coarser(self) -> float:
+        """How much farther the mode rounds than the reference's own run does, at least 1."""
+        own = UNIT_ROUNDOFF[self.sample.dtype]
+        return max(self.unit_roundoff / own, self.products / own, 1.0)
+
     def perturbed(self, probe: int) -> Perturbed:
         """Perturbation number `probe` of the sample; it moves each value by one rounding."""
-        return Perturbed(self.sample, probe, self.unit_roundoff)
+        return Perturbed(self.sample, probe, self.unit_roundoff, self.products)

@@ -31,7 +31,6 @@ from torch.optim.optimizer import (
 )
 
 from equivalence.judge import tensors
-from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Undecided
 from equivalence.sample import Perturbed, Sample
@@ -259,8 +258,7 @@ def measure(
     for probe in range(probes):
         spread.widen(run(measurement.perturbed(probe))[1])
     own = measurement.sample.dtype
-    coarser = max(measurement.unit_roundoff / UNIT_ROUNDOFF[own], 1.0)
-    spread.widen(run(dtype=own)[1], coarser)
+    spread.widen(run(dtype=own)[1], measurement.coarser)
     (found, moved), ends = look(), []
     for _ in range(1, gradients.updates):
         runs = [run_to_ends(probe) for probe in range(probes if found else 0)]

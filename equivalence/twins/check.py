@@ -21,7 +21,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
     if truths.writing() and not devices.present(devices.place(case.device).runs_on):
         return Outcome(case, seed, None, record=_record_reference(case, seed))
     runs = candidates.active(case)
-    made_with = runs and runs.made_with(case, seed, Drawn(case, seed).unit_roundoff)
+    made_with = runs and runs.made_with(case, seed, Drawn(case, seed).products)
     if case.twin.raises:
         origin = raising.demand(case, seed)
         return Outcome(case, seed, None, record=origin, made_with=made_with)

@@ -10,7 +10,7 @@ from equivalence.host.devices import EVERY_PLACE
 from equivalence.operators.drawing import GATE_EXAMPLES, explorations, planned
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.runs import sides
-from equivalence.runs.units import case_unit_roundoff, reference_multiplies
+from equivalence.runs.units import of_products, reference_multiplies
 from tests.twins import declared
 from tests.twins.operators import operators
 
@@ -30,7 +30,7 @@ def wanted():
             every = (case for place in EVERY_PLACE for case in cases(twin, place))
             if twin.level == "gate":
                 found[twin.name] = {
-                    fingerprint.key(one, 0, case_unit_roundoff(one, 0)): one
+                    fingerprint.key(one, 0, of_products(one, 0)): one
                     for case in every
                     if truths.recordable(case)
                     for one in case.sizes

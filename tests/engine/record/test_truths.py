@@ -255,7 +255,7 @@ def test_another_seed_or_unit_roundoff_has_no_record(folder, monkeypatch):
     assert judged(affine(), folder, truths.USE, seed=1).record is None
     with pytest.raises(RecordError, match="there is no record of it with seed 1"):
         judged(affine(), folder, truths.REQUIRE, seed=1)
-    monkeypatch.setattr(units, "case_unit_roundoff", lambda *_: 2.0**-11)
+    monkeypatch.setattr(units, "of_products", lambda *_: 2.0**-11)
     assert judged(affine(), folder, truths.USE).record is None
 
 

@@ -13,7 +13,7 @@ from equivalence.host.devices import EVERY_PLACE
 from equivalence.host.isolation import isolated
 from equivalence.record import store, truths
 from equivalence.runs import sides, units
-from equivalence.runs.units import case_unit_roundoff, is_coarse
+from equivalence.runs.units import of_products, unit_roundoff
 from equivalence.twins import check
 from tests.engine.parts import small
 from tests.engine.parts.recording import affine, judged, recorded
@@ -47,34 +47,33 @@ def folder(tmp_path):
 @pytest.mark.parametrize("place", EVERY_PLACE)
 def test_the_unit_of_a_mode_is_that_of_references_that_multiply(place):
     linear, plain = affine(device=place), gelu(device=place)
-    assert case_unit_roundoff(linear, 0) == (FINE if place in PLACES else COARSE)
-    assert is_coarse(linear, 0) is (place not in PLACES)
-    assert case_unit_roundoff(plain, 0) == FINE
-    assert not is_coarse(plain, 0)
+    assert of_products(linear, 0) == (FINE if place in PLACES else COARSE)
+    assert unit_roundoff(linear) == FINE
+    assert of_products(plain, 0) == FINE
 
 
 def test_half_precision_is_as_coarse_by_itself():
     for case in (affine(device="ascend"), gelu(device="ascend")):
         half = replace(case, dtype="float16")
-        assert case_unit_roundoff(half, 0) == COARSE
-        assert not is_coarse(half, 0)
+        assert of_products(half, 0) == COARSE
+        assert unit_roundoff(half) == COARSE
     assert set(DTYPES) == {"float32", "float16", "bfloat16"}
 
 
-def test_where_no_mode_is_coarser_no_reference_is_run_for_it(monkeypatch):
+def test_where_no_mode_rounds_more_no_reference_is_run_for_it(monkeypatch):
     monkeypatch.setattr(sides, "build_reference", None)
     for place in PLACES:
-        assert case_unit_roundoff(affine(device=place), 0) == FINE
+        assert of_products(affine(device=place), 0) == FINE
     with pytest.raises(SideError, match="the reference raised TypeError"):
-        case_unit_roundoff(affine(device="ascend"), 0)
+        of_products(affine(device="ascend"), 0)
 
 
 def test_it_is_asked_once_for_all_seeds_executions_and_devices(monkeypatch):
-    assert case_unit_roundoff(gelu(), 0) == FINE
-    assert case_unit_roundoff(affine(device="ascend"), 0) == COARSE
+    assert of_products(gelu(), 0) == FINE
+    assert of_products(affine(device="ascend"), 0) == COARSE
     monkeypatch.setattr(sides, "build_reference", None)
-    assert case_unit_roundoff(gelu(execution="graph"), 7) == FINE
-    assert case_unit_roundoff(affine(device="gpu", execution="graph"), 7) == COARSE
+    assert of_products(gelu(execution="graph"), 7) == FINE
+    assert of_products(affine(device="gpu", execution="graph"), 7) == COARSE
 
 
 def test_of_several_sizes_the_first_tells_for_all():
@@ -87,8 +86,8 @@ def test_of_several_sizes_the_first_tells_for_all():
         sizes=sizes,
         device="ascend",
     )
-    assert case_unit_roundoff(case, 0) == COARSE
-    assert {case_unit_roundoff(one, 0) for one in case.sizes} == {COARSE}
+    assert of_products(case, 0) == COARSE
+    assert {of_products(one, 0) for one in case.sizes} == {COARSE}
 
 
 def test_of_a_reference_that_must_raise_nothing_is_run():
@@ -97,7 +96,7 @@ def test_of_a_reference_that_must_raise_nothing_is_run():
         reference="no.such:thing",
         raises=Raised("ValueError", "no shape pleases me"),
     )
-    assert case_unit_roundoff(raising, 0) == FINE
+    assert of_products(raising, 0) == FINE
 
 
 # The verdict.
@@ -180,10 +179,10 @@ def test_a_stale_record_tells_nothing(folder):
         judged(now, folder, truths.REQUIRE)
     record_of = truths.Library(folder, truths.USE)
     with truths.using(record_of):
-        assert case_unit_roundoff(now, 0) == COARSE
+        assert of_products(now, 0) == COARSE
 
 
 def test_without_torch_and_record_a_case_says_so(monkeypatch):
     monkeypatch.setattr(environment, "installed", lambda _: False)
     with pytest.raises(TorchMissingError, match="its reference needs torch, which is not"):
-        case_unit_roundoff(gelu(), 0)
+        of_products(gelu(), 0)

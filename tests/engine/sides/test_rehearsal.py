@@ -287,7 +287,7 @@ def test_a_rehearsed_case_differs_from_the_plain_one_and_passes_by_its_own_unit(
 
 def test_judged_by_the_unit_of_float32_a_rehearsed_case_would_fail(monkeypatch):
 
-    monkeypatch.setattr(units, "case_unit_roundoff", lambda *_: 2.0**-24)
+    monkeypatch.setattr(units, "of_products", lambda *_: 2.0**-24)
     with isolated():
         assert compare(convolution(REHEARSED), 0, flips=False).judgement.differing
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
-from equivalence.sample import Sample, resolve_inputs
+from equivalence.sample import Perturbed, Sample, resolve_inputs
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_noise import COINS, STEPS, Noise, Watched
 from equivalence.truth import compute as truth
@@ -295,3 +295,57 @@ def test_probabilities_next_to_one_stay_probabilities():
         loss.backward()
     assert loss.isfinite()
     assert x.grad.isfinite().all()
+
+
+# Products in a coarse compute mode.
+
+COARSE = 2.0**-11
+
+
+@pytest.mark.parametrize(
+    "product", [lambda x: x @ x.T, lambda x: F.conv1d(x[None], x[None, :, :3])], ids=("@", "conv")
+)
+def test_a_coarse_mode_rounds_the_factors_of_products_and_their_results(product):
+    x = inputs(6, 6)
+    moved = np.abs(roundings(lambda: product(x), products=COARSE)) * U / COARSE
+    assert 0.3 < np.median(moved) < 6.0
+
+
+def test_it_does_not_sum_in_fewer_bits():
+    """Of random signs, errors grow as the sum does, however many terms it has."""
+    for terms in (100, 10_000):
+        x, y = inputs(terms, 40).T, inputs(terms, 30)
+        exact = x @ y
+        moved = rounded(lambda x=x, y=y: x @ y, products=COARSE) - exact
+        assert 1.0 < float(moved.norm() / exact.norm()) / COARSE < 2.5
+
+
+def test_it_rounds_nothing_else_so():
+    x = inputs(6, 50)
+    for call in (torch.exp, lambda x: x * 3.0, lambda x: x.softmax(-1), lambda x: x.sum(0)):
+        assert torch.equal(
+            rounded(lambda call=call: call(x), products=COARSE), rounded(lambda call=call: call(x))
+        )
+
+
+def test_it_rounds_the_gradients_of_products():
+    x, y = inputs(6, 5).requires_grad_(), inputs(5, 4)
+    exact = torch.autograd.grad((x @ y).sum(), x)[0]
+    moved = rounded(lambda: torch.autograd.grad((x @ y).sum(), x)[0], products=COARSE)
+    assert 0.3 < float((moved / exact - 1.0).abs().median()) / COARSE < 6.0
+
+
+class Outer(nn.Module):
+    """A product along an axis of one element, which PyTorch computes without one."""
+
+    def forward(self, x):
+        return torch.einsum("ij,kj->ik", x, x)
+
+
+def test_it_rounds_functions_that_elsewhere_are_products():
+    drawn, network = sample(normal(7, 1)), TorchNetwork(__name__ + ":Outer", {})
+    exact = network.run(drawn, "eval", "float64")
+    moved = network.run(Perturbed(drawn, 0, U, COARSE), "eval", "float64")
+    for name in ("output.0", "gradient:input[0]"):
+        far = np.abs(moved[name] / exact[name] - 1.0) / COARSE
+        assert 0.3 < np.median(far) < 6.0, name

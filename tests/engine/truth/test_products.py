@@ -9,8 +9,9 @@ from equivalence.declare.draws import normal
 from equivalence.randomness.torch_draws import TorchDraws
 from equivalence.sides.torch_constants import Constants
 from equivalence.sides.torch_network import Function, TorchNetwork
+from equivalence.sides.torch_sums import PRODUCT_OPERATORS
 from equivalence.sides.torch_training import TorchTraining
-from equivalence.truth.products import PRODUCT_OPERATORS, multiplies
+from equivalence.truth.products import multiplies
 from tests.engine.parts.small import sample
 
 

@@ -11,7 +11,7 @@ from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host.isolation import isolated
 from equivalence.record import truths
-from equivalence.runs.units import case_unit_roundoff
+from equivalence.runs.units import of_products
 from equivalence.twins.check import check
 from equivalence.twins.sizes import compare
 from pt_reference.precision import Autocast
@@ -49,7 +49,7 @@ def test_what_cannot_be_computed_in_is_refused(changes, complaint):
 def test_the_unit_is_that_of_the_dtype_computed_in(device):
     case = next(cases(twin(), device))
     assert case.dtype == "float32"
-    assert case_unit_roundoff(case, 0) == 2.0**-11
+    assert of_products(case, 0) == 2.0**-11
 
 
 def test_in_float32_the_casts_are_far_over_the_budget():
@@ -72,7 +72,7 @@ def narrow(candidate, dtype="bfloat16"):
 
 def test_a_network_in_bfloat16_is_judged_in_its_unit_and_dtype():
     case = narrow("ms_models.bfloat16:RootMeanSquareNorm")
-    assert case_unit_roundoff(case, 0) == 2.0**-8
+    assert of_products(case, 0) == 2.0**-8
     found = check(case, 0)
     assert found.passed
     assert 0 < found.judgement.needed < 4
