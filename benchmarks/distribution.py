@@ -57,6 +57,14 @@ class Tally:
             left -= self.bins[i]
         return steps
 
+    def cumulated(self) -> list[tuple[float, float]]:
+        """(roundings, share of tensors with at most that error), at the edges of the bins."""
+        seen, steps = self.exact, []
+        for i in sorted(self.bins):
+            seen += self.bins[i]
+            steps.append((2.0 ** ((i + 1) / PER_OCTAVE), seen / self.total))
+        return steps
+
     def quantile(self, share: float) -> float:
         """An upper bound of the errors of that share of the tensors, one bin coarse."""
         seen = self.exact
@@ -85,7 +93,7 @@ class Tally:
 
 WIDTH, HEIGHT = 940, 470
 LEFT, RIGHT, TOP, BOTTOM = 92, 640, 74, 398
-FIRST, LAST = -5, 5  # octaves on the x axis; what lies outside is drawn at the border
+FIRST, LAST = -5, 10  # octaves on the x axis; what lies outside is drawn at the border
 
 # Of middling lightness, so that each shows on white and on black.
 COLOURS = {
@@ -99,17 +107,26 @@ STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #24292f }
 .paper { fill: #ffffff } .grid { stroke: #d0d7de } .faint { fill: #59636e }
 .title { font-size: 17px; font-weight: 600 }
-.curve { fill: none; stroke-width: 2 }
+.curve { fill: none; stroke-width: 2 } .wrong { stroke: #d1242f; stroke-width: 2 }
 .budget { stroke: #d1242f; stroke-width: 2 } .over { fill: #d1242f; font-weight: 600 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 } .paper { fill: #0d1117 } .grid { stroke: #30363d } .faint { fill: #9198a1 }
-.budget { stroke: #f85149 } .over { fill: #f85149 }
+.budget, .wrong { stroke: #f85149 } .over { fill: #f85149 }
 }
 """
 
 
-def draw(tallies: Mapping[str, Tally], title: str, subtitle: str, budget: float) -> str:
+def draw(
+    tallies: Mapping[str, Tally],
+    title: str,
+    subtitle: str,
+    budget: float,
+    mistakes: Tally | None = None,
+) -> str:
     """An SVG: per kind ("output, float32") the share of tensors with at least so large an error.
+
+    mistakes: the largest error of each wrong port, of which the share with at most so large an
+        error is drawn.
 
     It carries its own background and its colours for light and dark, and refers to nothing.
     """
@@ -175,4 +192,14 @@ def draw(tallies: Mapping[str, Tally], title: str, subtitle: str, budget: float)
         if tally.infinite:
             words += f", {tally.infinite:,} infinite"
         parts.append(text((RIGHT + 58, at + 17), words, "faint", "start"))
+    if mistakes and mistakes.bins:
+        shown = [(x(roundings), y(share)) for roundings, share in mistakes.cumulated()]
+        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in shown if px < RIGHT)
+        parts.append(f'<polyline class="curve wrong" points="{path}"/>')
+        at = TOP + 14 + 41 * len(tallies)
+        parts.append(line("wrong", RIGHT + 22, at - 4, RIGHT + 50, at - 4))
+        parts.append(text((RIGHT + 58, at), "mistakes, at most this error", "over", "start"))
+        least = 2.0 ** (min(mistakes.bins) / PER_OCTAVE)
+        told = f"{mistakes.total:,} wrong ports, from {least:.2g} on"
+        parts.append(text((RIGHT + 58, at + 17), told, "faint", "start"))
     return "\n".join([*parts, "</svg>", ""])

@@ -9,6 +9,7 @@ Exits with 1 when there was an alarm.
 """
 
 import argparse
+import json
 import math
 import sys
 import time
@@ -33,6 +34,7 @@ from equivalence.judge.precision import BUDGET  # noqa: E402
 from equivalence.progress import Progress  # noqa: E402
 
 REPORTS = ROOT / "reports"
+DEFECTS = REPORTS / "defects.json"
 
 BLOCK = 25
 """Seeds of one unit of work, for which a candidate is compiled once."""
@@ -286,6 +288,17 @@ def merged(records: Sequence[Record]) -> dict[str, Tally]:
     return tallies
 
 
+def wrong_ports(defects: Path) -> Tally | None:
+    """The largest error of each mistake that a tensor shows, of `make defects`; None without it."""
+    if not defects.exists():
+        return None
+    tally = Tally()
+    for row in json.loads(defects.read_text())["defects"]:
+        if row["killed"] in (*KINDS.values(), "gradient of a weight"):
+            tally.add(math.inf if row["error"] is None else row["error"], row["name"])
+    return tally
+
+
 def report(records: Sequence[Record], figure: Path) -> bool:
     """Print what all records come to, and draw it; whether there was no alarm."""
     tallies = merged(records)
@@ -323,7 +336,8 @@ def report(records: Sequence[Record], figure: Path) -> bool:
     print(f"{verdict} in {counted} ({kept}) of {scope}; {margin}")
     tensors = f"{sum(tally.total for tally in tallies.values()):,} tensors"
     below = f"{tensors} of {scope}; {verdict}; {margin}"
-    figure.write_text(draw(tallies, "How far right networks are from the truth", below, BUDGET))
+    title, wrong = "How far right networks are from the truth", wrong_ports(DEFECTS)
+    figure.write_text(draw(tallies, title, below, BUDGET, wrong))
     print(f"drawn in {figure}")
     return not alarms
 

@@ -40,6 +40,16 @@ def test_a_quantile_bounds_its_share_by_one_bin():
     assert tally(1.0, np.inf).quantile(1.0) == np.inf
 
 
+def test_mistakes_are_drawn_beside_by_the_share_with_at_most_their_error():
+    kinds = {"output, float32": tally(0.5, 2.0)}
+    svg = draw(kinds, "A", "b", 8.0, mistakes=tally(12.0, 100.0, 1e9, np.inf))
+    picture = ElementTree.fromstring(svg)
+    (line,) = (each for each in picture.iter(f"{SVG}polyline") if "wrong" in each.get("class"))
+    assert len(line.get("points").split()) == 2
+    words = {text.text for text in picture.iter(f"{SVG}text")}
+    assert {"mistakes, at most this error", "4 wrong ports, from 11 on"} <= words
+
+
 def drawn(**tallies):
     kinds = {f"{name}, float32": made for name, made in tallies.items()}
     return ElementTree.fromstring(draw(kinds, "A <title>", "and & more", budget=16.0))
