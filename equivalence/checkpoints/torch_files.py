@@ -55,22 +55,7 @@ def read_torch(
     """
     import torch
 
-    try:
-        archive = zipfile.is_zipfile(path)
-        # torch.load does not look at the archive's checksums.
-        if archive and verify:
-            _demand_sums(path)
-        with warnings.catch_warnings(), torch.serialization.safe_globals(_known(path, archive)):
-            warnings.simplefilter("ignore")
-            loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=archive)
-    except CheckpointError:
-        raise
-    except Exception as error:  # a damaged pickle can raise anything
-        refused = isinstance(error, pickle.UnpicklingError)
-        unsafe = refused and any(words in str(error) for words in REFUSALS)
-        if (unsafe and head.startswith((b"PK", b"\x80"))) or "TorchScript" in str(error):
-            raise CheckpointError(f"{path} {OBJECTS}") from None
-        raise damaged(path, "PyTorch", head) from None
+    loaded, archive = _load(path, head, verify)
     state, extras = _state_dict(path, loaded, key)
     optimizer = next((key for key in OPTIMIZER_KEYS if key in extras), None)
     weights, aliases, storages = {}, {}, {}
@@ -89,6 +74,60 @@ def read_torch(
         checkpoint.optimizer = _optimizer(path, loaded[optimizer])
         checkpoint.extras = tuple(name for name in extras if name != optimizer)
     return checkpoint
+
+
+def read_arrays(path: Path) -> dict[str, Weight]:
+    """All tensors of a PyTorch file, by their keys joined with dots; "" for a tensor by itself.
+
+    Raises CheckpointError for a file that is missing, empty or damaged, or holds objects.
+    """
+    import torch
+
+    with path.open("rb") as file:
+        head = file.read(64)
+    if not head:
+        raise CheckpointError(f"{path} is empty; write it again")
+    found: dict[str, Weight] = {}
+
+    def take(name: str, value: Any) -> None:
+        if isinstance(value, Unread):
+            raise CheckpointError(f"{path} {OBJECTS}")
+        if isinstance(value, torch.Tensor):
+            if value.layout != torch.strided or value.is_quantized or value.is_meta:
+                raise CheckpointError(f"{path}: {name or 'its content'} is no dense tensor")
+            found[name] = _weight(path, name, value)
+        elif isinstance(value, Mapping):
+            for key, each in value.items():
+                take(f"{name}.{key}" if name else str(key), each)
+        elif isinstance(value, tuple | list):
+            for place, each in enumerate(value):
+                take(f"{name}.{place}" if name else str(place), each)
+
+    take("", _load(path, head)[0])
+    return found
+
+
+def _load(path: Path, head: bytes, verify: bool = True) -> tuple[Any, bool]:
+    """The content of a PyTorch file, and whether it is an archive, which has checksums."""
+    import torch
+
+    try:
+        archive = zipfile.is_zipfile(path)
+        # torch.load does not look at the archive's checksums.
+        if archive and verify:
+            _demand_sums(path)
+        with warnings.catch_warnings(), torch.serialization.safe_globals(_known(path, archive)):
+            warnings.simplefilter("ignore")
+            loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=archive)
+    except CheckpointError:
+        raise
+    except Exception as error:  # a damaged pickle can raise anything
+        refused = isinstance(error, pickle.UnpicklingError)
+        unsafe = refused and any(words in str(error) for words in REFUSALS)
+        if (unsafe and head.startswith((b"PK", b"\x80"))) or "TorchScript" in str(error):
+            raise CheckpointError(f"{path} {OBJECTS}") from None
+        raise damaged(path, "PyTorch", head) from None
+    return loaded, archive
 
 
 def _demand_sums(path: Path) -> None:

@@ -33,7 +33,7 @@ LEVELS = (
     ("statements",),
     ("diagnosis",),
     ("operators", "report", "bylayer"),
-    ("trend",),
+    ("trend", "dumps"),
     ("page",),
     ("coverage", "own", "changed"),
     ("plugin", "__main__"),

@@ -1,0 +1,1 @@
+"""The comparison of what is on disk."""
