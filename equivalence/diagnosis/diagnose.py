@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis import network, stages, text
+from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.causes import ACQUITTED
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
@@ -34,6 +34,11 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     Raises EquivalenceError where `check` does.
     """
     judged = _judge(case, seed)
+    settings = judged.comparison.settings
+    if judged.mistaken and len(case.sizes) == 1 and not (settings and settings.differing):
+        faults = known.explain(case, seed, judged.comparison)
+        if faults:
+            return Diagnosis(case, [], faults, [])
     if case.twin.steps:
         diagnosis = stages.diagnose(case, seed, every, judged.mistaken)
     else:
