@@ -39,8 +39,14 @@ NAMED = 4
 WEIGHTS = "weights: "
 """The beginning of a cause that says how weights are used."""
 
-PROVEN = (WEIGHTS, "computes ", "the gradients of ")
+KEPT = "right in the first call; later it takes what an earlier call has left"
+"""What is said of a culprit in a network that is wrong in later calls alone."""
+
+PROVEN = (KEPT, WEIGHTS, "computes ", "the gradients of ")
 """Beginnings of causes that were tried out; no statement tells more."""
+
+ACQUITTED = "the port is right, and MindSpore's kernel is not: "
+"""The beginning of what is said where all of a case is right with accurate kernels."""
 
 ONLY = "only the "
 """The beginning of what is said of layers that one side alone has."""
@@ -55,7 +61,7 @@ def explain(search: Search, path: str) -> list[str]:
     """The causes of a culprit, in words, the most specific first; empty where none is found."""
     local = search.local(path)
     found_causes = _configuration(search, path)
-    if not found_causes and (kernel := _kernels(search, path, local)):
+    if not (found_causes or search.mistaken) and (kernel := _kernels(search, path, local)):
         return kernel
     if phrases := _mapped_weights(search, path):
         return found_causes + phrases
@@ -95,7 +101,7 @@ def _kernels(search: Search, path: str, local: Local) -> list[str]:
 def kernels_told(accurate: AccurateKernels, device: str) -> list[str]:
     """The inaccurate kernels of a run in which they were replaced, in words."""
     found = described(inaccurate(accurate.errors), accurate.errors, device)
-    return [f"the port is right, and MindSpore's kernel is not: {listed(found)}"] if found else []
+    return [f"{ACQUITTED}{listed(found)}"] if found else []
 
 
 def _takes_part(local: Local, layer: str) -> bool:

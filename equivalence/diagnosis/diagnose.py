@@ -1,13 +1,23 @@
 """Where a candidate first goes wrong: the layers to blame, and the error of every layer."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis import network, stages, text
+from equivalence.diagnosis import known, network, stages, text
+from equivalence.diagnosis.causes import ACQUITTED
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.judge.kernels import Kernel
 from equivalence.kinds import Told
+from equivalence.runs.comparison import Comparison
+from equivalence.runs.drawn import Drawn
 from equivalence.twins.compare import compare_size
+from equivalence.twins.excuses import blamed_kernels
+from equivalence.words import listed
+
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 
 def tell(case: TwinCase, seed: int, every: bool) -> Told:
@@ -23,44 +33,87 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     every: measure every layer by itself, not only those on the way to a culprit.
     Raises EquivalenceError where `check` does.
     """
+    judged = _judge(case, seed)
+    settings = judged.comparison.settings
+    if judged.mistaken and len(case.sizes) == 1 and not (settings and settings.differing):
+        faults = known.explain(case, seed, judged.comparison)
+        if faults:
+            return Diagnosis(case, [], faults, [])
     if case.twin.steps:
-        diagnosis = stages.diagnose(case, seed, every)
-    elif len(case.sizes) > 1:
-        diagnosis = _by_size(case, seed, every)
+        diagnosis = stages.diagnose(case, seed, every, judged.mistaken)
     else:
-        diagnosis = network.diagnose(Search(case, seed), every)
+        at = judged.case, seed, judged.before, judged.comparison, judged.mistaken
+        diagnosis = network.diagnose(Search(*at), every)
+        if judged.before is not None:
+            _tell_kept(diagnosis, judged.case, seed)
     if diagnosis.ill_posed:  # right layers fail in it, too
         found = diagnosis
         return Diagnosis(found.case, found.layers, [], found.notes, found.ill_posed, found.trees)
+    if judged.kernels:
+        return replace(diagnosis, culprits=_acquitted(diagnosis.culprits, judged.kernels))
     if diagnosis.culprits:
         return diagnosis
-    return replace(diagnosis, culprits=_by_settings(case, seed))
+    return replace(diagnosis, culprits=_by_settings(judged.comparison))
 
 
-def _by_size(case: TwinCase, seed: int, every: bool) -> Diagnosis:
-    """Diagnose the first size that differs; the last size, where none does.
+@dataclass(frozen=True)
+class _Judged:
+    """The first size of a case that differs, or its last one, where none does.
 
-    The candidate runs the earlier sizes first, as in the comparison.
+    case: the case of that size.
+    before: the candidate that has run the sizes before; None for the first.
+    comparison: the comparison of that size, without excuses.
+    kernels: the kernels with accurate ones for which all of the case is right; else none.
     """
-    candidate = None
-    for sized_case in case.sizes:
-        comparison = compare_size(sized_case, seed, candidate, flips=False)
-        if not comparison.judgement.equal:
+
+    case: TwinCase
+    before: "MindSporeNetwork | None"
+    comparison: Comparison
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def mistaken(self) -> bool:
+        """Whether something is wrong that no kernel explains."""
+        return not (self.comparison.judgement.equal or self.kernels)
+
+
+def _judge(case: TwinCase, seed: int) -> _Judged:
+    """Compare the sizes of a case, one after the other, up to one that no kernel explains."""
+    wrong: _Judged | None = None
+    candidate, right = None, True
+    for one in case.sizes:
+        made = compare_size(one, seed, candidate, flips=False)
+        kernels: tuple[Kernel, ...] = ()
+        if not made.judgement.equal:
+            kernels = blamed_kernels(made, Drawn(one, seed))
+            right = bool(kernels)
+        if wrong is None or wrong.comparison.judgement.equal:
+            wrong = _Judged(one, candidate, made, kernels)
+        if not right:
             break
-        candidate = comparison.candidate
-    diagnosis = network.diagnose(Search(sized_case, seed, candidate), every)
-    if candidate is not None and diagnosis.culprits:
-        fresh = compare_size(sized_case, seed, flips=False)
-        if fresh.judgement.equal:
-            for layer in diagnosis.culprits:
-                cause = "right when it is built anew; it keeps another size"
-                layer.causes.insert(0, sized_case.at_size(cause))
-    return diagnosis
+        candidate = made.candidate
+    settings = wrong.comparison.settings
+    return wrong if right and not (settings and settings.differing) else replace(wrong, kernels=())
 
 
-def _by_settings(case: TwinCase, seed: int) -> list[LayerError]:
+def _tell_kept(diagnosis: Diagnosis, case: TwinCase, seed: int) -> None:
+    """Say of the culprits in a later size that they are right in a network that is built anew."""
+    if diagnosis.culprits and compare_size(case, seed, flips=False).judgement.equal:
+        for layer in diagnosis.culprits:
+            cause = "right when it is built anew; it keeps another size"
+            layer.causes.insert(0, case.at_size(cause))
+
+
+def _acquitted(culprits: list[LayerError], kernels: tuple[Kernel, ...]) -> list[LayerError]:
+    """The culprits in which a kernel is to blame; the network, where none is by itself."""
+    found = [layer for layer in culprits if any(c.startswith(ACQUITTED) for c in layer.causes)]
+    told = f"{ACQUITTED}{listed(kernels)}"
+    return found or [LayerError("", "", ("network",) * 2, causes=[told])]
+
+
+def _by_settings(comparison: Comparison) -> list[LayerError]:
     """The layers with another setting, where no tensor differs."""
-    settings = compare_size(case.sizes[0], seed, flips=False).settings
+    settings = comparison.settings
     layers: dict[str, LayerError] = {}
     for each in settings.differing if settings else ():
         layer = LayerError(each.layer, each.layer, (each.kind, each.kind))

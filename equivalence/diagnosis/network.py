@@ -34,9 +34,10 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     layers = {path: search.layer(path, inherited) for path in order}
     for path in culprits:
         laws = drawing.get(path, [])
-        layers[path].causes = (
-            laws if search.differs_by_draws_alone else [*laws, *causes.explain(search, path)]
-        )
+        why = [] if search.differs_by_draws_alone else causes.explain(search, path)
+        if search.keeps_state:
+            why = [causes.KEPT, *(cause for cause in why if cause != JOINED)]
+        layers[path].causes = [*laws, *why]
     in_order = [layers[path] for path in order if path in culprits]
     if wrong and not search.differs_by_draws_alone:
         in_order = statement.point(search, in_order)

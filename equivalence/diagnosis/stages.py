@@ -8,6 +8,7 @@ the momentum, or the scale of the gradients. None of these is said unless the re
 with it, gives the candidate's weights in all steps.
 """
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,7 @@ from equivalence.truth.updates import (
     known_factors,
     scales_of,
 )
+from equivalence.twins import kernels
 from equivalence.words import listed
 
 EXPLAINED = 1e-2
@@ -63,12 +65,13 @@ REFERENCE = "the reference's update"
 """What the text calls the reference's update, which an error may be a multiple of."""
 
 
-def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
+def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = False) -> Diagnosis:
     """Blame layers of the network, or else the stage of the step, and say why.
 
+    mistaken: whether accurate kernels leave something wrong, so that none of them is to blame.
     Raises EquivalenceError where `check` does.
     """
-    diagnosis = network.diagnose(Search(case.network, seed), every)
+    diagnosis = network.diagnose(Search(case.network, seed, mistaken=mistaken), every)
     culprits, notes = diagnosis.culprits, diagnosis.notes
     own = [layer for layer in culprits if layer.reference or layer.forward > BUDGET]
     if own != culprits and _blind_backward(case.network, seed):
@@ -76,7 +79,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
         notes = [*notes, "by itself the network loses gradients on either side; see the step"]
     ill_posed = None
     if not culprits:
-        training = _Training(case, seed)
+        training = _Training(case, seed, mistaken)
         ill_posed = training.ill_posed
         culprits = [
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
@@ -114,7 +117,7 @@ class _Step:
 class _Training:
     """Both sides of a training, with the updates of every step."""
 
-    def __init__(self, case: TwinCase, seed: int):
+    def __init__(self, case: TwinCase, seed: int, mistaken: bool = False):
         drawn, twin = Drawn(case, seed), case.twin
         self.case, self.sample = case, drawn.sample()
         self.unit_roundoff = drawn.unit_roundoff
@@ -123,7 +126,18 @@ class _Training:
         self.reference.noted = candidate.noted = range(1, twin.steps + 1)
         partners = pairing.partners(case, self.reference.slots(), candidate.slots())
         self.expected = compute(self.measurement).without(partners.alone)
-        self.raw = candidate.run(self.sample, partners, case.phase, {})
+        run = self.sample, partners, case.phase, {}
+        self.raw = candidate.run(*run)
+        if mistaken and kernels.replaceable(case):
+            eager = sides.build_candidate(replace(case, execution="pynative"))
+            eager.noted = candidate.noted
+            self.raw = kernels.exactly(
+                self.raw,
+                self.expected,
+                self.unit_roundoff,
+                functools.partial(eager.run, *run),
+                case.execution != "pynative",
+            )
         self.trace = self.expected.replace_undecided(self.raw)
         judged = judge(self.expected, self.trace, drawn.unit_roundoff)
         self.known = known_factors(self.reference.step)
@@ -386,7 +400,7 @@ def _by_name(factor: float, known: Mapping[str, float]) -> str:
 def _rates(rates: Rates) -> str:
     """The learning rates that the candidate must have, beside the reference's, in words."""
     ours = [factor * rate for factor, rate in zip(rates.factors, rates.own, strict=True)]
-    if len(ours) < 2:
+    if len(ours) < 2 or not np.isfinite(ours).all():  # a step without an update has no rate
         return "; a second step would prove it"
     if np.allclose(rates.factors, rates.factors[0], rtol=NAMED):
         return " in every step"

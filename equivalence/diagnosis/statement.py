@@ -7,7 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.causes import JOINED, NAMED, ONLY, PROVEN, kernels_told, without_partner
+from equivalence.diagnosis.causes import (
+    JOINED,
+    KEPT,
+    NAMED,
+    ONLY,
+    PROVEN,
+    kernels_told,
+    without_partner,
+)
 from equivalence.diagnosis.found import LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
@@ -23,6 +31,7 @@ from equivalence.statements.calls import Blame, Effort, framework
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
+from equivalence.twins import kernels
 from equivalence.words import listed, raised
 
 SEEN_LATER = "what else is wrong can be seen once that is mended"
@@ -149,7 +158,7 @@ class _Fed:
         """Whether outputs or gradients are wrong, by more than rounding may explain."""
         network, phase = self.network, self.measurement.phase
         watch = MindSporeCalls(network.cell, recorded=False, lent=self.lent)
-        with watch():
+        with kernels.replacing(self.search.accurate), watch():
             trace = network.run(self.sample, self.partners, phase, self.expected.pulled_back)
         expected = {
             name: tensor
@@ -175,7 +184,8 @@ class _Fed:
         """
         blames = next(filter(self._goes_through, alike), None)
         if blames is None:
-            blames = [] if effort.over else self._searched(effort)
+            with kernels.replacing(self.search.accurate):
+                blames = [] if effort.over else self._searched(effort)
             alike += [blames] if blames else []
         return blames
 
@@ -215,7 +225,7 @@ def _below(path: str, holder: str) -> str:
 def _kernel(search: Search, statements: Statements, blame: Blame) -> list[str]:
     """The inaccurate kernel with an accurate one for which a statement is right; else nothing."""
     device = devices.place(search.case.device).runs_on
-    if device != "cpu" or blame.operator not in EXACT or blame.takes:
+    if search.mistaken or device != "cpu" or blame.operator not in EXACT or blame.takes:
         return []
     accurate = AccurateKernels([blame.operator])
     with accurate():
@@ -232,7 +242,12 @@ def _pointed(search: Search, culprit: LayerError, blame: Blame, kernel: list[str
     exact = [cause for cause in others if cause.startswith(PROVEN)]
     others = [cause for cause in others if cause not in exact]
     code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
-    causes = [*exact, *_causes(blame), *others, *without_partner(search, culprit.reference, code)]
+    causes = [
+        *exact,
+        *_causes(blame, KEPT in exact),
+        *others,
+        *without_partner(search, culprit.reference, code),
+    ]
     causes = kernel or causes
     theirs = blame.counterpart
     against = str(theirs or "")
@@ -258,7 +273,8 @@ def _title(blame: Blame) -> str:
     return title
 
 
-def _causes(blame: Blame) -> list[str]:
+def _causes(blame: Blame, kept: bool = False) -> list[str]:
+    """Why a statement is to blame. kept: whether it takes what an earlier call has left."""
     if blame.backward:
         lines = ["its result is right; the gradient that it gives to what it takes is not"]
     elif blame.misplaced is not None:
@@ -267,6 +283,8 @@ def _causes(blame: Blame) -> list[str]:
     elif blame.order:
         belong = listed([str(each) for each in blame.order], len(blame.order))
         lines = [f"its results, counted from 0, belong in the order {belong}"]
+    elif kept:
+        lines = []
     elif blame.constant:
         lines = ["it uses a constant that is another one in the reference"]
     elif blame.agrees is not None:

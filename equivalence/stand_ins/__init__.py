@@ -1,6 +1,7 @@
 """What stands on a CPU in the place of operators that MindSpore has on an Ascend alone.
 
 context: puts the stand-ins in place, and counts which of them run.
+faulty: what is right in the place of operators that are silently wrong, for a diagnosis.
 table: primitive -> what stands for it, and the function of MindSpore that calls it.
 in_place: methods that change a tensor.
 making: tensors that are made, filled, joined, cut and sorted.

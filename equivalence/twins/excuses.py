@@ -13,6 +13,7 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
+from equivalence.judge.kernels import Kernel
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
@@ -66,13 +67,25 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
     return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
 
 
+def blamed_kernels(made: Comparison, drawn: Drawn) -> tuple[Kernel, ...]:
+    """The kernels, declared or not, with accurate ones for which all of a case is right."""
+    found = kernels.explain(made, drawn)
+    right = found is not None and _with_accurate(found, drawn).judgement.equal
+    return found.kernels if right else ()
+
+
+def _with_accurate(found: kernels.Explained, drawn: Drawn) -> Comparison:
+    """The run with accurate kernels, after what else excuses it."""
+    others = [act for act in ACTS if act[0] is not excuses.INACCURATE_KERNEL]
+    return _apply(found.comparison, drawn, others)
+
+
 def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with accurate kernels, if the device declares those that it needs."""
     found = kernels.explain(made, drawn)
     if found is None:
         return None
-    others = [act for act in ACTS if act[0] is not excuses.INACCURATE_KERNEL]
-    rest = _apply(found.comparison, drawn, others)
+    rest = _with_accurate(found, drawn)
     if not (rest.judgement.equal and all(kernel.declared for kernel in found.kernels)):
         return replace(made, note=str(found)) if found.helps else None
     rest = replace(rest, candidate=made.candidate, trace=made.trace, raw=made.raw)

@@ -1,11 +1,15 @@
 """Inaccurate kernels: is the candidate equal with accurate kernels in the place of MindSpore's?"""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import contextlib
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from equivalence import releases
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.host import devices
 from equivalence.judge.expected import Expected
@@ -13,6 +17,7 @@ from equivalence.judge.kernels import Kernel
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.record import candidates
+from equivalence.releases import DISPATCHING
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -79,27 +84,84 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     """
     case, judgement = drawn.case, made.judgement
     branches = judgement.perhaps_branches(made.reference.expected, case.twin.steps or 1)
-    place = devices.place(case.device)
-    if (
-        case.alone
-        or place.runs_on != "cpu"
-        or judgement.ill_posed is not None
-        or any(verdict.problem for verdict in judgement.differing)
-        or isinstance(candidates.active(case), candidates.Reader)
-    ):
-        return None
-    try:
-        runs = _Runs(made, drawn)
-    except EquivalenceError:  # a cell that only a compiled graph can run
-        return None
-    if not (runs.inaccurate and runs.same(made.trace)):
+    odd = any(verdict.problem for verdict in judgement.differing)
+    runs = None if odd or judgement.ill_posed is not None else _runs(made, drawn)
+    if runs is None:
         return None
     needed, best = runs.inaccurate, runs.compared(runs.inaccurate)
     if best.judgement.equal:
         needed, best = runs.smallest()
-    found = Explained(described(needed, runs.errors, place.runs_on), best, judgement.needed)
+    device = devices.place(case.device).runs_on
+    found = Explained(described(needed, runs.errors, device), best, judgement.needed)
     fewer = len(best.judgement.differing) < len(judgement.differing)
     return found if found.helps or fewer or branches else None
+
+
+def accurate(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """The comparison with accurate kernels, whatever they explain; None where `explain` has none.
+
+    What is still wrong in it is wrong in the port.
+    """
+    runs = _runs(made, drawn)
+    return runs and runs.compared(runs.inaccurate)
+
+
+def replaceable(case: TwinCase) -> bool:
+    """Whether kernels of a case's candidate can be replaced here."""
+    here = devices.place(case.device).runs_on == "cpu" and releases.holds(DISPATCHING)
+    return here and not (case.alone or isinstance(candidates.active(case), candidates.Reader))
+
+
+def same(
+    expected: Mapping[str, Expected], one: Trace, two: Trace, unit_roundoff: float, close: float
+) -> bool:
+    """Whether two runs of a candidate differ by no more than `close` roundings.
+
+    What has another shape than the truth is wrong in both.
+    """
+    return one.keys() == two.keys() and all(
+        one[name].shape == two[name].shape
+        and (
+            one[name].shape != known.shape
+            or _at(known, one[name]).within(two[name], unit_roundoff, close)
+        )
+        for name, known in expected.items()
+        if name in one
+    )
+
+
+def alike(made: Comparison, drawn: Drawn, raw: Trace) -> bool:
+    """Whether another run of the candidate, in PyNative mode, is the same as the judged one."""
+    expected, needed = made.reference.expected, made.judgement.needed
+    loose = drawn.case.execution == "pynative" and math.isfinite(needed)
+    close = max(SAME, needed / MUCH) if loose else SAME
+    again = expected.replace_undecided(raw)
+    return same(expected, again, made.trace, drawn.unit_roundoff, close)
+
+
+def exactly(
+    trace: Trace,
+    expected: Mapping[str, Expected],
+    unit_roundoff: float,
+    eager: Callable[[], Trace],
+    compiled: bool,
+) -> Trace:
+    """What a candidate that has given `trace` gives with accurate kernels.
+
+    eager: runs it in PyNative mode, the only one where kernels can be replaced.
+    compiled: whether the trace is that of a graph; one that computes something else stays as it is.
+    """
+    if compiled and not same(expected, eager(), trace, unit_roundoff, SAME):
+        return trace
+    with replacing(True):
+        return eager()
+
+
+def replacing(wanted: bool) -> contextlib.AbstractContextManager[None]:
+    """A context in which all kernels of PyNative mode are accurate, if that is wanted."""
+    from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
+
+    return AccurateKernels()() if wanted else contextlib.nullcontext()
 
 
 def inaccurate(errors: Mapping[str, float]) -> list[str]:
@@ -152,6 +214,17 @@ class _Accurate:
             return self.candidate.run(*arguments), kernels.errors
 
 
+def _runs(made: Comparison, drawn: Drawn) -> "_Runs | None":
+    """The runs of a candidate that has inaccurate kernels, and computes as in the judged run."""
+    if not replaceable(drawn.case):
+        return None
+    try:
+        runs = _Runs(made, drawn)
+    except EquivalenceError:  # a cell that only a compiled graph can run
+        return None
+    return runs if runs.inaccurate and alike(made, drawn, runs.plain) else None
+
+
 class _Runs:
     """Runs of one candidate in PyNative mode, each with other kernels replaced.
 
@@ -186,17 +259,6 @@ class _Runs:
             trace=trace,
             raw=raw,
             judgement=self.drawn.judge(expected, trace),
-        )
-
-    def same(self, trace: Trace) -> bool:
-        """Whether the run in which no kernel is replaced is the same as another."""
-        unit_roundoff, expected = self.drawn.unit_roundoff, self.made.reference.expected
-        plain = expected.replace_undecided(self.plain)
-        compiled = self.drawn.case.execution != "pynative"
-        close = SAME if compiled else max(SAME, self.made.judgement.needed / MUCH)
-        return plain.keys() == trace.keys() and all(
-            _at(known, plain[name]).within(trace[name], unit_roundoff, close)
-            for name, known in expected.items()
         )
 
     def smallest(self) -> tuple[list[str], Comparison]:

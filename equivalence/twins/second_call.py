@@ -5,15 +5,18 @@ first call of such a network is right, every later one is wrong. What is judged 
 call. It costs one run of the candidate, and none of the reference.
 """
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from equivalence.declare.twin import PHASES
+from equivalence.declare.twin import PHASES, TwinCase
 from equivalence.errors import blaming
+from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.truth.known import Reference
+from equivalence.twins import excuses, kernels
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -50,13 +53,37 @@ def prepare(
 
 def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
     """The comparison with a note, if the same candidate is right in its first call."""
-    case, known = drawn.case, comparison.reference
-    if case.alone or case.twin.steps or comparison.judgement.equal or comparison.note:
+    if comparison.note or not keeps(comparison, drawn):
         return comparison
+    return replace(comparison, note=KEEPS.format(KEEPERS[drawn.case.execution]))
+
+
+def keeps(comparison: Comparison, drawn: Drawn) -> bool:
+    """Whether a wrong candidate is right in its first call, by the verdict with its excuses."""
+    case, known = drawn.case, comparison.reference
+    if case.alone or case.twin.steps or comparison.judgement.equal:
+        return False
+
+    def judged(raw: Trace) -> Comparison:
+        trace = known.expected.replace_undecided(raw)
+        judgement = drawn.judge(known.expected, trace)
+        return Comparison(known, comparison.candidate, comparison.partners, trace, raw, judgement)
+
     with blaming("candidate", case.name):
-        first = sides.build_candidate(case)
-        outputs = known.expected.pulled_back
-        raw = first.run(known.sample, comparison.partners, case.phase, outputs)
-    right = drawn.judge(known.expected, known.expected.replace_undecided(raw))
-    note = KEEPS.format(KEEPERS[case.execution])
-    return replace(comparison, note=note) if right.equal else comparison
+        raw = _first_call(comparison, case)
+        if judged(raw).judgement.equal:
+            return True
+        if kernels.alike(comparison, drawn, raw):
+            return False
+        if kernels.replaceable(case):
+            eager = functools.partial(_first_call, comparison, replace(case, execution="pynative"))
+            compiled = case.execution != "pynative"
+            raw = kernels.exactly(raw, known.expected, drawn.unit_roundoff, eager, compiled)
+    return excuses.apply(judged(raw), drawn).judgement.equal
+
+
+def _first_call(comparison: Comparison, case: TwinCase) -> Trace:
+    """What the first call of a new candidate gives."""
+    known = comparison.reference
+    run = known.sample, comparison.partners, case.phase, known.expected.pulled_back
+    return sides.build_candidate(case).run(*run)

@@ -8,7 +8,9 @@ import pytest
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.diagnosis import stages
+from equivalence.diagnosis.causes import ACQUITTED
 from equivalence.diagnosis.diagnose import diagnose
+from equivalence.twins.check import check
 from tests.engine.twins.test_training import CLASSIFIER, GIVEN, one_case
 
 
@@ -66,6 +68,51 @@ def test_a_stage_of_the_step_is_named_with_its_cause(candidate, stage, causes):
         assert re.search(expected, told), told
 
 
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+@pytest.mark.parametrize(
+    ("reference", "candidate", "causes"),
+    [
+        (
+            "clipped",
+            "clipped_each",
+            ["first step: kernel, bias$", "another multiple of"],
+        ),
+        ("", "divided", ["kernel, bias$", "off by .* times the gradient, as by another scale"]),
+        ("", "of_a_spare_weight_that_decays", ["spare$", "spare moves where the reference's"]),
+    ],
+)
+def test_an_inaccurate_kernel_does_not_draw_the_blame_for_a_wrong_step(
+    reference, candidate, causes, execution
+):
+    (culprit,) = diagnose(bent(reference, candidate, execution), 0).culprits
+    assert culprit.reference == "update"
+    assert len(culprit.causes) == len(causes)
+    for told, expected in zip(culprit.causes, causes, strict=True):
+        assert re.search(expected, told), told
+
+
+def test_a_mistake_in_a_network_beside_an_inaccurate_kernel_is_blamed_on_it():
+    (culprit,) = diagnose(bent("", "more"), 0).culprits
+    assert "ops.tanh(self.factor * " in culprit.statement
+    assert not any(cause.startswith(ACQUITTED) for cause in culprit.causes)
+
+
+def test_a_right_step_is_acquitted_of_an_inaccurate_kernel():
+    (culprit,) = diagnose(bent("", ""), 0).culprits
+    assert culprit.causes[0].startswith(f"{ACQUITTED}ops.Tanh on cpu")
+    assert check(bent("", ""), 0).excuses == ("inaccurate_kernel",)
+
+
+def bent(reference: str, candidate: str, execution: str = "pynative") -> TwinCase:
+    """A step of a network with a tanh, whose kernel loses digits."""
+    names = [
+        "_".join(filter(None, (f"tests.engine.parts.steps_{side}:bent", name)))
+        for side, name in (("pt", reference), ("ms", candidate))
+    ]
+    twin = Twin("bent", *names, [normal(5, 6, scale=2.0)], phases=("train",), steps=3)
+    return one_case(twin, execution)
+
+
 def test_a_weight_that_was_to_stay_is_told():
     resting = replace(GIVEN, reference="tests.engine.parts.steps_pt:given_at_rest")
     (culprit,) = diagnose(wrong(resting, "given"), 0).culprits
@@ -119,5 +166,5 @@ def test_a_reference_that_is_no_part_is_said():
     case = replace(
         one_case(GIVEN), twin=replace(GIVEN, reference="tests.engine.parts.steps_pt:Given")
     )
-    with pytest.raises(Exception, match="no attribute 'network'"):
+    with pytest.raises(Exception, match="builds a Given, not a training step"):
         diagnose(case, 0)

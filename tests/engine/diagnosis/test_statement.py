@@ -29,12 +29,12 @@ def test_an_inaccurate_kernel_is_named_at_its_statement():
     assert "finding expm1_accuracy" in lines[2]
 
 
-def test_an_inaccurate_kernel_behind_a_mistake_is_named_too():
+def test_an_inaccurate_kernel_behind_a_mistake_draws_no_blame():
     lines = attending("OverQueries")
-    culprits = [line for line in lines if line.startswith("culprit: ")]
-    assert culprits[0].endswith("return ops.softmax(scores / 2.0, -2)")
-    assert culprits[1].endswith("return ops.expm1(1e-4 * self.out(y))")
-    assert any(line.startswith(KERNEL) for line in lines)
+    (culprit,) = [line for line in lines if line.startswith("culprit: ")]
+    assert culprit.endswith("return ops.softmax(scores / 2.0, -2)")
+    assert not any("the port is right" in line for line in lines)
+    assert SEEN_LATER not in lines
 
 
 def test_layers_of_one_class_are_searched_once_though_time_is_up_after_that(monkeypatch):

@@ -20,6 +20,7 @@ WITHOUT_ROW = {
         "sequential_keeps_first_phase",
     ),
     "an optimiser or a schedule; tests/recipes/ compares updates": (
+        "adagrad_epsilon",
         "adam_epsilon",
         "adam_weight_decay_bias_correction",
         "experimental_adam_amsgrad",

@@ -38,6 +38,19 @@ class Difference(nn.Cell):
         return (self.kernel * plus).sum() - (self.kernel * minus).sum()
 
 
+class Bent(nn.Cell):
+    def __init__(self, factor=3.0):
+        super().__init__()
+        self.kernel = ms.Parameter(ops.zeros((4, 6), ms.float32), name="kernel")
+        self.bias = ms.Parameter(ops.zeros((4,), ms.float32), name="bias")
+        self.spare = ms.Parameter(ops.zeros((4,), ms.float32), name="spare")
+        self.factor = factor
+
+    def construct(self, x):
+        bent = ops.tanh(self.factor * (ops.matmul(x, self.kernel.T) + self.bias))
+        return ops.square(bent).mean()
+
+
 def _trained(network, learning_rate=0.1, momentum=0.9, weight_decay=0.1, fall=0.8, scale=1.0):
     rates = [learning_rate * fall**step for step in range(20)]
     optimizer = nn.SGD(network.trainable_params(), rates, momentum, weight_decay=weight_decay)
@@ -159,6 +172,66 @@ class Changed(nn.Cell):
 
 def clipped(gradient):
     return gradient / ops.sqrt((gradient * gradient).sum())
+
+
+def _used(network):
+    return [network.kernel, network.bias]
+
+
+class Bending(nn.Cell):
+    """One update by plain gradient descent with the gradients as `change` gives them."""
+
+    def __init__(self, change=tuple, used=_used, weight_decay=0.0, **network):
+        super().__init__()
+        self.network = Bent(**network)
+        self.optimizer = nn.SGD(used(self.network), 0.1, weight_decay=weight_decay)
+        self.gradients = ms.value_and_grad(self.network, None, self.optimizer.parameters)
+        self.change = change
+
+    def construct(self, *batch):
+        loss, gradients = self.gradients(*batch)
+        self.optimizer(self.change(gradients))
+        return loss
+
+
+def _short(gradients, norm):
+    return tuple([g * ops.minimum(0.01 / (norm + 1e-6), ms.Tensor(1.0)) for g in gradients])
+
+
+def _together(gradients):
+    return _short(gradients, ops.sqrt(sum((g * g).sum() for g in gradients)))
+
+
+def _each(gradients):
+    return tuple([_short([g], ops.sqrt((g * g).sum()))[0] for g in gradients])
+
+
+def bent_clipped():
+    return Bending(_together)
+
+
+def bent_clipped_each():
+    return Bending(_each)
+
+
+def _divided(gradients):
+    return tuple([g / 1.5 for g in gradients])
+
+
+def bent_divided():
+    return Bending(_divided, weight_decay=0.1)
+
+
+def bent():
+    return Bending(weight_decay=0.1)
+
+
+def bent_of_a_spare_weight_that_decays():
+    return Bending(used=lambda network: network.trainable_params(), weight_decay=0.1)
+
+
+def bent_more():
+    return Bending(weight_decay=0.1, factor=3.01)
 
 
 def given_clipped_each():

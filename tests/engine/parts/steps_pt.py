@@ -41,6 +41,19 @@ class Difference(nn.Module):
         return (self.kernel * plus).sum() - (self.kernel * minus).sum()
 
 
+class Bent(nn.Module):
+    """A network with a tanh far from zero, where MindSpore's own loses digits."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernel = nn.Parameter(torch.empty(4, 6))
+        self.bias = nn.Parameter(torch.empty(4))
+        self.spare = nn.Parameter(torch.empty(4))
+
+    def forward(self, x):
+        return torch.tanh(3.0 * (x @ self.kernel.T + self.bias)).square().mean()
+
+
 class Signs(torch.optim.Optimizer):
     """Every update is the learning rate, one way or the other."""
 
@@ -92,6 +105,30 @@ def given_at_rates_of_a_loop():
 
 def given(**settings):
     return Step(Given(), **settings)
+
+
+class Clipped(Step):
+    """One update by plain gradient descent; the norm of all gradients together is clipped."""
+
+    def __init__(self):
+        super().__init__(Bent(), momentum=0.0, weight_decay=0.0, fall=1.0)
+
+    def forward(self, *batch):
+        loss = self.network(*batch)
+        self.optimizer.zero_grad()
+        loss.backward()
+        used = [p for p in self.network.parameters() if p.grad is not None]
+        nn.utils.clip_grad_norm_(used, 0.01)
+        self.optimizer.step()
+        return loss.detach()
+
+
+def bent():
+    return Step(Bent(), momentum=0.0, weight_decay=0.1, fall=1.0)
+
+
+def bent_clipped():
+    return Clipped()
 
 
 def given_at_rest(**settings):

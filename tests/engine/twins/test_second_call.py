@@ -3,6 +3,8 @@
 import pytest
 
 from equivalence.declare.draws import normal
+from equivalence.diagnosis import causes
+from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
 from equivalence.runs import kept
 from equivalence.twins import second_call
@@ -35,6 +37,20 @@ def test_state_between_calls_is_seen_and_said(name, monkeypatch):
     assert outcome.note == second_call.KEEPS.format("the candidate")
     monkeypatch.setattr(second_call, "prepare", lambda *_: None)
     assert check(residual(WRONG + name), 0).passed
+
+
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_state_beside_an_inaccurate_kernel_is_said_too(phase):
+    squashed = "tests.engine.parts.kernels_pt:Squashed", normal(4, 6, scale=3.0)
+    late = case(squashed[0], "tests.engine.parts.kernels_ms:Late", squashed[1], phase=phase)
+    outcome = check(late, 0)
+    assert not outcome.passed
+    assert outcome.note == second_call.KEEPS.format("the candidate")
+    (culprit,) = diagnose(late, 0).culprits
+    assert culprit.statement.endswith("  y = y / self.calls")
+    assert culprit.causes[0] == causes.KEPT
+    wrong = case(squashed[0], "tests.engine.parts.kernels_ms:Mixed", squashed[1], phase=phase)
+    assert check(wrong, 0).note != outcome.note
 
 
 def test_a_graph_that_keeps_state_is_said_to():

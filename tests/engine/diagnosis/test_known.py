@@ -1,0 +1,85 @@
+"""A right port that meets a fault of MindSpore is told what to write; a wrong one is not."""
+
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.diagnosis import known
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.host.isolation import isolated
+from equivalence.runs import kept
+from equivalence.twins.check import check
+from tests.engine.parts.small import case
+
+STEPS = {"steps": 3, "phases": ("train",)}
+PAD, SELU = "pad_gradient_in_graph_called_again", "selu_gradient"
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    kept.forget()
+    with isolated():
+        yield
+    kept.forget()
+
+
+def faulty(reference, candidate, execution="graph", **options):
+    sides = [f"tests.engine.parts.faulty_{side}" for side in ("pt", "ms")]
+    names = f"{sides[0]}:{reference}", f"{sides[1]}:{candidate}"
+    return case(*names, normal(2, 4, 6), execution=execution, **options)
+
+
+def told(of):
+    """The causes that a diagnosis tells, with their statements."""
+    return [(each.statement, cause) for each in diagnose(of, 0).culprits for cause in each.causes]
+
+
+@pytest.mark.parametrize(
+    ("name", "execution", "finding", "line"),
+    [
+        ("Shifted", "graph", PAD, "wide = ops.pad(scores, (1, 0), value=self.filled)"),
+        ("Scaled", "graph", SELU, "y = ops.selu(self.one(x))"),
+        ("Scaled", "pynative", SELU, "y = ops.selu(self.one(x))"),
+    ],
+)
+def test_a_right_port_that_meets_a_fault_is_told_what_to_write(name, execution, finding, line):
+    of = faulty(name, name, execution)
+    assert not check(of, 0).passed
+    ((statement, cause),) = told(of)
+    assert statement.endswith(line)
+    assert cause.startswith(known.RIGHT)
+    assert f"(finding {finding}); write " in cause
+
+
+def test_faults_that_explain_a_case_together_are_both_told():
+    of = faulty("Both", "Both")
+    padded, scaled = [cause for _, cause in told(of)]
+    assert f"finding {PAD}" in padded
+    assert f"finding {SELU}" in scaled
+
+
+def test_a_step_whose_later_calls_meet_a_fault_is_told():
+    of = faulty("Step", "Step", **STEPS)
+    assert not check(of, 0).passed
+    ((_, cause),) = told(of)
+    assert f"finding {PAD}" in cause
+
+
+@pytest.mark.parametrize(
+    ("name", "candidate", "options"),
+    [
+        ("Shifted", "shifted_filled_otherwise", {}),
+        ("Shifted", "shifted_twice_as_large", {}),
+        ("Scaled", "scaled_without_gradient", {"execution": "pynative"}),
+        ("Step", "step_twice_as_long", STEPS),
+    ],
+)
+def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, options):
+    of = faulty(name, candidate, **options)
+    assert not check(of, 0).passed
+    found = told(of)
+    assert found
+    assert not any(cause.startswith(known.RIGHT) for _, cause in found)
+
+
+def test_a_right_port_without_a_fault_passes():
+    assert check(faulty("Shifted", "Shifted", "pynative"), 0).passed
