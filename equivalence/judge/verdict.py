@@ -110,6 +110,7 @@ class Judgement:
         they are all outputs and losses, or more than half of the tensors.
     hollow: whether every output of the reference is of zeros or has no element. Then the shapes
         and dtypes of the outputs are compared, and hardly any value.
+    forward_only: whether no gradient is compared, since the reference gives none.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -119,6 +120,7 @@ class Judgement:
     coarse: bool = False
     undecidable: tuple[str, ...] = ()
     hollow: bool = False
+    forward_only: bool = False
 
     @property
     def differing(self) -> list[TensorVerdict]:
@@ -206,7 +208,14 @@ def judge(
         why = why or ill_posed.reference_lost(expected, unit_roundoff, replaceable)
     undecidable = tuple(v.name for v in verdicts if v.undecidable)
     hollow = not any(expected[name].truth.any() for name in expected if tensors.of_result(name))
-    return Judgement(tuple(verdicts), why, coarse=coarse, undecidable=undecidable, hollow=hollow)
+    return Judgement(
+        tuple(verdicts),
+        why,
+        coarse=coarse,
+        undecidable=undecidable,
+        hollow=hollow,
+        forward_only=isinstance(expected, Truth) and expected.forward_only,
+    )
 
 
 def demand_values(judgement: Judgement) -> Judgement:

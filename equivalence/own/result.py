@@ -187,7 +187,8 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
         equal += f" but for {names}, with which it is {number(outcome.moved)} roundings off"
     line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
-    return line + (f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else "")
+    line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
+    return line + (f"; {text.FORWARD_ONLY}" if judgement.forward_only else "")
 
 
 def _failure(verdict: Verdict, repeat: str) -> str:

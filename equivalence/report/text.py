@@ -29,6 +29,9 @@ RECORDED = {
 BLAME = ("culprit: ", "culprits: ")
 """Beginnings of the lines of a diagnosis that say what is to blame."""
 
+FORWARD_ONLY = "no gradient is compared: the reference runs under torch.no_grad and gives none"
+"""What a verdict says of a reference without gradients."""
+
 SHOWN = 3
 """Tensors in the text of a failure, the worst first. The results file has all of them."""
 
@@ -66,6 +69,8 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     if not judgement.ill_posed:
         allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
+    if judgement.forward_only:
+        lines.append(FORWARD_ONLY)
     if outcome.undecided:
         lines.append(f"rounding decides {counted(outcome.undecided, 'element')} of the updates")
     if outcome.excuses:
@@ -173,6 +178,7 @@ def lines(outcome: Outcome) -> list[str]:
     undecided: the number of elements of updates whose value rounding decides.
     undecidable: the number of tensors that rounding alone decides, so that zeros would pass.
     structure: true where the outputs are of zeros or have no element.
+    forward_only: true where no gradient is compared, since the reference gives none.
     excuses: the names of the excuses that decided the verdict.
     settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
@@ -209,6 +215,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["settings"] = _compared(outcome.settings)
     if outcome.judgement.hollow:
         common["structure"] = True
+    if outcome.judgement.forward_only:
+        common["forward_only"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
     return [
@@ -316,6 +324,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     """
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     hollow: set[str] = set()
+    forward_only: set[str] = set()
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
@@ -343,6 +352,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         tensors += 1
         if "structure" in result:
             hollow.add(result["case"])
+        if "forward_only" in result:
+            forward_only.add(result["case"])
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
         if "undecided" in result:
@@ -372,6 +383,9 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     text += "".join(f"; {told}" for told in unread_told(unread))
     if hollow:
         text += f"; structure alone in {counted(len(hollow), 'case')}, of zeros or of no element"
+    if forward_only:
+        text += f"; no gradient in {counted(len(forward_only), 'case')}, since the reference gives "
+        text += "none"
     if flips:
         text += f"; {counted(len(flips), 'case')} equal after "
         text += counted(sum(flips.values()), "branch flip")

@@ -70,5 +70,6 @@ def joined(parts: Sequence[Part]) -> Judgement:
             coarse=any(own.coarse for own, _ in parts),
             undecidable=tuple(name(each) for own, name in parts for each in own.undecidable),
             hollow=bool(parts) and all(own.hollow for own, _ in parts),
+            forward_only=any(own.forward_only for own, _ in parts),
         )
     )

@@ -137,7 +137,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         measurement.network.settle(sample, perturbed, measurement.phase)
         watch = KinkWatch()
         truth = measurement.run(watch=watch)
-        expected = expect(truth)
+        expected = _expected(measurement, truth, expect)
         _demand_finite(expected, sample)  # before any further draw
         comparison = KinkWatch(watch)
         for each in perturbed:
@@ -148,7 +148,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         movable = sum(not watch.is_exact(each) for each in near)
         if not 0 < movable < CROWDED or not _draw_again(sample):
             break
-    expected = expect(truth)
+    expected = _expected(measurement, truth, expect)
     expected.near = flips.locate(measurement, near)
     probe(measurement, expected, range(NOISY_RUNS))
     return expected
@@ -156,8 +156,15 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
 
 def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:
     """The truth and its first perturbed runs; the sample is not moved off kinks."""
-    expected = expect(measurement.run())
+    expected = _expected(measurement, measurement.run(), expect)
     probe(measurement, expected, range(NOISY_RUNS))
+    return expected
+
+
+def _expected(measurement: Measurement, truth: Trace, expect: Expect) -> Truth:
+    """The truth of the trace of the last run; nothing moves it yet."""
+    expected = expect(truth)
+    expected.forward_only = measurement.network.forward_only
     return expected
 
 
@@ -165,8 +172,8 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     """The truth of one training step; its sensitivities leave out undecided elements."""
     elements, moved = undecided.measure(measurement, NOISY_RUNS, expected.near)
     if elements:
-        truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
-        truth.near, truth.undecided = expected.near, elements
+        truth = Truth({name: tensor.unprobed for name, tensor in expected.items()}).like(expected)
+        truth.undecided = elements
         probe(measurement, truth, range(NOISY_RUNS))
         expected = truth
     for trace in moved:
