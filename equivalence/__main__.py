@@ -112,7 +112,7 @@ def _add_compare(commands: Any) -> None:
     for option, values in (
         ("--phase", ("train", "eval")),
         ("--execution", ("pynative", "graph")),
-        ("--dtype", ("float32", "float16", "bfloat16")),
+        ("--dtype", ("float32", "float16", "bfloat16", "float64")),
     ):
         default = values if option != "--dtype" else values[:1]
         command.add_argument(

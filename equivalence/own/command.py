@@ -156,6 +156,8 @@ def _run(
             if hidden_settings and verdict.outcome.passed and case.sample_name not in samples:
                 samples.add(case.sample_name)
                 _print(session.hidden(case))
+    if write is not None and session.twin.degenerate:  # which only the verdicts tell
+        _write(write, written.source(session.twin))
     outcomes = [verdict.outcome for verdict in verdicts]
     _print(result.closing(outcomes))
     if json_file is not None:

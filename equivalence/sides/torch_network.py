@@ -383,7 +383,9 @@ class TorchNetwork:
 
     def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
+        complex_one = torch.complex128 if dtype == "float64" else torch.complex64
         wider = {torch.int32: torch.int64}  # labels and indices
+        wider |= dict.fromkeys((torch.complex64, torch.complex128), complex_one)
         precisions = [
             getattr(torch, dtype) if x.is_floating_point() else wider.get(x.dtype, x.dtype)
             for x in inputs

@@ -20,12 +20,17 @@ class Measurement:
     phase: "train" or "eval".
     unit_roundoff: the unit roundoff by which the case is judged. A perturbed run multiplies each
         input and weight by 1 + unit_roundoff or 1 - unit_roundoff.
+    replaceable: whether another sample is as good, as for an operator: then none is judged in which
+        the reference's own run overflows.
+    degenerate: whether a truth without a finite number is meant.
     """
 
     network: TorchNetwork
     sample: Sample
     phase: str
     unit_roundoff: float
+    replaceable: bool = False
+    degenerate: bool = False
 
     def run(
         self,

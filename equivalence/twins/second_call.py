@@ -51,7 +51,7 @@ def prepare(
 def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
     """The comparison with a note, if the same candidate is right in its first call."""
     case, known = drawn.case, comparison.reference
-    if case.alone or case.twin.steps or comparison.judgement.equal or comparison.note:
+    if case.alone or case.twin.steps or not comparison.judgement.differing or comparison.note:
         return comparison
     with blaming("candidate", case.name):
         first = sides.build_candidate(case)
