@@ -10,13 +10,13 @@ import re
 import shlex
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from equivalence import files
+from equivalence import files, folders
 from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
@@ -68,6 +68,8 @@ def command(
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
+    torch_path: Path | None,
+    mindspore_path: Path | None,
 ) -> int:
     """Compare two networks and print the parts of the result one by one; returns the exit code."""
     _demand_writable(write, "--write", replace=False)
@@ -95,9 +97,14 @@ def command(
         fields["weights"] = str(weights)
     for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
         _demand_target(side, option)
-    repeat = _repeat(reference, candidate, fields, inputs, random, device, seed)
+    paths = {"--torch-path": torch_path, "--mindspore-path": mindspore_path}
+    for option, path in paths.items():
+        if path is not None and not path.is_dir():
+            raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
+    repeat = _repeat(reference, candidate, fields, inputs, random, device, seed, paths)
+    theirs, ours = map(folders.joined, paths.values(), (reference, candidate))
     try:
-        session = Session(twin_of(reference, candidate, fields), device, seed, _tell)
+        session = Session(twin_of(theirs, ours, fields), device, seed, _tell)
         if not by_layer and (launcher := spread.launched()):
             raise DeclarationError(
                 f"{launcher} starts several processes, and only a comparison layer by layer is "
@@ -305,10 +312,12 @@ def _repeat(
     random: Sequence[str],
     device: str,
     seed: int,
+    paths: Mapping[str, Path | None],
 ) -> str:
     """The command that repeats one case; {phase}, {execution} and {dtype} stand for its own."""
     (config,) = fields["configs"]
-    options = {
+    options = {option: [str(path)] for option, path in paths.items() if path is not None}
+    options |= {
         "--input": inputs,
         "--arguments": [f"{key}={value!r}" for key, value in config.items()],
         "--rename": [f"{ours}={theirs}" for ours, theirs in fields["rename"].items()],
