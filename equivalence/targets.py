@@ -10,6 +10,7 @@ import importlib
 import inspect
 import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,9 @@ NETWORKS = {
     ("mindspore.nn.cell", "Cell"): "MindSpore",
 }
 """The class that all networks of a framework have as a base -> the framework."""
+
+FRAMEWORKS = frozenset({"torch", "mindspore"})
+"""The packages that both sides share a process with."""
 
 
 @contextlib.contextmanager
@@ -68,8 +72,25 @@ def resolve(target: str) -> Any:
     folder, rest = folders.split(target)
     if folder and not os.path.isdir(folder):
         raise DeclarationError(f"{target!r}: {folder} is no folder")
-    with folders.entered(folder):
+    with folders.entered(folder), _keeping_frameworks(target):
         return _imported(target, rest)
+
+
+@contextlib.contextmanager
+def _keeping_frameworks(target: str) -> Iterator[None]:
+    """A context in which a target may not put other modules in the place of a framework's.
+
+    Raises DeclarationError where it does; the framework is put back.
+    """
+    before = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in FRAMEWORKS}
+    yield
+    replaced = [name for name, module in before.items() if sys.modules.get(name) is not module]
+    if replaced:
+        sys.modules.update(before)
+        raise DeclarationError(
+            f"{target!r} replaces sys.modules[{replaced[0]!r}], and the reference runs in the same "
+            "process; import what it is replaced by under a name of its own"
+        )
 
 
 def _imported(target: str, rest: str) -> Any:
@@ -105,7 +126,7 @@ def build(target: str, arguments: Mapping[str, Any], stays: bool = False) -> Any
     where it does not take these arguments, or returns None.
     """
     factory = resolve(target)
-    with folders.entered(folders.split(target)[0], stays):
+    with folders.entered(folders.split(target)[0], stays), _keeping_frameworks(target):
         return _built(target, factory, arguments)
 
 

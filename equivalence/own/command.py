@@ -11,8 +11,9 @@ import shlex
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -110,7 +111,8 @@ def command(
                 f"{launcher} starts several processes, and only a comparison layer by layer is "
                 f"spread over them; add --by-layer, or leave {launcher} out"
             )
-        with spread.joined(device):
+        _out.set(sys.stdout)
+        with spread.joined(device), contextlib.redirect_stdout(sys.stderr):
             if spread.leads():
                 return _run(
                     session, inputs, settings, hidden_settings, write, json_file, html, repeat
@@ -186,7 +188,11 @@ def _write(path: Path, content: str) -> None:
 def _print(lines: Sequence[str]) -> None:
     """Print lines at once, so that whoever reads along sees each part when it is there."""
     for line in lines:
-        print(line, flush=True)
+        print(line, flush=True, file=_out.get())
+
+
+_out: ContextVar[TextIO | None] = ContextVar("out", default=None)
+"""Where the result is written: standard output as it was before networks could print."""
 
 
 def _tell(doing: str) -> None:
