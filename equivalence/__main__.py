@@ -92,6 +92,9 @@ def _add_compare(commands: Any) -> None:
     command.add_argument(
         "--weights", type=Path, metavar="FILE", help="a checkpoint for both (default: drawn)"
     )
+    for option, side in (("--torch-path", "TORCH"), ("--mindspore-path", "MINDSPORE")):
+        meaning = f"the folder that {side} is imported from, for modules of the same names"
+        command.add_argument(option, type=Path, metavar="FOLDER", help=meaning)
     _add_arguments(command)
     command.add_argument(
         "--pair",
@@ -112,7 +115,7 @@ def _add_compare(commands: Any) -> None:
     for option, values in (
         ("--phase", ("train", "eval")),
         ("--execution", ("pynative", "graph")),
-        ("--dtype", ("float32", "float16", "bfloat16")),
+        ("--dtype", ("float32", "float16", "bfloat16", "float64")),
     ):
         default = values if option != "--dtype" else values[:1]
         command.add_argument(
@@ -141,6 +144,7 @@ def _add_compare(commands: Any) -> None:
             *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename"),
             *("constant", "random", "phase", "execution", "dtype", "device", "seed"),
             *("by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
+            *("torch_path", "mindspore_path"),
         ),
         destination="the result",
     )

@@ -212,6 +212,9 @@ class Perturbed:
         return self._unit_roundoff, seed_of(self.sample.name, "constants", self.probe)
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
+        if values.dtype.kind == "c":
+            pairs = self._perturb(dtypes.paired(values), *parts)
+            return pairs.view(np.complex128)[..., 0]
         if values.dtype.kind != "f":
             return values
         coins = self.sample.stream("probe", self.probe, *parts).bytes(-(-values.size // 8))

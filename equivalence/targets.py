@@ -1,6 +1,7 @@
 """Targets: the object that "module:attribute" names, and the network that it builds.
 
-"module:attribute.part" names an attribute of the built network. `offered` gives a target to an
+"module:attribute.part" names an attribute of the built network, and "folder//module:attribute" a
+module that is imported from that folder. `offered` gives a target to an
 object of this process that no module names.
 """
 
@@ -8,9 +9,12 @@ import contextlib
 import importlib
 import inspect
 import itertools
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from equivalence import folders
 from equivalence.errors import DeclarationError
 from equivalence.words import nearest
 
@@ -25,6 +29,9 @@ NETWORKS = {
     ("mindspore.nn.cell", "Cell"): "MindSpore",
 }
 """The class that all networks of a framework have as a base -> the framework."""
+
+FRAMEWORKS = frozenset({"torch", "mindspore"})
+"""The packages that both sides share a process with."""
 
 
 @contextlib.contextmanager
@@ -62,7 +69,33 @@ def resolve(target: str) -> Any:
 
     Raises DeclarationError where there is no such module or attribute.
     """
-    module_name, _, attribute = target.partition(":")
+    folder, rest = folders.split(target)
+    if folder and not os.path.isdir(folder):
+        raise DeclarationError(f"{target!r}: {folder} is no folder")
+    with folders.entered(folder), _keeping_frameworks(target):
+        return _imported(target, rest)
+
+
+@contextlib.contextmanager
+def _keeping_frameworks(target: str) -> Iterator[None]:
+    """A context in which a target may not put other modules in the place of a framework's.
+
+    Raises DeclarationError where it does; the framework is put back.
+    """
+    before = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in FRAMEWORKS}
+    yield
+    replaced = [name for name, module in before.items() if sys.modules.get(name) is not module]
+    if replaced:
+        sys.modules.update(before)
+        raise DeclarationError(
+            f"{target!r} replaces sys.modules[{replaced[0]!r}], and the reference runs in the same "
+            "process; import what it is replaced by under a name of its own"
+        )
+
+
+def _imported(target: str, rest: str) -> Any:
+    """The object that `rest` names: the target without its folder, which is entered."""
+    module_name, _, attribute = rest.partition(":")
     attribute = attribute.partition(".")[0]
     if module_name == OFFERED and attribute in _offered:
         return _offered[attribute]
@@ -84,13 +117,21 @@ def resolve(target: str) -> Any:
         ) from None
 
 
-def build(target: str, arguments: Mapping[str, Any]) -> Any:
+def build(target: str, arguments: Mapping[str, Any], stays: bool = False) -> Any:
     """The result of calling `target` with `arguments`, or the part of it that `target` names.
+
+    stays: whether the folder that the target names stays entered, see `folders.entered`.
 
     Raises DeclarationError where the target is no callable, or a network that is built already, and
     where it does not take these arguments, or returns None.
     """
     factory = resolve(target)
+    with folders.entered(folders.split(target)[0], stays), _keeping_frameworks(target):
+        return _built(target, factory, arguments)
+
+
+def _built(target: str, factory: Any, arguments: Mapping[str, Any]) -> Any:
+    """What a factory builds, or the part of it that its target names."""
     if framework_of(factory) and not isinstance(factory, type):
         raise DeclarationError(
             f"{target!r} is {described(factory)} that is built already; name the class or a "
@@ -153,7 +194,7 @@ def part(target: str, built: Any) -> Any:
 
     Raises DeclarationError where there is no such attribute.
     """
-    for name in target.partition(":")[2].split(".")[1:]:
+    for name in folders.split(target)[1].partition(":")[2].split(".")[1:]:
         if not hasattr(built, name):
             raise DeclarationError(
                 f"{target!r}: what is built, a {type(built).__name__}, has no attribute {name!r}"

@@ -64,7 +64,7 @@ def check(case: LayeredCase, seed: int) -> Outcome:
     _wrong[_key(case, seed)] = [
         part for part, each in zip(every, found, strict=True) if not each.judgement.equal
     ]
-    judgement = joined(judged)
+    judgement = joined(judged, case.twin.degenerate)
     candidate = whole.new_candidate(case.execution)
     configured = settings.of_networks(case, whole.reference, candidate, whole.partners)
     return Outcome(

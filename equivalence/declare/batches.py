@@ -102,11 +102,15 @@ def _demand_nested(demand: Demand, tree: Any) -> None:
 
 
 def demand_fits(
-    demand: Demand, configs: Sequence[Mapping[str, Any]], sizes: Sequence[Mapping[str, Any]] = ()
+    demand: Demand,
+    configs: Sequence[Mapping[str, Any]],
+    sizes: Sequence[Mapping[str, Any]] = (),
+    empty: bool = False,
+    double: bool = False,
 ) -> None:
     """Demand that the inputs have a shape under each configuration and size.
 
-    A name in capitals that no input uses is an error, too.
+    A name in capitals that no input uses is an error, too. empty, double: as of `Draw.demand_fit`.
     """
     inputs = draws_of(demand.declared.inputs)
     names = {name for draw in inputs for name in draw.names}
@@ -115,7 +119,7 @@ def demand_fits(
             missing = sorted(names - set(dimensions))
             demand(not missing, f"an input shape names {missing}, not in {dict(config)}")
             for draw in inputs:
-                draw.demand_fit(demand, dimensions)
+                draw.demand_fit(demand, dimensions, empty, double)
             some = not inputs or any(draw.resolve(dimensions) is not None for draw in inputs)
             demand(some, f"inputs are all left out under {shown(dict(config))}; keep one")
         unused = sorted(key for key in config if key.isupper() and key not in names)

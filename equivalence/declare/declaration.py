@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+from equivalence import folders
 from equivalence.declare.renames import JOIN, terms
 from equivalence.errors import DeclarationError
 from equivalence.releases import is_range
@@ -18,7 +19,7 @@ LEVELS = ("gate", "nightly")
 """When a declaration is compared: with every change, or once a night."""
 
 _PATH = r"[^\W\d]\w*(\.\w+)*"
-_TARGET = re.compile(f"{_PATH}:{_PATH}")
+_TARGET = re.compile(f"(?:.*{folders.SEPARATOR})?{_PATH}:{_PATH}")
 _API = re.compile(f"{_PATH}(:{_PATH})?")
 
 Kind = TypeVar("Kind")
@@ -148,6 +149,7 @@ class Demand:
         value = getattr(self.declared, field)
         right = isinstance(value, str) and bool(_TARGET.fullmatch(value))
         self(right, f"{field} {shown(value)} is not 'module:attribute'")
+        object.__setattr__(self.declared, field, folders.absolute(value))
 
     def api(self, field: str) -> None:
         """Demand that a field names a function, "ops.softmax", or is a target."""

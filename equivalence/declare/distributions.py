@@ -165,8 +165,8 @@ def _file(_, shape, path, name):
     return values
 
 
-STORED = ("float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
-"""The dtypes of a file that both sides compute in."""
+STORED = ("float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64")
+"""The dtypes of a file that both sides compute in; float64 is one where all cases do."""
 
 
 @dataclass(frozen=True)
@@ -215,13 +215,8 @@ def _load(path: str, name: str | None) -> np.ndarray:
         told = raised(error)
         _refuse(path, name, f"which is no whole file of NumPy ({told}); save it by numpy.save")
     dtype = values.dtype.name
-    if dtype == "float64":
-        cure = "save it again with .astype('float32')"
-        _refuse(path, name, f"of float64, and cases compute in float32 or float16; {cure}")
-    if dtype not in STORED:
+    if dtype not in (*STORED, "float64"):
         _refuse(path, name, f"of dtype {dtype}; save one of {', '.join(STORED)}")
-    if not values.size:
-        _refuse(path, name, f"of the shape {values.shape}, which has no element; save some")
     return np.array(values, values.dtype.newbyteorder("="), order="C")
 
 
@@ -310,7 +305,7 @@ _OPTIONS = {
     "values": (
         lambda value: (
             is_number(value)
-            or isinstance(value, tuple | list)
+            or isinstance(value, float | tuple | list)
             or (isinstance(value, str) and value.isidentifier())
         ),
         "numbers or a name",
@@ -329,13 +324,13 @@ beyond it raises DeclarationError."""
 
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
-"""The largest float that a `given` draw may have."""
+"""The largest finite float that a `given` draw may have."""
 
 
 def demand_given(demand: Demand, values: Any, shape: tuple[int, ...] | None) -> None:
     """Demand that the values of a `given` draw are numbers, one for each element of its shape."""
     leaves = list(_leaves(values))
-    right = all(is_number(leaf) and abs(leaf) <= FLOAT32_MAX for leaf in leaves)
+    right = all(_is_float32(leaf) for leaf in leaves)
     if all(map(is_whole, leaves)):
         right = all(-(2**31) <= leaf < 2**31 for leaf in leaves)
     complaint = "are neither integers of 32 bits nor floats of float32; write such"
@@ -343,6 +338,13 @@ def demand_given(demand: Demand, values: Any, shape: tuple[int, ...] | None) -> 
     room = len(leaves) if shape is None else math.prod(shape)
     complaint = f"values are {len(leaves)} numbers, and the shape {shape} has {room}; give as many"
     demand(room == len(leaves), complaint)
+
+
+def _is_float32(value: Any) -> bool:
+    """Whether float32 holds a number; NaN and infinities are such, True and False are not."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return True
+    return is_number(value) and abs(value) <= FLOAT32_MAX
 
 
 def _leaves(values: Any) -> Iterator[Any]:

@@ -142,13 +142,27 @@ class Draw:
         values = _named(config, values) if isinstance(values, str) else values
         demand_given(demand, values, self.resolve(config))
 
-    def demand_fit(self, demand: Demand, config: Mapping[str, Any]) -> None:
-        """Demand that this input has a shape and values under a configuration of a declaration."""
+    def demand_fit(
+        self,
+        demand: Demand,
+        config: Mapping[str, Any],
+        empty: bool = False,
+        double: bool = False,
+    ) -> None:
+        """Demand that this input has a shape and values under a configuration of a declaration.
+
+        empty: whether it may have no element. double: whether all cases compute in float64.
+        """
         if self.kind == "file":
             try:
-                _ = self.stored
+                shape, dtype = self.stored.shape, self.stored.dtype
             except DeclarationError as error:
                 demand(False, f"inputs has {error}")
+            told = f"inputs has {self}, of the shape {shape}, which has no element; save some"
+            demand(empty or 0 not in shape, told)
+            told = "of float64, and cases compute in float32 or float16; save it again with "
+            told += ".astype('float32'), or compare in the dtype float64 alone"
+            demand(double or dtype != "float64", f"inputs has {self}, {told}")
             return
         for name in filter(config.__contains__, (n for n in self.shape if isinstance(n, str))):
             value = config[name]
@@ -159,7 +173,7 @@ class Draw:
         if shape is None:
             return
         demand(
-            all(size > 0 for size in shape),
+            all(size > 0 or (empty and size == 0) for size in shape),
             f"inputs has {self}, of the shape {shape}; no size may be zero or less",
         )
         wide = self.kind != "uniform" or self.options["low"] < self.options["high"]

@@ -6,9 +6,10 @@ call with the draws of its inputs: `softmax(normal(2, 3), dim=1)`.
 
 import ast
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from equivalence.declare import draws
 from equivalence.declare.declaration import Demand, fields_checked, shown
@@ -280,7 +281,7 @@ class Operator:
             if dtype not in OF_EXAMPLES:
                 raise ValueError(f"{dtype!r} is not among {_DTYPES_TOLD}")
             inputs = tuple(map(read_draw, call.args))
-            arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+            arguments = {each.arg: _literal(each.value) for each in call.keywords}
         except (
             DeclarationError,
             SyntaxError,
@@ -306,8 +307,22 @@ def read_draw(node: ast.expr) -> Draw:
         return read_draw(node.func.value).constant()
     if node.func.id not in draws.KINDS:
         raise ValueError(f"{node.func.id!r} is not among {', '.join(draws.KINDS)}")
-    options = {each.arg: ast.literal_eval(each.value) for each in node.keywords}
-    return getattr(draws, node.func.id)(*map(ast.literal_eval, node.args), **options)
+    options = {each.arg: _literal(each.value) for each in node.keywords}
+    return getattr(draws, node.func.id)(*map(_literal, node.args), **options)
+
+
+class _Numbers(ast.NodeTransformer):
+    """Puts the numbers that Python writes as `nan` and `inf` in the place of these names."""
+
+    NAMED: ClassVar[Mapping[str, float]] = {"nan": math.nan, "inf": math.inf}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(self.NAMED[node.id]) if node.id in self.NAMED else node
+
+
+def _literal(node: ast.expr) -> Any:
+    """The value that a parsed expression writes; `nan` and `inf` are numbers."""
+    return ast.literal_eval(_Numbers().visit(node))
 
 
 class _Twin(Twin):

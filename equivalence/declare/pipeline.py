@@ -5,8 +5,8 @@ Both sides read the same files, which are written from the base seed. A side is 
 
     stages   the names of the stages in order; the first is `read`, which gives a sample as its
              file has it, the last is `batch`
-    run(s)   the outputs of stage s in order: dicts of `image` and `label` as NumPy arrays, single
-             samples before `batch`, batches from then on
+    run(s)   the outputs of stage s in order: dicts of columns as NumPy arrays, such as `image` and
+             `label`, single samples before `batch`, batches from then on
 
 The reference also has `run(s, dtype, perturb)`: it computes in that dtype, float64 included, and
 `perturb` changes the first floating array. Stages of the same name compute the same; each side may

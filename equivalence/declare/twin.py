@@ -1,5 +1,6 @@
 """Declarations of twins, and their cases. Imports no framework."""
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -35,6 +36,9 @@ TRAINED = ".network"
 DTYPES = ("float32", "float16", "bfloat16")
 """The dtypes of inputs, weights and cotangents."""
 
+DOUBLE = "float64"
+"""One more, for a twin that reads its inputs from files of it."""
+
 
 @fields_checked
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Twin:
     (`H`, `BATCH`) only sizes the inputs and is not passed on.
     phases: "train", "eval" or both.
     executions: "pynative", "graph" or both.
-    dtypes: the dtypes of inputs, weights and cotangents.
+    dtypes: the dtypes of inputs, weights and cotangents; float64 alone where a file holds it.
     level: "gate" or "nightly".
     rename: candidate name -> reference name, beyond the standard renames. Each is a whole name or a
     run of its parts: "down_sample_layer" -> "downsample". Weights may be joined, transposed or
@@ -79,6 +83,8 @@ class Twin:
     them. A relative path starts at the folder in which the declaration is read.
     by_layer: whether the network is compared layer by layer, with the weights of one layer in
     memory at a time. A layer is a block that repeats; all around them is one more.
+    degenerate: whether inputs without an element, or results that are zero, NaN or infinite as a
+    whole, are meant. They are compared as they are, and the verdict says how little that is.
     releases: the releases of MindSpore that can run the candidate, such as ">=2.8", or those of an
     execution, such as {"graph": ">=2.8"}; None: all. In every other one its cases are counted as
     not in this release, and they must fail there.
@@ -119,14 +125,16 @@ class Twin:
     sizes: Sequence[Mapping[str, Any]] = ()
     weights: str | os.PathLike | None = None
     by_layer: bool = False
+    degenerate: bool = False
     releases: str | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         demand = demanding("twin", self, ("reference", "candidate"))
         demand.among("phases", PHASES)
         demand.among("executions", EXECUTIONS)
-        demand.among("dtypes", DTYPES)
         demand_inputs(demand)
+        double = demand.listed("dtypes") == (DOUBLE,) and self._reads_double()
+        demand.among("dtypes", (*DTYPES, DOUBLE) if double else DTYPES)
         demand.renames("rename")
         demand(self.pair in PAIRS, f"pair {shown(self.pair)} not among {PAIRS}")
         demand.names("constants")
@@ -146,10 +154,11 @@ class Twin:
             demand(self.steps > 0, "steps must be at least 1")
             demand(self.phases == ("train",), "trains, so phases must be ('train',)")
             demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
+        demand.flag("degenerate")
         self._demand_sizes(demand)
         self._demand_weights(demand)
         self._demand_layers(demand)
-        demand_fits(demand, self.configs, self.sizes)
+        demand_fits(demand, self.configs, self.sizes, self.degenerate, double)
 
     def _demand_random_layers(self, demand: Demand) -> None:
         named = self.random_layers
@@ -186,6 +195,12 @@ class Twin:
     def draws(self) -> list[Draw]:
         """The draws of all inputs, in order; none where a pipeline gives them."""
         return draws_of(self.inputs)
+
+    def _reads_double(self) -> bool:
+        """Whether an input is read from a file of float64."""
+        with contextlib.suppress(DeclarationError):  # told where the shapes are demanded
+            return any(draw.stored and draw.stored.dtype == DOUBLE for draw in self.draws)
+        return False
 
     def _demand_sizes(self, demand: Demand) -> None:
         if not demand.configurations("sizes", "one size"):
@@ -266,7 +281,7 @@ class TwinCase(Configured):
         demand.mapping("config", self.config)
         for field_name, allowed in (
             ("phase", PHASES),
-            ("dtype", self.dtypes),
+            ("dtype", (*self.dtypes, *self.twin.dtypes)),
             ("execution", EXECUTIONS),
         ):
             value = getattr(self, field_name)

@@ -5,7 +5,7 @@ the same budget. A layer is to blame if it exceeds the budget and none of the la
 does: it is a leaf, or a network whose own code joins right layers wrongly.
 """
 
-from equivalence.diagnosis import causes, statement
+from equivalence.diagnosis import causes, detached, statement
 from equivalence.diagnosis.causes import JOINED
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
@@ -30,6 +30,8 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
         search.notes.append(
             f"in PyNative mode the same network gives the right {' and '.join(right)}"
         )
+    if wrong and not ill_posed:
+        search.notes += detached.explain(search)
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
     for path in culprits:

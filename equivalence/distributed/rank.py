@@ -27,6 +27,7 @@ from equivalence.host import watch
 from equivalence.judge.tensors import Trace
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
+from equivalence.words import listed
 
 SAMPLES = "samples"
 """The name, in a trace, of the numbers of the samples that a rank read, in order."""
@@ -71,6 +72,16 @@ class Job:
 def of_rank(name: str, rank: int) -> str:
     """The name of a tensor, with its rank."""
     return f"{name}@rank{rank}"
+
+
+def demand_step(target: str, step: Any, names: Sequence[str]) -> None:
+    """Demand that a step of data parallel training has what its ranks use."""
+    missing = [name for name in names if not hasattr(step, name)]
+    if missing:
+        raise DeclarationError(
+            f"{target!r} builds a {type(step).__name__} without {listed(missing)}; a step of data "
+            f"parallel training has {listed(names, len(names))}"
+        )
 
 
 class RankSample(Sample):

@@ -5,7 +5,7 @@ from typing import Any
 import mindspore as ms
 from mindspore import communication, nn
 
-from equivalence.distributed.rank import Job, RankSample
+from equivalence.distributed.rank import Job, RankSample, demand_step
 from equivalence.host.devices import CPU
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -30,6 +30,8 @@ def train(job: Job, sample: RankSample) -> Trace:
     training = RankTraining(job.target, job.arguments, job.execution, CPU, job.steps)
     slots = {name: Slot(tuple(shape), kind) for name, (shape, kind) in job.slots.items()}
     partners = weights.pair(slots, training.slots(), job.rename)
+    names = ("network", "optimizer", "averaged", "batches")
+    demand_step(job.target, training.cell_of_step, names)
     sample.loader = training.cell_of_step.batches
     return training.run(sample, partners, "train", {})
 

@@ -10,7 +10,7 @@ from torch import distributed, nn
 from torch.func import functional_call
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from equivalence.distributed.rank import Job, RankSample, of_rank
+from equivalence.distributed.rank import Job, RankSample, demand_step, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Sample
@@ -32,6 +32,7 @@ def leave() -> None:
 def train(job: Job, sample: RankSample) -> Trace:
     """The trace of this rank."""
     training = RankTraining(job.target, job.arguments, job.steps)
+    demand_step(job.target, training.step, ("network", "batches"))
     sample.loader = training.step.batches
     return training.run(sample, "train", sample.dtype)
 
@@ -57,6 +58,7 @@ class SingleProcess(RankTraining):
 
     def renew(self) -> None:
         super().renew()
+        demand_step(self._built[0], self.step, ("network", "optimizer", "update"))
         self.step = Together(self.step, self.ranks)
 
     def _held(self) -> dict[str, torch.Tensor]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equivalence import files
+from equivalence import files, folders
 from equivalence.host import environment
 
 
@@ -56,6 +56,7 @@ def settings() -> dict[str, Setting]:
         "recursion limit": _where_changed(sys.getrecursionlimit, sys.setrecursionlimit),
         "numpy errors": Setting(np.geterr, lambda errors: np.seterr(**errors)),
         "working directory": Setting(os.getcwd, os.chdir),
+        "folder of modules": Setting(folders.current, folders.enter),
     }
 
 

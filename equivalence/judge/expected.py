@@ -136,7 +136,9 @@ class Expected:
             change = part.distance(values)
             part.spread = max(part.spread, change.norm)
             part.spread_peak = max(part.spread_peak, change.largest)
-            part.undefined = max(part.undefined, change.mismatched)
+            if change.mismatched:
+                undefined = np.isfinite(part.truth) & ~np.isfinite(part.view(values))
+                part.undefined = max(part.undefined, int(undefined.sum()))
 
     def errors(self, values: np.ndarray, unit_roundoff: float) -> tuple[float, float]:
         """The errors of a run's values by the Euclidean and the maximum norm, in roundings.

@@ -27,6 +27,7 @@ class Distance:
     peak: the greatest magnitude in b.
     mismatched: the number of elements that are not finite and do not agree.
     first_mismatch: the flat index of the first of these; -1 if there is none.
+    agreeing: the number of elements that are not finite and agree.
     """
 
     norm: float
@@ -36,6 +37,7 @@ class Distance:
     peak: float
     mismatched: int = 0
     first_mismatch: int = -1
+    agreeing: int = 0
 
 
 @np.errstate(all="ignore")
@@ -52,14 +54,15 @@ def distance(a: np.ndarray, b: np.ndarray) -> Distance:
     difference = np.empty(min(CHUNK, a.size), working)
     squares = scale = largest = peak = 0.0
     at = first = -1
-    mismatched = 0
+    mismatched = agreeing = 0
     for start in range(0, a.size, CHUNK):
         stop = min(start + CHUNK, a.size)
         one, two, delta = a[start:stop], b[start:stop], difference[: stop - start]
         delta_squares, two_squares = _measure(one, two, delta)
         if not (_sound(delta_squares, delta) and _sound(two_squares, two)):
             # Rare: a value is not finite, or squares leave the range of float32.
-            one, two, wrong = _finite_pair(one, two)
+            one, two, odd, wrong = _finite_pair(one, two)
+            agreeing += odd - wrong.size
             if wrong.size:
                 mismatched += wrong.size
                 first = start + int(wrong[0]) if first < 0 else first
@@ -72,7 +75,8 @@ def distance(a: np.ndarray, b: np.ndarray) -> Distance:
         place = high if delta[high] >= -delta[low] else low
         if abs(float(delta[place])) > largest or at < 0:
             largest, at = abs(float(delta[place])), start + place
-    return Distance(math.sqrt(squares), largest, at, math.sqrt(scale), peak, mismatched, first)
+    norm, scale = math.sqrt(squares), math.sqrt(scale)
+    return Distance(norm, largest, at, scale, peak, mismatched, first, agreeing)
 
 
 def _measure(one: np.ndarray, two: np.ndarray, delta: np.ndarray) -> tuple[float, float]:
@@ -87,9 +91,15 @@ def _sound(squares: float, values: np.ndarray) -> bool:
     return FAINT < squares < math.inf or (squares == 0.0 and not values.any())
 
 
-def _finite_pair(one: np.ndarray, two: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Both in float64, with zeros where either is not finite; and the indices of mismatches."""
+def _finite_pair(
+    one: np.ndarray, two: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
+    """Both in float64, with zeros where either is not finite.
+
+    Then how many these are, and the indices of those that do not agree.
+    """
     one, two = one.astype(np.float64), two.astype(np.float64)
     finite = np.isfinite(one) & np.isfinite(two)
     agree = finite | (one == two) | (np.isnan(one) & np.isnan(two))
-    return np.where(finite, one, 0.0), np.where(finite, two, 0.0), np.flatnonzero(~agree)
+    odd = finite.size - int(np.count_nonzero(finite))
+    return np.where(finite, one, 0.0), np.where(finite, two, 0.0), odd, np.flatnonzero(~agree)

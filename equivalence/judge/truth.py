@@ -116,10 +116,18 @@ class Truth(dict[str, Expected]):
         right candidate may take the other branch at any of them. Sensitivities include none of
         the jumps that this causes.
     undecided: the undecided elements of updates, by the tensor's name.
+    forward_only: whether the reference runs under `torch.no_grad`, so that it gives no gradients.
     """
 
     near: tuple[Flip, ...] = ()
     undecided: Mapping[str, Undecided] = MappingProxyType({})
+    forward_only = False
+
+    def like(self, other: "Truth") -> "Truth":
+        """This truth, with all that `other` tells besides its tensors."""
+        self.near, self.undecided = other.near, other.undecided
+        self.forward_only = other.forward_only
+        return self
 
     def jumps(self, name: str, steps: int = 1) -> bool:
         """Whether another branch at an activation near its kink may make the tensor jump.
@@ -132,9 +140,7 @@ class Truth(dict[str, Expected]):
 
     def copy(self) -> "Truth":
         """A copy whose sensitivities can be raised without changing those of this one."""
-        truth = Truth({name: replace(tensor) for name, tensor in self.items()})
-        truth.near, truth.undecided = self.near, self.undecided
-        return truth
+        return Truth({name: replace(tensor) for name, tensor in self.items()}).like(self)
 
     def replace_undecided(self, trace: Trace) -> Trace:
         """A copy of a run's trace in which the truth replaces all undecided elements."""
@@ -146,13 +152,16 @@ class Truth(dict[str, Expected]):
     def without(self, buffers: Iterable[str]) -> "Truth":
         """A copy of the truth without the buffers of these names."""
         left_out = set(map(buffer, buffers))
-        truth = Truth({name: each for name, each in self.items() if name not in left_out})
-        truth.near, truth.undecided = self.near, self.undecided
-        return truth
+        return Truth({n: each for n, each in self.items() if n not in left_out}).like(self)
 
     @property
     def pulled_back(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the floating outputs, by name; each of these gets a cotangent."""
+        """The shapes of the floating outputs, by name; each of these gets a cotangent.
+
+        None does where the reference gives no gradients.
+        """
+        if self.forward_only:
+            return {}
         return {
             name.removeprefix("output."): tensor.shape
             for name, tensor in self.items()

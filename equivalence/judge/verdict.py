@@ -54,6 +54,7 @@ class TensorVerdict:
         more than the tensor as a whole.
     excuses: the names of the excuses without which the tensor would differ.
     other_width: "int32 for int64" where equal integers are of another width.
+    nonfinite: the number of elements that are NaN or infinite, and the same on both sides.
     undefined: the number of elements that rounding of what goes in makes NaN or infinite.
     problem: what no norm can say: a missing tensor, another shape or dtype, a NaN. Both errors
         are then infinite. None without a problem.
@@ -74,6 +75,7 @@ class TensorVerdict:
     faint: bool = False
     excuses: tuple[str, ...] = ()
     other_width: str = ""
+    nonfinite: int = 0
     undefined: int = 0
     problem: str | None = None
 
@@ -110,6 +112,7 @@ class Judgement:
         they are all outputs and losses, or more than two thirds of the tensors.
     hollow: whether every output of the reference is of zeros or has no element. Then the shapes
         and dtypes of the outputs are compared, and hardly any value.
+    forward_only: whether no gradient is compared, since the reference gives none.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -119,6 +122,7 @@ class Judgement:
     coarse: bool = False
     undecidable: tuple[str, ...] = ()
     hollow: bool = False
+    forward_only: bool = False
 
     @property
     def differing(self) -> list[TensorVerdict]:
@@ -174,6 +178,7 @@ def judge(
     coarse: bool = False,
     replaceable: bool = False,
     by_value: bool = True,
+    degenerate: bool = False,
 ) -> Judgement:
     """Compare a candidate's trace with the truth.
 
@@ -182,6 +187,7 @@ def judge(
     replaceable: whether another sample is as good, as for an operator or a pipeline; one in which
     the reference's own run exceeds the budget is then ill-posed.
     by_value: whether integers may be of another width; of an operator the width is declared.
+    degenerate: whether a truth without a finite number is meant.
 
     Structure comes first: a tensor that is missing on one side, or has another shape or dtype,
     differs whatever the sample. With the same structure, tensors in which zeros would pass are
@@ -201,12 +207,19 @@ def judge(
     ]
     why = None
     if not problems:
-        why = nothing_to_compare(expected)
+        why = None if degenerate else nothing_to_compare(expected)
         why = why or ill_posed.undecidable(expected, unit_roundoff)
         why = why or ill_posed.reference_lost(expected, unit_roundoff, replaceable)
     undecidable = tuple(v.name for v in verdicts if v.undecidable)
     hollow = not any(expected[name].truth.any() for name in expected if tensors.of_result(name))
-    return Judgement(tuple(verdicts), why, coarse=coarse, undecidable=undecidable, hollow=hollow)
+    return Judgement(
+        tuple(verdicts),
+        why,
+        coarse=coarse,
+        undecidable=undecidable,
+        hollow=hollow,
+        forward_only=isinstance(expected, Truth) and expected.forward_only,
+    )
 
 
 def demand_values(judgement: Judgement) -> Judgement:
@@ -306,7 +319,8 @@ def _tensor(
     ]
     names = dict.fromkeys(name for verdict in verdicts for name in verdict.excuses)
     worst = max(verdicts, key=lambda verdict: verdict.needed)
-    return replace(worst, relative=verdicts[0].relative, excuses=tuple(names))
+    relative, odd = verdicts[0].relative, distance.agreeing
+    return replace(worst, relative=relative, excuses=tuple(names), nonfinite=odd)
 
 
 def _part(

@@ -10,13 +10,14 @@ import re
 import shlex
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from equivalence import files
+from equivalence import files, folders
 from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
@@ -68,6 +69,8 @@ def command(
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
+    torch_path: Path | None,
+    mindspore_path: Path | None,
 ) -> int:
     """Compare two networks and print the parts of the result one by one; returns the exit code."""
     _demand_writable(write, "--write", replace=False)
@@ -95,15 +98,21 @@ def command(
         fields["weights"] = str(weights)
     for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
         _demand_target(side, option)
-    repeat = _repeat(reference, candidate, fields, inputs, random, device, seed)
+    paths = {"--torch-path": torch_path, "--mindspore-path": mindspore_path}
+    for option, path in paths.items():
+        if path is not None and not path.is_dir():
+            raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
+    repeat = _repeat(reference, candidate, fields, inputs, random, device, seed, paths)
+    theirs, ours = map(folders.joined, paths.values(), (reference, candidate))
     try:
-        session = Session(twin_of(reference, candidate, fields), device, seed, _tell)
+        session = Session(twin_of(theirs, ours, fields), device, seed, _tell)
         if not by_layer and (launcher := spread.launched()):
             raise DeclarationError(
                 f"{launcher} starts several processes, and only a comparison layer by layer is "
                 f"spread over them; add --by-layer, or leave {launcher} out"
             )
-        with spread.joined(device):
+        _out.set(sys.stdout)
+        with spread.joined(device), contextlib.redirect_stdout(sys.stderr):
             if spread.leads():
                 return _run(
                     session, inputs, settings, hidden_settings, write, json_file, html, repeat
@@ -156,6 +165,8 @@ def _run(
             if hidden_settings and verdict.outcome.passed and case.sample_name not in samples:
                 samples.add(case.sample_name)
                 _print(session.hidden(case))
+    if write is not None and session.twin.degenerate:  # which only the verdicts tell
+        _write(write, written.source(session.twin))
     outcomes = [verdict.outcome for verdict in verdicts]
     _print(result.closing(outcomes))
     if json_file is not None:
@@ -177,7 +188,11 @@ def _write(path: Path, content: str) -> None:
 def _print(lines: Sequence[str]) -> None:
     """Print lines at once, so that whoever reads along sees each part when it is there."""
     for line in lines:
-        print(line, flush=True)
+        print(line, flush=True, file=_out.get())
+
+
+_out: ContextVar[TextIO | None] = ContextVar("out", default=None)
+"""Where the result is written: standard output as it was before networks could print."""
 
 
 def _tell(doing: str) -> None:
@@ -303,10 +318,12 @@ def _repeat(
     random: Sequence[str],
     device: str,
     seed: int,
+    paths: Mapping[str, Path | None],
 ) -> str:
     """The command that repeats one case; {phase}, {execution} and {dtype} stand for its own."""
     (config,) = fields["configs"]
-    options = {
+    options = {option: [str(path)] for option, path in paths.items() if path is not None}
+    options |= {
         "--input": inputs,
         "--arguments": [f"{key}={value!r}" for key, value in config.items()],
         "--rename": [f"{ours}={theirs}" for ours, theirs in fields["rename"].items()],

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from equivalence import nesting
+from equivalence.declare.draws import Draw
 from equivalence.declare.twin import DTYPES, EXECUTIONS, PHASES, Twin
 from equivalence.errors import DeclarationError
 from equivalence.judge.settings import Difference, Unread
@@ -111,4 +113,14 @@ def twin_of(reference: str, candidate: str, fields: Mapping[str, Any]) -> Twin:
     if module == OFFERED:
         attribute = attribute.rpartition("_")[0]  # without its number
     name = live.identifier(attribute)
-    return Twin(**{"name": name, "reference": reference, "candidate": candidate, **fields})
+    sides = {"name": name, "reference": reference, "candidate": candidate}
+    return Twin(**{**sides, "degenerate": _empty(fields["inputs"]), **fields})
+
+
+def _empty(inputs: Any) -> bool:
+    """Whether an input has no element, which is then meant."""
+    draws = [leaf for _, leaf in nesting.leaves(inputs) if isinstance(leaf, Draw)]
+    try:
+        return any(0 in (draw.stored or draw).shape for draw in draws)
+    except DeclarationError:  # of a file, which the twin tells
+        return False

@@ -187,7 +187,11 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
         equal += f" but for {names}, with which it is {number(outcome.moved)} roundings off"
     line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
-    return line + (f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else "")
+    line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
+    words = [text.FORWARD_ONLY] if judgement.forward_only else []
+    words += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
+    words += text.nonfinite(judgement)
+    return "; ".join([line, *words])
 
 
 def _failure(verdict: Verdict, repeat: str) -> str:

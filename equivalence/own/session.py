@@ -175,7 +175,7 @@ class Session:
             self.tell(f"{number} of {len(every)}: {case.name}{rest}")
             with _alone():
                 try:
-                    outcome = self._check(case)
+                    outcome = self._judged(case)
                 except (SideError, IllPosedError) as error:
                     errors.append(error)
                     outcome = Outcome(case, self.seed, None, error=str(error))
@@ -196,6 +196,20 @@ class Session:
         self.tell(f"looking for what {case.sample_name} does not show")
         with _alone():
             return settings.hidden(case, self.seed)
+
+    def _judged(self, case: TwinCase) -> Outcome:
+        """The outcome of a case; an ill-posed one may be degenerate on purpose."""
+        outcome = None
+        with contextlib.suppress(IllPosedError):
+            outcome = self._check(case)
+        judged = outcome and outcome.judgement
+        if outcome and not (judged and judged.ill_posed):
+            return outcome
+        again = self._check(replace(case, twin=replace(case.twin, degenerate=True)))
+        if outcome and again.judgement.ill_posed:
+            return outcome
+        self.twin = replace(self.twin, degenerate=True)
+        return again
 
     def _check(self, case: TwinCase) -> Outcome:
         try:

@@ -24,8 +24,11 @@ def source(twin: Twin) -> str:
     lines[0] = f"        {_written(twin.name, 8)},"
     body = "\n".join(lines)
     calls = sorted({"Twin", *re.findall(r"(?<![\w.'\"])([a-z_]\w*)\(", body)})
+    odd = sorted({*re.findall(r"(?<![\w.'\"])(?:inf|nan)(?![\w'\"=])", body)})
+    numbers = f"from math import {', '.join(odd)}\n\n" if odd else ""
     return (
-        f'"""The declaration of {twin.name}."""\n\nfrom equivalence import {", ".join(calls)}\n\n'
+        f'"""The declaration of {twin.name}."""\n\n{numbers}'
+        f"from equivalence import {', '.join(calls)}\n\n"
         f"TWINS = (\n    Twin(\n{body}\n    ),\n)\n"
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 from equivalence.declare.batches import Batches
 from equivalence.errors import DeclarationError
 from equivalence.nesting import Arguments
-from equivalence.pipelines.compare import BATCH, Sides
+from equivalence.pipelines.compare import BATCH, Sides, label
 from equivalence.sample import Sample
 
 
@@ -21,7 +21,10 @@ def draw(
     given: the weights that are not drawn, as of a `Sample`.
     """
     (items,) = Sides(batches.case, seed).items("reference", BATCH, "float32")
-    items_by_step = [(item["image"], _as_given(item["label"])) for item in items]
+    items_by_step = [
+        (*(v for v in item.values() if v is not label(item)), _as_given(label(item)))
+        for item in items
+    ]
     if (size := batches.together) is not None:
         whole = len(items_by_step) // size * size
         items_by_step = [

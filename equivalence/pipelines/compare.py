@@ -19,10 +19,11 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, demand_values, judge
 from equivalence.seeds import stream
-from equivalence.targets import build, resolve
+from equivalence.targets import build, described, resolve
+from equivalence.words import listed
 
 Items = Sequence[Mapping[str, np.ndarray]]
-"""The samples or batches of one rank in order; each maps "image" and "label" to an array."""
+"""The samples or batches of one rank in order; each maps the names of its columns to arrays."""
 
 View = Callable[[np.ndarray], np.ndarray]
 
@@ -81,6 +82,7 @@ def compare(case: PipelineCase, seed: int) -> Comparison:
     sides = Sides(case, seed)
     reference = sides.expected(BATCH)
     trace = sides.trace(BATCH)
+    _demand_columns(reference.expected, trace)
     if len(case.ranks) > 1:
         theirs, ours = sides.reads()
         reference.expected["count:reads"] = Expected(theirs, str(theirs.dtype))
@@ -134,7 +136,8 @@ class Sides:
         by_rank = []
         for rank in self.case.ranks:
             with blaming(side, self.case.name, _error_words):
-                by_rank.append(_demand_items(self._build(side, rank).run(until, *options), side))
+                items = self._build(side, rank).run(until, *options)
+                by_rank.append(_demand_items(items, side, until))
         return by_rank
 
     def numbers(self) -> dict[bytes, int]:
@@ -194,21 +197,40 @@ def _measure_own(tensor: Expected, own: np.ndarray) -> None:
 
 def contents(items: Items) -> list[bytes]:
     """The bytes that distinguish the samples of a `read` stage."""
-    return [item["image"].tobytes() for item in items]
+    return [picture(item).tobytes() for item in items]
+
+
+def picture(item: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What the stages compute with: the image, or the largest column."""
+    return item[main_column(item)]
+
+
+def main_column(item: Mapping[str, np.ndarray]) -> str:
+    """The name of the column of `picture`."""
+    return "image" if "image" in item else max(item, key=lambda name: (item[name].size, name))
+
+
+def label(item: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The labels of an item, or the smallest column."""
+    name = min(item, key=lambda name: (item[name].size, name))
+    return item["label" if "label" in item else name]
 
 
 def _trace(ranks: Sequence[Items]) -> Trace:
-    """The arrays of all ranks by name, and the counts. Labels of any integer type become int64."""
+    """The arrays of all ranks by name, and the counts.
+
+    Integers of any type become int64, but those of pictures.
+    """
     trace: Trace = {}
     for rank, items in enumerate(ranks):
         for number, item in enumerate(items):
             for part, values in item.items():
-                is_integer = part == "label" and values.dtype.kind in "iu"
+                is_integer = part != "image" and values.dtype.kind in "iu"
                 trace[name(part, number, rank if len(ranks) > 1 else None)] = (
                     values.astype(np.int64) if is_integer else values
                 )
     trace["count:batches"] = np.array([len(items) for items in ranks])
-    trace["count:samples"] = np.array([sum(i["label"].size for i in items) for items in ranks])
+    trace["count:samples"] = np.array([sum(label(i).size for i in items) for items in ranks])
     return trace
 
 
@@ -217,11 +239,32 @@ def name(part: str, number: int, rank: int | None = None) -> str:
     return f"{part}[{number}]" if rank is None else f"{part}[{number}]@rank{rank}"
 
 
-def _demand_items(items: Iterable[Mapping[str, np.ndarray]], side: str) -> Items:
+def _demand_items(items: Iterable[Mapping[str, np.ndarray]], side: str, until: str) -> Items:
     results = list(items)
     if not results:
         raise EquivalenceError(f"the {side} gives no samples, so nothing would be compared")
+    for item in results:
+        columns = item.values() if isinstance(item, Mapping) else ()
+        if not columns or not all(isinstance(v, np.ndarray | np.generic) for v in columns):
+            raise EquivalenceError(
+                f"the {side} gives {described(item)} after {until!r}; give dicts from the names of "
+                "columns to arrays of NumPy, such as {'image': ..., 'label': ...}"
+            )
     return results
+
+
+def _demand_columns(theirs: Iterable[str], ours: Iterable[str]) -> None:
+    """Demand that columns have the same names where both sides have as many.
+
+    theirs, ours: the names of the tensors of either side.
+    """
+    one, two = (list(dict.fromkeys(n.partition("[")[0] for n in s)) for s in (theirs, ours))
+    one, two = ([n for n in s if not n.startswith("count:")] for s in (one, two))
+    if len(one) == len(two) and {*one} != {*two}:
+        raise EquivalenceError(
+            f"the reference has the columns {listed(one)}, and the candidate {listed(two)}; give "
+            "both the same names"
+        )
 
 
 def _error_words(error: Exception) -> str:

@@ -15,7 +15,17 @@ from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.verdict import judge
 from equivalence.kinds import Told
 from equivalence.pipelines import pictures
-from equivalence.pipelines.compare import BATCH, READ, UNIT_ROUNDOFF, Items, Sides, contents
+from equivalence.pipelines.compare import (
+    BATCH,
+    READ,
+    UNIT_ROUNDOFF,
+    Items,
+    Sides,
+    contents,
+    label,
+    main_column,
+    picture,
+)
 from equivalence.pipelines.pictures import channels_last
 from equivalence.words import listed, number
 
@@ -101,7 +111,7 @@ class _Search:
 
     def images(self, side: str, stage: str) -> list[np.ndarray]:
         """The pictures of all ranks after a stage, channels last."""
-        return [channels_last(i["image"]) for rank in self.items(side, stage) for i in rank]
+        return [channels_last(picture(i)) for rank in self.items(side, stage) for i in rank]
 
     def blame(self, culprit: str, *causes: str, stage: str | None = None) -> None:
         """Add a culprit; `stage` is the stage that shows it, by default the culprit itself."""
@@ -179,7 +189,8 @@ class _Search:
         expected = self.sides.expected(theirs, channels_last).expected
         trace = self.sides.trace(ours)
         trace = {name: channels_last(values) for name, values in trace.items()}
-        names = [name for name in expected if name.startswith("image")]
+        column = main_column(self.items("reference", READ)[0][0])
+        names = [name for name in expected if name.startswith(f"{column}[")]
         judged = judge(
             {name: expected[name] for name in names},
             {name: trace[name] for name in names if name in trace},
@@ -242,7 +253,7 @@ class _Search:
     def _layout(self) -> None:
         """Compare the layouts after the last stages."""
         theirs, ours = (
-            [i["image"] for rank in self.items(side, self._last(side)) for i in rank]
+            [picture(i) for rank in self.items(side, self._last(side)) for i in rank]
             for side in ("reference", "candidate")
         )
         wrong = [pair for pair in zip(ours, theirs, strict=True) if pair[0].shape != pair[1].shape]
@@ -253,17 +264,19 @@ class _Search:
 
     def _labels(self) -> None:
         theirs, ours = (
-            np.array([int(i["label"]) for rank in self.items(s, self._last(s)) for i in rank])
+            [label(i) for rank in self.items(s, self._last(s)) for i in rank]
             for s in ("reference", "candidate")
         )
-        wrong = np.count_nonzero(theirs != ours)
+        wrong = sum(not np.array_equal(*pair) for pair in zip(theirs, ours, strict=True))
         self.found.stages[LABEL] = f"{wrong} of {len(theirs)} differ" if wrong else "equal"
         if wrong:
-            self.blame(LABEL, _label_difference(ours, theirs))
+            single = all(each.size == 1 for each in (*theirs, *ours))
+            numbers = [np.array([int(each.item()) for each in s]) for s in (ours, theirs) if single]
+            self.blame(LABEL, *([_label_difference(*numbers)] if single else ()))
 
     def _batches(self) -> None:
         theirs, ours = (self.items(side, BATCH) for side in ("reference", "candidate"))
-        sizes = [[[len(i["label"]) for i in rank] for rank in side] for side in (theirs, ours)]
+        sizes = [[[len(label(i)) for i in rank] for rank in side] for side in (theirs, ours)]
         if sizes[0] != sizes[1]:
             self.blame(
                 BATCH, _size_difference(*next(p for p in zip(*sizes, strict=True) if p[0] != p[1]))

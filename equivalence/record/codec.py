@@ -52,7 +52,7 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         "tensors": tensors,
         "undecided": {name: each.shape for name, each in expected.undecided.items()},
         "near": [asdict(flip) for flip in expected.near],
-    }
+    } | ({"forward_only": True} if expected.forward_only else {})
 
 
 def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sample) -> Reference:
@@ -81,6 +81,7 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
             faint = _faint(values, arrays[f"{name}/{FAINT}"], tensor["faint"])
         expected[name] = Expected(values, **figures, sketch=sketch, faint=faint)
     expected.near = tuple(map(_flip, rest["near"]))
+    expected.forward_only = rest.get("forward_only", False)
     expected.undecided = {
         name: Undecided(*(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape))
         for name, shape in rest["undecided"].items()

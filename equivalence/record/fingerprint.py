@@ -11,6 +11,7 @@ import hashlib
 import importlib.metadata
 import json
 import math
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from importlib.machinery import PathFinder
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from equivalence import folders
 from equivalence.checkpoints import files
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import TwinCase
@@ -53,7 +55,11 @@ def candidate_key(case: TwinCase, seed: int, products: float) -> str:
 def fingerprint(case: TwinCase, seed: int, products: float) -> str:
     """A SHA-256 of everything that determines the truth, except the engine and its libraries."""
     twin = case.twin
-    own = {"format": FORMAT, "reference": twin.reference, "sources": sources(twin.reference)}
+    own = {
+        "format": FORMAT,
+        "reference": folders.split(twin.reference)[1],
+        "sources": sources(twin.reference),
+    }
     declared = _declared(case, seed, products) | case.recorded.determining
     return _sum(declared | own | {"sketch": _sketch()})
 
@@ -65,7 +71,7 @@ def candidate_fingerprint(case: TwinCase, seed: int, products: float) -> str:
         "arguments": case.arguments,
         "dimensions": case.dimensions,
         "format": CANDIDATE_FORMAT,
-        "candidate": twin.candidate,
+        "candidate": folders.split(twin.candidate)[1],
         "sources": sources(twin.candidate),
         "case": case.name,
         "sizes": twin.sizes,
@@ -131,12 +137,13 @@ def sources(target: str) -> str:
     target: "module:attribute". No module is imported for this. Modules of the frameworks are left
     out, since their version stands for them.
     """
-    module = target.partition(":")[0]
+    folder, rest = folders.split(target)
+    module = rest.partition(":")[0]
     top = module.partition(".")[0]
     sums, waiting = {}, [module]
     while waiting and top not in FRAMEWORKS:
         name = waiting.pop()
-        path = _file(name)
+        path = _file(name, folder)
         if name in sums or path is None:
             continue
         text = path.read_text()
@@ -148,9 +155,12 @@ def sources(target: str) -> str:
     return hashlib.sha256(json.dumps(sums, sort_keys=True).encode()).hexdigest()
 
 
-def _file(module: str) -> Path | None:
-    """The source file of a module; None without one, for instance for an attribute."""
-    path: list[str] | None = None
+def _file(module: str, folder: str) -> Path | None:
+    """The source file of a module; None without one, for instance for an attribute.
+
+    folder: where to look first; "" is no folder.
+    """
+    path: list[str] | None = [folder, *sys.path] if folder else None
     for end in range(len(parts := module.split("."))):
         found = PathFinder.find_spec(".".join(parts[: end + 1]), path)
         if found is None:

@@ -29,6 +29,9 @@ RECORDED = {
 BLAME = ("culprit: ", "culprits: ")
 """Beginnings of the lines of a diagnosis that say what is to blame."""
 
+FORWARD_ONLY = "no gradient is compared: the reference runs under torch.no_grad and gives none"
+"""What a verdict says of a reference without gradients."""
+
 SHOWN = 3
 """Tensors in the text of a failure, the worst first. The results file has all of them."""
 
@@ -66,6 +69,9 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     if not judgement.ill_posed:
         allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
+    if judgement.forward_only:
+        lines.append(FORWARD_ONLY)
+    lines += nonfinite(judgement)
     if outcome.undecided:
         lines.append(f"rounding decides {counted(outcome.undecided, 'element')} of the updates")
     if outcome.excuses:
@@ -74,6 +80,15 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
         lines.append(outcome.note)
     lines += [*_settings(outcome), *outcome.proposed]
     return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
+
+
+def nonfinite(judgement: Judgement) -> list[str]:
+    """What is said of elements that are NaN or infinite, the same on both sides; at most a line."""
+    odd = {v.name: v.nonfinite for v in judgement.verdicts if v.nonfinite}
+    if not odd:
+        return []
+    told = listed([f"{count} of {name}" for name, count in odd.items()], SHOWN)
+    return [f"NaN or infinite on both sides, in the same places: {told}"]
 
 
 def _hidden(outcome: Outcome) -> str:
@@ -173,6 +188,8 @@ def lines(outcome: Outcome) -> list[str]:
     undecided: the number of elements of updates whose value rounding decides.
     undecidable: the number of tensors that rounding alone decides, so that zeros would pass.
     structure: true where the outputs are of zeros or have no element.
+    forward_only: true where no gradient is compared, since the reference gives none.
+    nonfinite: how many elements of a tensor are NaN or infinite, the same on both sides.
     excuses: the names of the excuses that decided the verdict.
     settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
@@ -209,6 +226,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["settings"] = _compared(outcome.settings)
     if outcome.judgement.hollow:
         common["structure"] = True
+    if outcome.judgement.forward_only:
+        common["forward_only"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
     return [
@@ -296,7 +315,7 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
         "problem": verdict.problem,
     }
     fields |= {key: True for key in ("sketched", "faint") if getattr(verdict, key)}
-    fields |= {"other_width": verdict.other_width} if verdict.other_width else {}
+    fields |= {key: each for key in ("other_width", "nonfinite") if (each := getattr(verdict, key))}
     return _finite(fields)
 
 
@@ -316,11 +335,13 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     """
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     hollow: set[str] = set()
+    forward_only: set[str] = set()
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
     undecidable: dict[str, int] = {}
     widths: Counter[str] = Counter()
+    nonfinite: list[int] = []
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
@@ -334,6 +355,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         cases.add(result["case"])
         if "other_width" in result:
             widths[result["other_width"]] += 1
+        if "nonfinite" in result:
+            nonfinite.append(result["nonfinite"])
         if "record" in result:
             origins[result["case"]] = result["record"]
         if "made_with" in result:
@@ -343,6 +366,8 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         tensors += 1
         if "structure" in result:
             hollow.add(result["case"])
+        if "forward_only" in result:
+            forward_only.add(result["case"])
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
         if "undecided" in result:
@@ -372,6 +397,9 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     text += "".join(f"; {told}" for told in unread_told(unread))
     if hollow:
         text += f"; structure alone in {counted(len(hollow), 'case')}, of zeros or of no element"
+    if forward_only:
+        text += f"; no gradient in {counted(len(forward_only), 'case')}, since the reference gives "
+        text += "none"
     if flips:
         text += f"; {counted(len(flips), 'case')} equal after "
         text += counted(sum(flips.values()), "branch flip")
@@ -382,6 +410,11 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
     if undecidable:
         text += f"; {counted(sum(undecidable.values()), 'tensor')} in "
         text += f"{counted(len(undecidable), 'case')} decided by rounding alone"
+    if nonfinite:
+        text += (
+            f"; {counted(sum(nonfinite), 'element')} of {counted(len(nonfinite), 'tensor')} NaN "
+        )
+        text += "or infinite on both sides"
     for width, count in widths.items():
         text += f"; {width} in {counted(count, 'tensor')}, equal by value"
     for origin, told in RECORDED.items():

@@ -57,18 +57,20 @@ Part = tuple[Judgement, Callable[[str], str]]
 """A judgement, and what tells the name of one of its tensors from that of another part's."""
 
 
-def joined(parts: Sequence[Part]) -> Judgement:
+def joined(parts: Sequence[Part], degenerate: bool = False) -> Judgement:
     """One judgement of all parts of a case: their verdicts as they are.
 
     It is ill-posed as the first part is that is, or where all parts compare structure alone.
+
+    degenerate: whether that is meant.
     """
     ill_posed = (name(own.ill_posed) for own, name in parts if own.ill_posed)
-    return demand_values(
-        Judgement(
-            tuple(replace(v, name=name(v.name)) for own, name in parts for v in own.verdicts),
-            next(ill_posed, None),
-            coarse=any(own.coarse for own, _ in parts),
-            undecidable=tuple(name(each) for own, name in parts for each in own.undecidable),
-            hollow=bool(parts) and all(own.hollow for own, _ in parts),
-        )
+    whole = Judgement(
+        tuple(replace(v, name=name(v.name)) for own, name in parts for v in own.verdicts),
+        next(ill_posed, None),
+        coarse=any(own.coarse for own, _ in parts),
+        undecidable=tuple(name(each) for own, name in parts for each in own.undecidable),
+        hollow=bool(parts) and all(own.hollow for own, _ in parts),
+        forward_only=any(own.forward_only for own, _ in parts),
     )
+    return whole if degenerate else demand_values(whole)

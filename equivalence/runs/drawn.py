@@ -47,6 +47,7 @@ class Drawn:
             self.products > self.unit_roundoff,
             replaceable=alone,
             by_value=not alone,
+            degenerate=self.case.twin.degenerate,
         )
 
     def sample(self) -> Sample:
@@ -58,4 +59,6 @@ class Drawn:
         network = sides.build_reference(self.case)
         from equivalence.truth.measurement import Measurement  # torch is there
 
-        return Measurement(network, sample, self.case.phase, self.unit_roundoff, self.products)
+        case, twin = self.case, self.case.twin
+        units_of = self.unit_roundoff, self.products
+        return Measurement(network, sample, case.phase, *units_of, case.alone, twin.degenerate)

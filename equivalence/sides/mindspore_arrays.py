@@ -26,10 +26,10 @@ def array(values: Any) -> np.ndarray:
 
 
 def narrow(cell: nn.Cell, dtype: str) -> None:
-    """Make a cell compute in float16, with its weights in float32, or have weights of bfloat16."""
+    """Make a cell compute in float16, with its weights in float32, or have weights of `dtype`."""
     if dtype == "float16":
         cell.to_float(ms.float16)
         return
     for parameter in cell.get_parameters():
         if parameter.dtype == ms.float32:
-            parameter.set_dtype(ms.bfloat16)
+            parameter.set_dtype(getattr(ms, dtype))

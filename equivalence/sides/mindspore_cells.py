@@ -34,9 +34,9 @@ def build_cell(target: str, arguments: Mapping[str, Any]) -> nn.Cell:
     """
     try:
         with no_init_parameters():
-            network = build(target, arguments)
+            network = build(target, arguments, stays=True)
     except RuntimeError:  # MindSpore's for a tensor without values
-        network = build(target, arguments)
+        network = build(target, arguments, stays=True)
     demand_network(target, network, "MindSpore")
     return network if isinstance(network, nn.Cell) else Function(network)
 

@@ -68,6 +68,7 @@ class MindSporeNetwork:
     arguments: Arguments | None = None
     """How the cell is called with the arrays of a sample; None: as the sample says."""
     _step: nn.Cell | None = None
+    _backward = True
     _odd = False
 
     def __init__(
@@ -344,7 +345,10 @@ class MindSporeNetwork:
         if backward:
             cotangents = [sample.cotangent(name, shape) for name, shape in outputs.items()]
             arguments = [*inputs, *(ms.Tensor(values) for values in cotangents)]
+        if self._backward != backward:  # a truth without gradients after one with them
+            self._forget()
         if self._step is None:
+            self._backward = backward
             self._step = called(self.cell, self.arguments or sample.arguments)
             if backward:
                 how = len(inputs), positions, tuple(trained.values()), tuple(outputs)

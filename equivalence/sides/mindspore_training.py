@@ -62,7 +62,7 @@ class MindSporeTraining(MindSporeNetwork):
         for release in self._release:
             release()
         target, arguments = self._built
-        step = self._with_kernels(lambda: build(target, arguments))
+        step = self._with_kernels(lambda: build(target, arguments, stays=True))
         network = getattr(step, "network", None)
         if not isinstance(step, nn.Cell) or not isinstance(network, nn.Cell):
             raise DeclarationError(

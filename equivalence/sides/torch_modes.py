@@ -129,10 +129,11 @@ class Widened(TorchFunctionMode):
 
     rounds_casts: gives a tensor as a cast to a shorter precision rounds it; None where it does not.
     mixed: whether the run has computed in a precision shorter than float32, by autocast or a cast.
+    ungraded: whether the run has computed something without gradients, as under `torch.no_grad`.
     """
 
     rounds_casts: Callable[[torch.Tensor, torch.dtype], torch.Tensor] | None = None
-    mixed = False
+    mixed = ungraded = False
 
     def __enter__(self):
         self._before = torch.get_default_dtype()
@@ -149,6 +150,7 @@ class Widened(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         self.mixed = self.mixed or torch.is_autocast_enabled("cpu")
+        self.ungraded = self.ungraded or not torch.is_grad_enabled()
         if func is torch.Tensor.view or (len(args) < 2 and not kwargs and func not in WIDER_CASTS):
             return func(*args, **(kwargs or {}))
         wide, kwargs = [_widen(each) for each in args], kwargs or {}

@@ -75,6 +75,12 @@ class TorchNetwork:
     mixed = False
     """Whether a float64 run has asked for a precision shorter than float32."""
 
+    _ungraded = False
+    """Whether a part of its last float64 run was without gradients, as under `torch.no_grad`."""
+
+    forward_only = False
+    """Whether its last run gave no gradients at all, for that reason."""
+
     _differentiates = False
     """Whether its forward pass asks for gradients, as that of a physics-informed network."""
 
@@ -223,13 +229,14 @@ class TorchNetwork:
         for i in sample.differentiable:
             inputs[i].requires_grad_()
         with (
-            self._computing(sample, dtype),
+            self._computing(sample, dtype) as widened,
             self.draws.running(),
             watch or contextlib.nullcontext(),
         ):
             arguments, keywords = sample.arguments.filled(inputs)
             outputs = nesting.named(self.module(*arguments, **keywords))
             outputs = {name: as_pairs(out) for name, out in outputs.items()}
+            self._ungraded = widened.ungraded if widened else self._ungraded
             gradients = self._gradients(sample, inputs, outputs)
         # Copies, because an output may be a weight, and the next run loads other values into it.
         trace: Trace = {
@@ -326,12 +333,15 @@ class TorchNetwork:
             self.module(*arguments, **keywords)
 
     @contextlib.contextmanager
-    def _computing(self, sample: Sample, dtype: str) -> Iterator[None]:
-        """The context of a run in `dtype`: on its device, rounded as the sample is."""
+    def _computing(self, sample: Sample, dtype: str) -> Iterator[Widened | None]:
+        """The context of a run in `dtype`: on its device, rounded as the sample is.
+
+        It gives the mode that sees all calls of a float64 run.
+        """
         with contextlib.ExitStack() as modes:
             modes.enter_context(computing_on(self.device, self.place.mode))
             if dtype != "float64":
-                yield
+                yield None
                 return
             widened = modes.enter_context(Widened())
             if sample.rounding:
@@ -346,7 +356,7 @@ class TorchNetwork:
                 if sample.products > noise.unit_roundoff:
                     modes.enter_context(ProductFunctions(noise))
                 widened.rounds_casts = modes.enter_context(noise).cast
-            yield
+            yield widened
             self.mixed = self.mixed or widened.mixed
 
     def _note_precisions(self, sample: Sample | Perturbed, phase: str) -> None:
@@ -381,7 +391,9 @@ class TorchNetwork:
 
     def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
+        complex_one = torch.complex128 if dtype == "float64" else torch.complex64
         wider = {torch.int32: torch.int64}  # labels and indices
+        wider |= dict.fromkeys((torch.complex64, torch.complex128), complex_one)
         precisions = [
             getattr(torch, dtype) if x.is_floating_point() else wider.get(x.dtype, x.dtype)
             for x in inputs
@@ -398,9 +410,11 @@ class TorchNetwork:
         called = sample.arguments.names
         names = {tensors.input_gradient(called[i]): inputs[i] for i in sample.differentiable}
         names |= {tensors.parameter_gradient(n): p for n, p in self._trained().items()}
-        if not names or not any(out.is_floating_point() for out in outputs.values()):
-            return {}
         roots = [(name, out) for name, out in outputs.items() if out.requires_grad]
+        floating = any(out.is_floating_point() for out in outputs.values())
+        self.forward_only = bool(names and floating and self._ungraded and not roots)
+        if self.forward_only or not (names and floating):
+            return {}
         cotangents = [
             torch.from_numpy(sample.cotangent(name, tuple(out.shape))).to(out)
             for name, out in roots

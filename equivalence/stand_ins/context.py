@@ -96,14 +96,18 @@ class StandIns:
     def _calling(self, name: str, owner: type) -> Callable:
         """What a class does when one of its primitives is called."""
         api, stand_in = STAND_INS[name]
-        settings, kernel = _settings(owner), owner.__call__
+        settings, kernel, takes = _settings(owner), owner.__call__, _inputs(owner)
 
         def call(primitive: Any, *inputs: Any, **named: Any) -> Any:
             if _has_kernel(name, *inputs, **named):
                 return kernel(primitive, *inputs, **named)
             self.used[api] += 1
-            told = [getattr(primitive, name) for name in settings]
-            return stand_in(*inputs, *told, **named)
+            if settings:  # they come after all inputs, also those that are left out
+                given = takes.bind(*inputs, **named)
+                given.apply_defaults()
+                told = [getattr(primitive, name) for name in settings]
+                return stand_in(*given.args, *told)
+            return stand_in(*inputs, **named)
 
         return call
 
@@ -134,12 +138,15 @@ class StandIns:
         if name not in STAND_INS:
             return value
         if isinstance(value, type):
-            return self._maker(name)
+            return self._maker(name, value)
         if name in PARTLY:
             return self._partly(name, STAND_INS[name], value)
         api, stand_in = STAND_INS[name]
         self.used[api] += 1
         told = tuple(getattr(value, each) for each in _settings(type(value)))
+        rest, least = _optional(type(value)) if told else ((), 0)
+        if rest:
+            return lambda *inputs: stand_in(*inputs, *rest[len(inputs) - least :], *told)
         return (lambda *inputs: stand_in(*inputs, *told)) if told else stand_in
 
     def _partly(self, name: str, entry: tuple[str, Callable], kernel: Any) -> Callable:
@@ -160,15 +167,22 @@ class StandIns:
 
         return call
 
-    def _maker(self, name: str) -> Callable:
+    def _maker(self, name: str, owner: type) -> Callable:
         """A function that gives the stand-in with its settings, in place of a primitive's class."""
         api, stand_in = STAND_INS[name]
         self.used[api] += 1
 
+        rest, least = _optional(owner)
+
         def make(*settings, **named):
             return lambda *inputs: stand_in(*inputs, *settings, **named)
 
-        return make
+        def make_optional(*settings, **named):
+            return lambda *inputs: stand_in(
+                *inputs, *rest[len(inputs) - least :], *settings, **named
+            )
+
+        return make_optional if rest else make
 
 
 class _Place(NamedTuple):
@@ -213,6 +227,23 @@ def _name(value: Any) -> str | None:
         return value.__name__ if issubclass(value, ops.Primitive) else None
     found = _FUNCTION.fullmatch(type(value).__name__)
     return found and found[1]
+
+
+def _optional(owner: type) -> tuple[tuple, int]:
+    """What stands for inputs that a call leaves out, and how many it must have.
+
+    The compiler understands it as constants alone.
+    """
+    inputs = _inputs(owner).parameters.values()
+    optional = tuple(each.default for each in inputs if each.default is not each.empty)
+    return optional, len(inputs) - len(optional)
+
+
+@functools.cache
+def _inputs(primitive: type) -> inspect.Signature:
+    """What objects of a primitive's class are called with, before a stand-in takes their place."""
+    called = inspect.signature(primitive.__call__)
+    return called.replace(parameters=tuple(called.parameters.values())[1:])
 
 
 @functools.cache

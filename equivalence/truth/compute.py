@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from equivalence import dtypes
 from equivalence.errors import IllPosedError
 from equivalence.judge import ill_posed, tensors
@@ -41,7 +43,7 @@ def whole(truth: Trace) -> Truth:
 
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
     """The truth, the noise and the reference's own error of every tensor of the trace."""
-    return add_noise(measurement, _draw(measurement, expect))
+    return add_noise(measurement, _draw(measurement, expect), expect)
 
 
 def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
@@ -52,9 +54,7 @@ def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
     are kept as `near`. A sample of which rounding leaves nothing is drawn anew, too. Raises
     IllPosedError if the truth holds nothing to compare.
     """
-    expected = _draw(measurement, expect)
-    _measure_own(measurement, expected)
-    return expected
+    return _beside_own(measurement, _draw(measurement, expect), expect, NOISY_RUNS)[0]
 
 
 def _draw(measurement: Measurement, expect: Expect) -> Truth:
@@ -63,7 +63,7 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
     compute = _compute_settled if network.settles else _compute_unsettled
     while True:
         expected = compute(measurement, expect)
-        _demand_finite(expected, measurement.sample)
+        _demand_finite(expected, measurement)
         if network.steps == 1:
             expected = _without_undecided(measurement, expected)
         if not ill_posed.undecidable(expected, measurement.unit_roundoff):
@@ -82,25 +82,59 @@ def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     return expected
 
 
-def add_noise(measurement: Measurement, expected: Truth) -> Truth:
+def add_noise(measurement: Measurement, expected: Truth, expect: Expect = whole) -> Truth:
     """A copy of what `begin` returns, with the noise of all runs and the reference's own run.
 
     More runs can only raise it: a candidate that is equal by the first two needs no others.
     """
     expected = expected.copy()
     probe(measurement, expected, range(NOISY_RUNS, MORE_RUNS))
-    own = _measure_own(measurement, expected)
+    expected, own = _beside_own(measurement, expected, expect, MORE_RUNS)
     return _beside_own_flips(measurement, expected, own)
 
 
 def of_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
     """As `compute`, for a layer to which both sides feed the very same values."""
-    return add_noise(measurement, _compute_unsettled(measurement, expect))
+    return add_noise(measurement, _compute_unsettled(measurement, expect), expect)
 
 
 def _draw_again(sample: Sample) -> bool:
     """Draw the sample anew; whether that changes it. The last draw stays."""
     return sample.redraw + 1 < MAX_DRAWS and sample.draw_again()
+
+
+def _beside_own(
+    measurement: Measurement, expected: Truth, expect: Expect, runs: int
+) -> tuple[Truth, Trace]:
+    """The truth beside the reference's own run, and that run's trace.
+
+    Where the own run overflows in its precision, NaN or an infinity is the value to expect: the
+    truth is then made anew, as nothing else may be measured by what float64 alone can hold.
+
+    runs: the number of noisy runs of the truth.
+    """
+    own = _measure_own(measurement, expected)
+    if measurement.replaceable or not any(
+        _overflows(expected[name], values).any() for name, values in own.items()
+    ):
+        return expected, own
+    truth = measurement.run()
+    for name, values in own.items():
+        odd = _overflows(Expected.whole(truth[name]), values)
+        truth[name] = np.where(odd, values, truth[name])
+    fresh = _expected(measurement, truth, expect).like(expected)
+    if nothing_to_compare(fresh) and not measurement.degenerate:
+        return expected, own
+    probe(measurement, fresh, range(runs))
+    return fresh, _measure_own(measurement, fresh)
+
+
+def _overflows(tensor: Expected, own: np.ndarray) -> np.ndarray:
+    """Which elements of the own run are not finite, where the truth is."""
+    if own.dtype.kind != "f" or own.shape != tensor.shape:
+        return np.zeros(own.shape, bool)
+    odd = ~np.isfinite(own)
+    return odd if tensor.sketch else odd & np.isfinite(tensor.truth)
 
 
 def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
@@ -137,8 +171,8 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         measurement.network.settle(sample, perturbed, measurement.phase)
         watch = KinkWatch()
         truth = measurement.run(watch=watch)
-        expected = expect(truth)
-        _demand_finite(expected, sample)  # before any further draw
+        expected = _expected(measurement, truth, expect)
+        _demand_finite(expected, measurement)  # before any further draw
         comparison = KinkWatch(watch)
         for each in perturbed:
             _widen(expected, measurement.run(each, comparison))
@@ -148,7 +182,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         movable = sum(not watch.is_exact(each) for each in near)
         if not 0 < movable < CROWDED or not _draw_again(sample):
             break
-    expected = expect(truth)
+    expected = _expected(measurement, truth, expect)
     expected.near = flips.locate(measurement, near)
     probe(measurement, expected, range(NOISY_RUNS))
     return expected
@@ -156,8 +190,15 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
 
 def _compute_unsettled(measurement: Measurement, expect: Expect) -> Truth:
     """The truth and its first perturbed runs; the sample is not moved off kinks."""
-    expected = expect(measurement.run())
+    expected = _expected(measurement, measurement.run(), expect)
     probe(measurement, expected, range(NOISY_RUNS))
+    return expected
+
+
+def _expected(measurement: Measurement, truth: Trace, expect: Expect) -> Truth:
+    """The truth of the trace of the last run; nothing moves it yet."""
+    expected = expect(truth)
+    expected.forward_only = measurement.network.forward_only
     return expected
 
 
@@ -165,8 +206,8 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     """The truth of one training step; its sensitivities leave out undecided elements."""
     elements, moved = undecided.measure(measurement, NOISY_RUNS, expected.near)
     if elements:
-        truth = Truth({name: tensor.unprobed for name, tensor in expected.items()})
-        truth.near, truth.undecided = expected.near, elements
+        truth = Truth({name: tensor.unprobed for name, tensor in expected.items()}).like(expected)
+        truth.undecided = elements
         probe(measurement, truth, range(NOISY_RUNS))
         expected = truth
     for trace in moved:
@@ -174,11 +215,11 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
     return expected
 
 
-def _demand_finite(expected: Truth, sample: Sample) -> None:
-    """Raise IllPosedError if the truth holds nothing to compare."""
+def _demand_finite(expected: Truth, measurement: Measurement) -> None:
+    """Raise IllPosedError if the truth holds nothing to compare, unless that is meant."""
     why = nothing_to_compare(expected)
-    if why:
-        raise IllPosedError(f"{sample.name}: {why}")
+    if why and not measurement.degenerate:
+        raise IllPosedError(f"{measurement.sample.name}: {why}")
 
 
 def probe(measurement: Measurement, expected: Truth, numbers: range) -> None:

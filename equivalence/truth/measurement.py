@@ -22,6 +22,9 @@ class Measurement:
     unit_roundoff: the unit roundoff by which the case is judged. A perturbed run multiplies each
         number by 1 + unit_roundoff or 1 - unit_roundoff.
     products: the unit roundoff of products, where a compute mode rounds their factors more.
+    replaceable: whether another sample is as good, as for an operator: then none is judged in which
+        the reference's own run overflows.
+    degenerate: whether a truth without a finite number is meant.
     """
 
     network: TorchNetwork
@@ -29,6 +32,8 @@ class Measurement:
     phase: str
     unit_roundoff: float
     products: float = 0.0
+    replaceable: bool = False
+    degenerate: bool = False
 
     def run(
         self,

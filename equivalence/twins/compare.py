@@ -92,9 +92,11 @@ def _run(
 def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:
     """Make the case ill-posed if the reference gives nothing but zeros, or nothing.
 
-    An example of an operator may be empty on purpose; it is counted as a comparison of structure.
+    An example of an operator may be empty on purpose, and so may a degenerate twin; it is counted
+    as a comparison of structure.
     """
-    if case.alone or case.size is not None:  # of all sizes together, see `sizes`
+    meant = case.alone or case.twin.degenerate
+    if meant or case.size is not None:  # of all sizes together, see `sizes`
         return comparison
     return replace(comparison, judgement=demand_values(comparison.judgement))
 

@@ -122,8 +122,7 @@ def _judge_flipped(
 def _taken(known: Truth, flipped: dict[str, Expected]) -> Truth:
     """The values of the truth with flips, beside the sensitivities of the truth without."""
     truth = Truth({n: replace(known[n], truth=tensor.truth) for n, tensor in flipped.items()})
-    truth.near, truth.undecided = known.near, known.undecided
-    return truth
+    return truth.like(known)
 
 
 def _untried(near: Sequence[Flip]) -> str | None:

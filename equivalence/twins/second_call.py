@@ -61,7 +61,7 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
 def keeps(comparison: Comparison, drawn: Drawn) -> bool:
     """Whether a wrong candidate is right in its first call, by the verdict with its excuses."""
     case, known = drawn.case, comparison.reference
-    if case.alone or case.twin.steps or comparison.judgement.equal:
+    if case.alone or case.twin.steps or not comparison.judgement.differing:
         return False
 
     def judged(raw: Trace) -> Comparison:

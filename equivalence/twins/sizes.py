@@ -55,7 +55,10 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         first.partners,
         trace,
         raw,
-        joined([(comparison.judgement, one.at_size) for one, comparison in comparisons]),
+        joined(
+            [(comparison.judgement, one.at_size) for one, comparison in comparisons],
+            comparisons[0][0].twin.degenerate,
+        ),
         tuple(flips),
         next(
             (one.at_size(comparison.note) for one, comparison in comparisons if comparison.note),

@@ -20,6 +20,7 @@ LEVELS = (
         *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
         *("releases", "torchvision_schemas", "uncompiled"),
     ),
+    ("folders",),
     ("declare", "findings", "held", "targets"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),

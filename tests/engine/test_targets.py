@@ -61,6 +61,14 @@ def test_a_file_in_the_place_of_a_module_is_told(file):
         resolve(f"{file}:pair")
 
 
+def test_a_target_that_replaces_a_framework_is_told_and_the_framework_is_back(tmp_path):
+    shim = "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')\nmade = list\n"
+    (tmp_path / "twin_models" / "shim.py").write_text(shim)
+    with pytest.raises(DeclarationError, match="replaces sys"):
+        resolve("twin_models.shim:made")
+    assert sys.modules["torch"] is torch
+
+
 def test_a_missing_attribute_is_named_with_its_module():
     complaint = "'twin_models.good:pear': module 'twin_models.good' has no attribute 'pear'"
     with pytest.raises(DeclarationError, match=complaint):

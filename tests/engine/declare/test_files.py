@@ -150,7 +150,7 @@ WRONG_FILES = {
         lambda: file("x.npy"),
         "of float64, and cases compute in float32 or float16; save it again with .astype",
     ),
-    "complex": (lambda: write("x.npy", np.ones(3, "c8")), lambda: file("x.npy"), "dtype complex64"),
+    "complex": (lambda: write("x.npy", np.ones(3, "c16")), lambda: file("x.npy"), "complex128"),
     "unsigned": (lambda: write("x.npy", np.ones(3, "u4")), lambda: file("x.npy"), "dtype uint32"),
     "words": (lambda: write("x.npy", np.array(["a"])), lambda: file("x.npy"), "of dtype str"),
     "dates": (lambda: write("x.npy", np.zeros(2, "M8[s]")), lambda: file("x.npy"), "datetime64"),

@@ -46,6 +46,20 @@ def test_a_declaration_that_cannot_be_is_refused(changes, complaint):
     assert complaint in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "text", ["softmax(given(3, values=(nan, -inf, 1.0)), dim=0)", "softmax(normal(2), least=-inf)"]
+)
+def test_an_example_may_hold_nan_and_infinities(text):
+    example = SOFTMAX.example(text)
+    assert example.spelled("softmax") == text
+    assert SOFTMAX.example(text) == example
+
+
+def test_an_example_holds_no_other_name():
+    with pytest.raises(DeclarationError, match="no example of softmax"):
+        SOFTMAX.example("softmax(normal(2), dim=infinity)")
+
+
 @settings(max_examples=100, derandomize=True, database=None, deadline=None)
 @given(examples(SOFTMAX, frozenset()))
 def test_what_is_spelled_is_read_back(example):

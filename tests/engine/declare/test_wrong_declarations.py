@@ -360,7 +360,7 @@ def test_a_wrong_declaration_is_refused_with_kind_name_and_field(kind, changes):
         assert told.startswith(f"{kind} {name!r}: ")
 
 
-@pytest.mark.parametrize("values", [("START", "5"), (float("inf"), 1), ((1, 2), (3, 4)), (None, 1)])
+@pytest.mark.parametrize("values", [("START", "5"), (1e39, 1), ((1, 2), (3, 4)), (None, 1)])
 def test_given_values_that_a_size_has_wrong_are_refused(values):
     sizes = [{"START": value} for value in values]
     told = refusal(declared, "twin", inputs=[given(values="START")], configs=[{}], sizes=sizes)

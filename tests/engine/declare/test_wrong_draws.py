@@ -56,7 +56,7 @@ WRONG_DRAWS = [
     (given, (2,), {"values": None}, "values"),
     (given, (2,), {"values": (1, 2, 3)}, "values"),
     (given, (2,), {"values": 1}, "values"),
-    (given, (2,), {"values": (0.5, math.nan)}, "values"),
+    (given, (2,), {"values": (0.5, 1e39)}, "values"),
     (given, (2,), {"values": (0.5, 1e39)}, "values"),
     (given, (2,), {"values": (True, 1)}, "values"),
     (given, (2,), {"values": ((1, 2), (3,))}, "values"),

@@ -327,3 +327,9 @@ def test_no_pickle_is_run(tmp_path):
 def test_a_reference_that_cannot_be_built_is_told():
     with pytest.raises(EquivalenceError, match="no attribute 'nothing'"):
         compare(case(reference=HERE + "nothing"), 0)
+
+
+def test_a_step_that_lacks_what_ranks_use_is_told():
+    told = r"builds a Bare without optimizer, update; a step of data parallel training has network"
+    with pytest.raises(EquivalenceError, match=told):
+        reference(case(reference=HERE + "Bare"), 0)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from equivalence import folders
 from equivalence.declare.draws import normal
 from equivalence.errors import SideError
 from equivalence.host import isolation
@@ -41,11 +42,18 @@ def read():
     return {name: repr(setting.read()) for name, setting in settings().items()}
 
 
+def stay_in(folder):
+    """As a candidate does that is imported from a folder of its own."""
+    with folders.entered(str(Path(folder).absolute()), stays=True):
+        pass
+
+
 CHANGES = {
     "python generator": lambda: random.seed(7),
     "numpy generator": lambda: np.random.seed(7),
     "numpy errors": lambda: np.seterr(divide="raise"),
     "working directory": lambda: os.chdir("/"),
+    "folder of modules": lambda: stay_in(Path(__file__).parents[3] / "docs"),
     "torch generator": lambda: torch.manual_seed(7),
     "torch dtype": lambda: torch.set_default_dtype(torch.float64),
     "torch device": lambda: torch.set_default_device("meta"),

@@ -267,3 +267,12 @@ def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("equal in 1 case\n")
     assert all(line.startswith("... ") for line in done.stderr.splitlines())
+
+
+def test_what_a_network_prints_is_no_part_of_the_result(run, own):
+    (own / "loud.py").write_text("from ports import Net\n\nprint('loading')\n")
+    code, lines, progress = run(NET[0], "loud:Net", *QUICK)
+    assert code == 0
+    assert "loading" not in lines
+    assert "loading" in progress
+    sys.modules.pop("loud")

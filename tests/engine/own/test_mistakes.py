@@ -82,7 +82,6 @@ COMMANDS = [
     ("nets:Net ports:Net --input integers(2)", "missing 1 required keyword-only argument: 'high'"),
     ("nets:Net ports:Net --input normal(2,4,size=3)", "unexpected keyword argument 'size'"),
     ("nets:Net ports:Net --input normal(2.5,4)", "shape has 2.5; write a size or a name"),
-    ("nets:Net ports:Net --input normal(0,4)", "no size may be zero or less"),
     ("nets:Net ports:Net --input normal(2,'C')", "an input shape names ['C']"),
     ("nets:Net ports:Net --input normal(2,4,scale=0)", "scale is 0; write a number above zero"),
     ("nets:Net ports:Net --input x.pt", "a file of inputs ends in .npy or .npz"),

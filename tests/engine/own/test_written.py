@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence import Twin, integers, normal, uniform
+from equivalence import Twin, given, integers, normal, uniform
 from equivalence.own.written import source
 
 SIDES = {"reference": "nets:Net", "candidate": "ports:Net"}
@@ -53,3 +53,10 @@ def test_a_long_mapping_is_written_in_lines():
     text = source(Twin("net", **SIDES, inputs=[normal(2)], rename=rename))
     assert max(map(len, text.splitlines())) <= 100
     assert '            "layer8.dense": "layers.8.fc",\n        },\n' in text
+
+
+def test_nan_and_infinities_are_written_so_that_they_are_read():
+    odd = Twin("odd", "a:B", "c:D", [given(2, values=(float("nan"), float("inf")))])
+    module = {}
+    exec(source(odd), module)
+    assert str(module["TWINS"][0].inputs) == str(odd.inputs)

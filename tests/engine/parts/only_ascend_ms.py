@@ -1,6 +1,7 @@
 """Networks of MindSpore that call what has no kernel on a CPU."""
 
 from mindspore import mint, nn, ops
+from mindspore.ops.operations.nn_ops import FlashAttentionScore
 
 F = mint.nn.functional
 
@@ -33,6 +34,26 @@ class Mistaken(Block):
         )
         x = x + read.swapaxes(1, 2).reshape((2, 5, 8))
         return x + self.down(F.gelu(self.up(x), approximate="tanh"))
+
+
+class Attention(nn.Cell):
+    """A primitive with settings, of which a call leaves out what it may."""
+
+    def __init__(self, scale=0.5):
+        super().__init__()
+        self.attend = FlashAttentionScore(2, scale_value=scale, input_layout="BNSD")
+
+    def construct(self, q, k, v):
+        return self.attend(q, k, v)[3]
+
+
+class MadeAnew(nn.Cell):
+    def construct(self, q, k, v):
+        return FlashAttentionScore(2, 1.0, 0.5, input_layout="BNSD")(q, k, v, None)[3]
+
+
+def other_scale():
+    return Attention(0.6)
 
 
 class Lacking(nn.Cell):

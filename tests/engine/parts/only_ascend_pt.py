@@ -21,3 +21,8 @@ class Block(nn.Module):
 class Lacking(nn.Module):
     def forward(self, x):
         return torch.cummin(x, 1)[0]
+
+
+class Attention(nn.Module):
+    def forward(self, q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, scale=0.5)

@@ -193,8 +193,16 @@ def with_one_level_off(image):
 
 TOLD = "Exception thrown.\n\n----\n[ERROR] map operation: [Decode] failed.\n----\n- C++ Call Stack"
 
+
+def in_rows(made):
+    """Tuples for dicts."""
+    run = made.run
+    made.run = lambda *options: [tuple(item.values()) for item in run(*options)]
+
+
 VARIANTS = {
     "right": lambda _: None,
+    "rows": in_rows,
     "int32_labels": set_to(labels=lambda made: made.labels.astype(np.int32)),
     "unsigned_labels": set_to(labels=lambda made: made.labels.astype(np.uint32)),
     "few_roundings": part("image", off_by_roundings(5)),
@@ -240,7 +248,28 @@ VARIANTS = {
 }
 
 
+def renamed(make, columns):
+    """The same pipeline with columns of other names."""
+
+    def build(folder, **arguments):
+        made = make(folder, **arguments)
+        run = made.run
+        made.run = lambda *options: [
+            {columns[name]: values for name, values in item.items()} for item in run(*options)
+        ]
+        return made
+
+    return build
+
+
+COLUMNS = {"image": "pixels", "label": "y"}
+OTHERS = {"image": "data", "label": "target"}
+
+
 def __getattr__(name):
+    for prefix, columns in (("columns_", COLUMNS), ("others_", OTHERS)):
+        if name.startswith(prefix):
+            return renamed(__getattr__(name.removeprefix(prefix)), columns)
     if name not in VARIANTS:
         raise AttributeError(name)
 

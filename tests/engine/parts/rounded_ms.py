@@ -123,6 +123,22 @@ def tempered_by_adamw(rate=1e-2):
     return Step(Lossy(network), optimizer)
 
 
+class Sampled(nn.Cell):
+    def __init__(self, rate=0.1):
+        super().__init__()
+        self.layer, self.rate = nn.Dense(8, 8), rate
+
+    def construct(self, x):
+        for _ in range(3):
+            x = x - self.rate * ops.tanh(self.layer(x))
+        return x
+
+
+class Deaf(Sampled):
+    def construct(self, x):
+        return ops.stop_gradient(super().construct(x))
+
+
 class Physics(nn.Cell):
     def __init__(self, viscosity=0.5):
         super().__init__()
@@ -214,6 +230,10 @@ def attention_of_another_epsilon():
 
 def tempered_at_another_rate():
     return tempered_by_adamw(1.01e-2)
+
+
+def sampled_at_another_rate():
+    return Sampled(0.101)
 
 
 def physics_of_another_viscosity():

@@ -116,6 +116,42 @@ def tempered_by_adamw():
     return Trained(network, torch.optim.AdamW(network.parameters(), 1e-2, weight_decay=0.0))
 
 
+class Listening(nn.Module):
+    """(N, 8) -> (N, 8): a loop of sampling."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        for _ in range(3):
+            x = x - 0.1 * torch.tanh(self.layer(x))
+        return x
+
+
+class Sampled(Listening):
+    """It gives no gradients."""
+
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(x)
+
+
+class Silent(Listening):
+    """It detaches what it returns, which a port must do, too."""
+
+    def forward(self, x):
+        return super().forward(x).detach()
+
+
+class SampledAtTimes(Listening):
+    """It gives gradients for some lengths of a batch."""
+
+    def forward(self, x):
+        with torch.set_grad_enabled(len(x) > 4):
+            return super().forward(x)
+
+
 class Physics(nn.Module):
     """(N, 2) -> (N, 1): what is left of an equation with a derivative of the network."""
 

@@ -25,6 +25,14 @@ def step(norm: bool = True) -> TrainStep:
     return TrainStep(network, optim.SGD(network.parameters(), 0.1, 0.9))
 
 
+class Bare(nn.Module):
+    """A step that updates by hand: neither `optimizer` nor `update`."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = Network(norm=False)
+
+
 def whole_batch_gradients(sample, slots) -> dict[str, np.ndarray]:
     """Of the first batch of all ranks as one batch, by PyTorch in float64."""
     module = step(norm=False).network.double()

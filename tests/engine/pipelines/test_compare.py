@@ -184,6 +184,24 @@ def test_a_side_without_samples_is_an_error():
         compare(case("nothing"), seed=0)
 
 
+def test_columns_have_any_names():
+    judgement = compare(case("columns_right", "columns_right"), seed=0).judgement
+    assert judgement.equal
+    assert [v.name for v in judgement.verdicts][:2] == ["pixels[0]", "y[0]"]
+    wrong = compare(case("columns_wrong_label", "columns_right"), seed=0).judgement
+    assert [v.name for v in wrong.differing] == ["y[0]"]
+
+
+def test_columns_of_other_names_on_each_side_are_told():
+    with pytest.raises(EquivalenceError, match=r"columns pixels, y, and the candidate data, targ"):
+        compare(case("others_right", "columns_right"), seed=0)
+
+
+def test_what_is_no_dict_of_columns_is_told():
+    with pytest.raises(EquivalenceError, match=r"the candidate gives a tuple after 'batch'; give"):
+        compare(case("rows"), seed=0)
+
+
 def test_arguments_that_a_side_does_not_take_are_named():
     with pytest.raises(SideError, match="unexpected keyword argument 'size'"):
         compare(case(size=3), seed=0)

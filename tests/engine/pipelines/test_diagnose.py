@@ -52,6 +52,21 @@ def test_the_first_stage_that_differs_is_named_with_the_cause(candidate, config,
     assert any(cause in each for each in blamed.causes), blamed.causes
 
 
+@pytest.mark.parametrize(
+    ("candidate", "culprit"),
+    [
+        ("flipped", "crop"),
+        ("without_normalize", "normalize"),
+        ("labels_from_one", "label"),
+        ("reversed_order", "order"),
+        ("batches_of_five", "batch"),
+    ],
+)
+def test_columns_of_any_name_are_diagnosed(candidate, culprit):
+    found = diagnose(case(f"columns_{candidate}", "columns_right"), seed=0)
+    assert [each.reference for each in found.culprits] == [culprit]
+
+
 @pytest.mark.parametrize("candidate", ["right", "copy_added", "early_layout", "crop_last"])
 def test_what_comes_to_the_same_is_not_blamed(candidate):
     found = diagnose(case(candidate), seed=0)

@@ -57,6 +57,18 @@ def test_a_block_for_an_ascend_is_compared_on_a_cpu_and_the_result_says_how(exec
 
 
 @both
+@pytest.mark.parametrize(
+    ("candidate", "right"), [("Attention", True), ("MadeAnew", True), ("other_scale", False)]
+)
+def test_settings_come_after_the_inputs_that_a_call_leaves_out(candidate, right, execution):
+    sides = (f"{PARTS}pt:Attention", f"{PARTS}ms:{candidate}")
+    with isolated():
+        outcome = check(case(*sides, *[normal(2, 2, 5, 8)] * 3, execution=execution), 0)
+    assert outcome.passed is right
+    assert outcome.stand_ins == ("ops.flash_attention_score",)
+
+
+@both
 def test_a_mistake_is_seen_through_stand_ins(execution):
     with isolated():
         assert not check(block("Mistaken", execution), 0).passed

@@ -1,10 +1,14 @@
 """What rounding explains, in ordinary work, and what it does not: right ports beside wrong ones."""
 
+import json
+
 import pytest
 
 from equivalence.declare.draws import integers, normal
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
+from equivalence.record import codec
+from equivalence.report import text as report
 from equivalence.runs import kept
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
@@ -69,6 +73,47 @@ def test_a_parameter_without_dimensions_is_trained(steps):
     assert judged("tempered_by_adamw", *inputs, steps=steps).passed
     wrong = judged("tempered_by_adamw", *inputs, steps=steps, candidate="tempered_at_another_rate")
     assert "update[1]:network.temperature" in [v.name for v in wrong.judgement.differing]
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_of_an_original_without_gradients_the_outputs_are_compared(execution):
+    outcome = judged("Sampled", normal(4, 8), execution=execution)
+    assert outcome.passed
+    assert [verdict.name for verdict in outcome.judgement.verdicts] == ["output.0"]
+    told = report.summary(map(json.loads, report.lines(outcome)))
+    assert "; no gradient in 1 case, since the reference gives none" in told
+    wrong = judged(
+        "Sampled", normal(4, 8), candidate="sampled_at_another_rate", execution=execution
+    )
+    assert [verdict.name for verdict in wrong.judgement.differing] == ["output.0"]
+    assert report.FORWARD_ONLY in report.failure(wrong, "")
+
+
+def test_a_port_that_stops_gradients_which_the_original_gives_differs():
+    assert judged("Listening", normal(4, 8), candidate="Deaf").judgement.differing
+
+
+def test_a_port_must_detach_what_the_original_detaches():
+    assert judged("Silent", normal(4, 8), candidate="Deaf").passed
+    assert judged("Silent", normal(4, 8), candidate="Sampled").judgement.differing
+
+
+def test_an_original_may_give_gradients_for_some_sizes():
+    sizes = [{"N": 3}, {"N": 6}, {"N": 4}]
+    outcome = judged("SampledAtTimes", normal("N", 8), candidate="Sampled", sizes=sizes)
+    assert outcome.passed, outcome.judgement
+    names = [verdict.name for verdict in outcome.judgement.verdicts]
+    assert sum("gradient:layer.weight" in name for name in names) == 1
+    wrong = judged("SampledAtTimes", normal("N", 8), candidate="Deaf", sizes=sizes)
+    assert wrong.judgement.differing
+
+
+def test_a_record_tells_that_there_are_no_gradients():
+    known = kept.reference(case(PT + "Sampled", MS + "Sampled", normal(4, 8)), 0)
+    read = codec.decode(*codec.encode(known), known.sample)
+    assert known.expected.forward_only
+    assert read.expected.forward_only
+    assert read.expected.pulled_back == {}
 
 
 @pytest.mark.parametrize("phase", ["train", "eval"])
