@@ -213,3 +213,19 @@ def each_tensor(function: Callable[..., torch.Tensor], values: object, *others: 
             each_tensor(function, *each) for each in zip(values, *others, strict=True)
         )
     return values
+
+
+@contextlib.contextmanager
+def changes_of_mode(changed: list[nn.Module]) -> Iterator[None]:
+    """A context in which `changed` gets the modules whose mode is set by what is run."""
+    train = nn.Module.train
+
+    def noted(module: nn.Module, mode: bool = True) -> nn.Module:
+        changed.append(module)
+        return train(module, mode)
+
+    nn.Module.train = noted
+    try:
+        yield
+    finally:
+        nn.Module.train = train
