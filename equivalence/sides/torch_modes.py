@@ -31,7 +31,7 @@ SHORT = {torch.Tensor.half: torch.float16, torch.Tensor.bfloat16: torch.bfloat16
 """Casts to a precision shorter than float32."""
 
 MOVES = {
-    *("clone", "copy", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
+    *("clone", "copy", "_to_copy", "set", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
     *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
     *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
     *("masked_fill", "amax", "amin", "max", "min", "maximum", "minimum", "where", "abs", "neg"),

@@ -62,3 +62,27 @@ class Island(nn.Module):
     def forward(self, x):
         table = torch.arange(4, dtype=torch.float32) / 7
         return (x.float() * table).to(x.dtype)
+
+
+class Spectral(nn.Module):
+    """Its constructor computes two buffers of a parameter, and each call writes them."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 5))
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Copying(nn.Module):
+    """Its buffers are copies of initial weights: of ones, and of draws."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(4, 5), nn.LayerNorm(5)
+        self.register_buffer("ones", self.norm.weight.detach().clone())
+        self.register_buffer("drawn", self.linear.weight.detach().clone())
+
+    def forward(self, x):
+        return self.norm(self.linear(x)) * self.ones + x @ self.drawn.T
