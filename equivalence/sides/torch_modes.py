@@ -1,6 +1,7 @@
 """The modes and settings of PyTorch that networks are built and run under."""
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -213,6 +214,16 @@ def each_tensor(function: Callable[..., torch.Tensor], values: object, *others: 
             each_tensor(function, *each) for each in zip(values, *others, strict=True)
         )
     return values
+
+
+def as_written() -> contextlib.AbstractContextManager:
+    """A context in which what `torch.compile` has wrapped runs as it is written.
+
+    A compiler would compile what watches a run, too, for minutes.
+    """
+    if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
+        return torch.compiler.set_stance("force_eager")
+    return contextlib.nullcontext()
 
 
 @contextlib.contextmanager

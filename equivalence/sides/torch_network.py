@@ -26,6 +26,7 @@ from equivalence.sides.torch_constants import Constants, as_pairs, numbers
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
     Widened,
+    as_written,
     changes_of_mode,
     computing_on,
     on,
@@ -348,6 +349,7 @@ class TorchNetwork:
         """The context of a run in `dtype`: on its device, rounded as the sample is."""
         with contextlib.ExitStack() as modes:
             modes.enter_context(computing_on(self.device, self.place.mode))
+            modes.enter_context(as_written())
             if dtype != "float64":
                 yield
                 return
