@@ -125,3 +125,20 @@ class Spectral(nn.Cell):
 
 def spectral_of_two_calls():
     return Spectral(calls=2)
+
+
+class Seeded(nn.Cell):
+    def __init__(self, axis=1):
+        super().__init__()
+        self.linear = nn.Dense(4, 4)
+        self.codes = Parameter(ops.ones((7, 4)), requires_grad=False)
+        self.axis = axis
+
+    def construct(self, x):
+        codes = self.codes / ops.sqrt((self.codes**2).sum(self.axis, keepdims=True))
+        ops.assign(self.codes, codes)
+        return ops.matmul(self.linear(x), codes.T)
+
+
+def seeded_by_columns():
+    return Seeded(axis=0)

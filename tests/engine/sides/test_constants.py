@@ -66,6 +66,13 @@ def test_what_a_constructor_computes_of_drawn_parameters_is_drawn():
     assert {slot.kind for name, slot in slots.items() if "._" in name} == {"buffer"}
 
 
+def test_a_draw_by_a_seed_of_its_own_is_a_draw():
+    assert TorchNetwork(PT + "Seeded", {}).slots()["codes"].kind == "buffer"
+    assert check(case(PT + "Seeded", MS + "Seeded", X), 0).passed
+    wrong = check(case(PT + "Seeded", MS + "seeded_by_columns", X), 0).judgement
+    assert "buffer:codes" in {verdict.name for verdict in wrong.differing}
+
+
 NORMED = {
     "weight": "linear.parametrizations.weight.original",
     "bias": "linear.bias",
