@@ -15,6 +15,7 @@ from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.modes import PHASES
 
 _files = itertools.count(1)
 
@@ -27,6 +28,7 @@ def around(network: MindSporeNetwork, stand_ins: Mapping[str, nn.Cell]) -> MindS
 
     stand_ins: path of a unit -> what takes its place.
     """
+    given = {phase: network.modes.of(phase) for phase in PHASES}
     cells = dict(network.cell.cells_and_names())
     replaced = {id(cells[path]): new for path, new in stand_ins.items()}
     for cell in cells.values():
@@ -36,6 +38,7 @@ def around(network: MindSporeNetwork, stand_ins: Mapping[str, nn.Cell]) -> MindS
         if isinstance(cell, nn.SequentialCell):
             cell.cell_list = list(cell._cells.values())
     network._take(network.cell)
+    network.modes = network._modes(given.__getitem__)
     return network
 
 

@@ -24,6 +24,7 @@ def unit(network: TorchNetwork, path: str) -> TorchNetwork:
     part.module = _filled(copy.deepcopy(network.module.get_submodule(path)), network.device)
     part.module.register_forward_pre_hook(_copied, with_kwargs=True)
     part.constants, part.draws = network.constants.below(path), network.draws.of_part(path)
+    part.whole, part.modes = network, part._modes(network.modes.below(path))
     return part
 
 
@@ -42,6 +43,7 @@ def around(network: TorchNetwork, stand_ins: Mapping[str, nn.Module]) -> TorchNe
     _filled(part.module, network.device)
     part.constants = network.constants.outside([*stand_ins])
     part.draws = network.draws.of_part("")
+    part.whole, part.modes = network, part._modes(network.modes.below(""))
     return part
 
 

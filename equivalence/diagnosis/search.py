@@ -363,6 +363,7 @@ class Search:
         with kernels.replacing(self.accurate), network.observed(names, note):
             outputs = self.whole.expected.pulled_back
             self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+        self.candidate.modes.noted |= network.modes.noted
         return errors
 
 

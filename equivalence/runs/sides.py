@@ -102,16 +102,13 @@ def reference_layers(
     return layers
 
 
-def candidate_layers(
-    case: TwinCase, network: "MindSporeNetwork", partners: Partners
-) -> list[Layer]:
-    """The layers of a candidate with their settings.
+def candidate_step(case: TwinCase, network: "MindSporeNetwork", partners: Partners) -> list[Layer]:
+    """The settings of a candidate's training step, as layers; none where they cannot be read.
 
     partners: candidate name -> reference name of every weight.
     """
-    layers = network.layers(partners)
-    if case.twin.steps:
-        from equivalence.structure import mindspore_steps
+    if not (case.twin.steps and hasattr(network, "step")):
+        return []
+    from equivalence.structure import mindspore_steps
 
-        layers += mindspore_steps.layers(network.step, network.parameters, partners, network.begun)
-    return layers
+    return mindspore_steps.layers(network.step, network.parameters, partners, network.begun)

@@ -3,11 +3,11 @@
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
 mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half precision.
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.
+modes: the mode of every layer, as its own network sets it.
 torch_constants: the buffers that keep what a constructor made; the rounding of constants.
 torch_modes: the precision and the rounding of a PyTorch run.
 mindspore_pullback: differentiates a MindSpore network, and what its cells give in a run.
 torch_training, mindspore_training: the same of training steps.
-torch_noise: a run in which every number is rounded once at random; torch_sums: the terms of sums.
 accurate: runs MindSpore with kernels that give what float64 gives.
 torch_noise: a run in which every number is rounded once at random; torch_sums: the terms of sums.
 rehearsal: runs MindSpore on the CPU with the rounding of another device.

@@ -4,7 +4,8 @@ The executor keeps every compiled cell, with its graph and its weights, until th
 170 MB for a step of ResNet18.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
@@ -68,3 +69,20 @@ def unheld(network: nn.Cell) -> list[str]:
         for name, value in vars(cell).items()
         if lost(value)
     ]
+
+
+@contextlib.contextmanager
+def changes_of_mode(changed: list[nn.Cell]) -> Iterator[None]:
+    """A context in which `changed` gets the cells whose mode is set by what is run."""
+    add = nn.Cell.add_flags
+
+    def noted(cell: nn.Cell, **flags: Any) -> nn.Cell:
+        if "training" in flags:
+            changed.append(cell)
+        return add(cell, **flags)
+
+    nn.Cell.add_flags = noted
+    try:
+        yield
+    finally:
+        nn.Cell.add_flags = add

@@ -25,7 +25,13 @@ from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.sides.mindspore_arrays import array, narrow, tensor
-from equivalence.sides.mindspore_cells import build_cell, discard_graphs, empty, unheld
+from equivalence.sides.mindspore_cells import (
+    build_cell,
+    changes_of_mode,
+    discard_graphs,
+    empty,
+    unheld,
+)
 from equivalence.sides.mindspore_pullback import (
     OddOutputsError,
     called,
@@ -34,10 +40,12 @@ from equivalence.sides.mindspore_pullback import (
     observed,
     pullback,
 )
+from equivalence.sides.modes import PHASES, Given, Modes
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.stand_ins.context import StandIns, lacks_kernel
 from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.mindspore_settings import settings
+from equivalence.structure.settings import in_modes
 from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
 
 T = TypeVar("T")
@@ -60,6 +68,7 @@ class MindSporeNetwork:
     cell: the MindSpore cell.
     parameters: its parameters by path, also those without a gradient, but none that counts steps.
     draws: what its runs draw, and what of it is pinned.
+    modes: which of its cells train.
     stand_ins: what stands for operators without a kernel, for all of them once MindSpore has lacked
     one on a CPU.
     """
@@ -93,6 +102,21 @@ class MindSporeNetwork:
         self.parameters = every
         self._made: dict[Hashable, np.ndarray] = {}
         self._step = None
+        self.modes = self._modes()
+        self._changed: list[nn.Cell] = []
+
+    def _modes(self, given: Given | None = None) -> Modes:
+        """The modes of this network. given: those of the larger one of which it is a part."""
+        own = weakref.proxy(self)
+        return Modes(lambda on: own._ask(on), lambda: own.cell.cells_and_names(), _put, given)
+
+    def _ask(self, training: bool) -> None:
+        self.root.set_train(training)
+
+    @property
+    def root(self) -> nn.Cell:
+        """The cell that is asked for a mode."""
+        return self.cell
 
     def part(self, path: str, execution: str) -> "MindSporeNetwork":
         """The cell at a path as a network of its own, with the same parameters."""
@@ -100,10 +124,11 @@ class MindSporeNetwork:
         network.execution = execution
         network.place, network.rehearsal = self.place, self.rehearsal
         network.stand_ins = self.stand_ins
-        network.whole = self  # keeps the parameters
+        network.whole = self  # keeps the parameters and the modes
         network.draws = self.draws.of_part(path)
         network._take(self.cell_at(path))
         network._made = self._made
+        network.modes = network._modes(self.modes.below(path))
         return network
 
     def cell_at(self, path: str) -> nn.Cell:
@@ -192,8 +217,13 @@ class MindSporeNetwork:
 
         partners: path of a weight -> the reference's name; the layers have the reference's names.
         """
+        modes = self.modes.each()
         return [
-            Layer.of(path, settings(cell), partners.held(below(path, self.parameters)))
+            Layer.of(
+                path,
+                in_modes(settings(cell), modes[path]),
+                partners.held(below(path, self.parameters)),
+            )
             for path, cell in self.cell.cells_and_names()
         ]
 
@@ -207,8 +237,8 @@ class MindSporeNetwork:
         return observed(self.cell, names, sink)
 
     def dropouts(self) -> list[str]:
-        """The paths of the cells of MindSpore that draw while training."""
-        return mindspore_draws.dropouts(self.cell)
+        """The paths of the cells of MindSpore that draw while the network trains."""
+        return self.modes.train(mindspore_draws.dropouts(self.cell))
 
     def random_layers(
         self,
@@ -252,7 +282,7 @@ class MindSporeNetwork:
         try:
             self._load(sample, partners)
             with without_torch(), self._arithmetic(), self.draws.running():
-                return self._run(sample, partners, phase, outputs)
+                return self._run_noted(sample, partners, phase, outputs)
         except OddOutputsError:
             self._odd = True
             self._forget()
@@ -262,6 +292,26 @@ class MindSporeNetwork:
             _pynative_executor.clear_res()
             raise
         return self._run_anew(sample, partners, phase, outputs)
+
+    def _run_noted(self, sample, partners, phase, outputs) -> Trace:
+        """A run; another one notes the modes of the cells where the first has changed some.
+
+        Only PyNative mode can change any. A cell with hooks is not what is judged.
+        """
+        self._changed.clear()
+        trace = self._run(sample, partners, phase, outputs)
+        if self.modes.hold(self._changed):
+            self.modes.moved = True
+            self._load(sample, partners)
+            with self.modes.noting(phase, self._pinned()):
+                self._run(sample, partners, phase, outputs)
+        return trace
+
+    def _watched(self) -> contextlib.AbstractContextManager[None]:
+        """A context of the run alone, which sees the changes of modes that its code makes."""
+        if self.execution == "pynative" and not self.draws.notes:  # which change some themselves
+            return changes_of_mode(self._changed)
+        return contextlib.nullcontext()
 
     def _forget(self) -> None:
         """Compile anew in the next run."""
@@ -284,7 +334,7 @@ class MindSporeNetwork:
         """
         self.run(sample, partners, phase, outputs)
         if both and self.execution == "pynative":
-            self.cell.set_train(phase != "train")
+            self.modes.set(next(other for other in PHASES if other != phase))
             with self.stand_ins(), self._arithmetic(), self.draws.running():
                 arrays = [tensor(values) for values in sample.inputs()]
                 arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
@@ -292,7 +342,6 @@ class MindSporeNetwork:
                     self.cell(*arguments, **keywords)
                 except Exception:  # the cases of that phase tell of it
                     _pynative_executor.clear_res()
-            self._set_phase(phase)
 
     @property
     def filled(self) -> list[str]:
@@ -355,10 +404,11 @@ class MindSporeNetwork:
                 numbered = not self._odd and self.declared is None
                 self._step = pullback(self._step, *how, self.execution == "graph", numbered)
             weakref.finalize(self, discard_graphs, self._step).atexit = False
-            self._set_phase(phase)
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
-        result, names, gradients = self._step(*arguments), [], ()
+        self._set_phase(phase)
+        with self._watched():
+            result, names, gradients = self._step(*arguments), [], ()
         if self.declared is not None and len(self._step.compile_cache) > 1:
             raise RuntimeError(
                 f"compiled {len(self._step.compile_cache)} times; with unknown dimensions one "
@@ -389,14 +439,25 @@ class MindSporeNetwork:
         ]
 
     def _set_phase(self, phase: str) -> None:
-        self._step.set_train(phase == "train")
-        if self.draws.pins:
-            own = self.draws.own(self.cell.cells_and_names())
-            for path in (*mindspore_draws.dropouts(self.cell), *own):
-                self.cell_at(path).set_train(False)
+        if self._step is not self.root:
+            self._step.set_train(phase == "train")
+        self.modes.set(phase)
+        for path in self._pinned():
+            self.cell_at(path).set_train(False)
+
+    def _pinned(self) -> tuple[str, ...]:
+        """The paths of the cells that are held in evaluation since they draw."""
+        if not self.draws.pins:
+            return ()
+        own = self.draws.own(self.cell.cells_and_names())
+        return (*mindspore_draws.dropouts(self.cell), *own)
 
     def _buffers(self, partners: Partners) -> Trace:
         untrained = {n: p for n, p in self.parameters.items() if not p.requires_grad}
         untrained |= dict(self.cell.named_buffers())
         values = {name: comparable(array(values)) for name, values in untrained.items()}
         return {tensors.buffer(name): v for name, v in partners.restored(values).items()}
+
+
+def _put(cell: nn.Cell, training: bool) -> None:
+    cell.add_flags(training=training)

@@ -83,6 +83,17 @@ class MindSporeTraining(MindSporeNetwork):
     def _forget(self) -> None:
         """Nothing to do: a step that has run is built anew."""
 
+    @property
+    def root(self) -> nn.Cell:
+        """The cell that is asked for a mode."""
+        return self.step
+
+    def _ask(self, training: bool) -> None:
+        """Ask the step for a mode; one that has no `set_train` of its own asks no network."""
+        super()._ask(training)
+        if type(self.step).set_train is nn.Cell.set_train:
+            self.cell.set_train(training)
+
     def _load(self, sample: Sample, partners: Partners) -> None:
         if self._spent:
             # An optimizer that has run keeps its state, also where its parameters get new values:
@@ -101,7 +112,8 @@ class MindSporeTraining(MindSporeNetwork):
         call = called(self._step, sample.arguments)
         trace: Trace = {}
         for step in range(1, self.steps + 1):
-            result = call(*(tensor(values) for values in sample.inputs(step)))
+            with self._watched():
+                result = call(*(tensor(values) for values in sample.inputs(step)))
             loss, *_ = nesting.named(result).values()
             trace[tensors.loss(step)] = array(loss)
             if step in self.noted:

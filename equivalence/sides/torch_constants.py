@@ -31,6 +31,8 @@ class Constants:
     a constant, but for what a constructor draws at random: both sides cannot draw the same. A
     tensor that is a plain attribute is a constant, too; it is not compared by itself.
 
+    A constructor that computes a buffer of a parameter, as spectral norm does, draws it, too.
+
     The constructor is a part of the network. In a float64 run, a table is what the constructor
     makes in float64; in a perturbed run, what it makes if every result in it is rounded.
 
@@ -43,11 +45,18 @@ class Constants:
         drawn = _statistics(module)
         self._own = {n: v.clone() for n, v in _kept(module).items() if n not in drawn}
         self._wide: Values = {}
-        if all(short(_array(values)).all() for values in self._own.values()):
+        if not any(map(_is_float, self._own.values())):
+            return
+        # The parameters of `module` have no values, of which a constructor may compute a buffer.
+        before, made = self._own, self._made(0, widened=False)
+        self._own = {name: made.get(name, values) for name, values in before.items()}
+        same = (torch.equal(v.cpu(), self._own[n].cpu()) for n, v in before.items())
+        if all(same) and all(short(_array(values)).all() for values in before.values()):
             return
         self._wide, again = (self._made(seed) for seed in (0, 1))
         for name, values in self._wide.items():
-            if values.is_floating_point() and not torch.equal(values, again[name]):
+            drawn = not torch.equal(values, again[name])
+            if _is_float(values) and (drawn or _is_other(values, self._own.get(name, values))):
                 self._own.pop(name, None)
 
     def __contains__(self, name: str) -> bool:
@@ -80,7 +89,7 @@ class Constants:
         """Give the module its constants for a run of the sample in `dtype`."""
         made = self._own
         if dtype == "float64" and self._wide:
-            made = self._made(0, sample.rounding) if sample.rounding else self._wide
+            made = self._rounded(sample.rounding) if sample.rounding else self._wide
         for name, own in self._own.items():
             values = _perturbed(sample, name, made.get(name, own))
             path, _, leaf = name.rpartition(".")
@@ -101,16 +110,33 @@ class Constants:
             if name in self
         }
 
-    def _made(self, seed: int, rounding: tuple[float, int] | None = None) -> Values:
-        """What the constructor makes in float64; with `rounding`, each of its results is rounded.
+    def _made(self, seed: int, widened: bool = True) -> Values:
+        """What the constructor makes, of parameters with initial values.
 
-        seed: the seed of what it draws.
+        seed: the seed of what it draws. widened: whether in float64.
         """
-        rounded = Noise(*rounding) if rounding else contextlib.nullcontext()
-        with torch.random.fork_rng(devices=[]), SkipInitialisation(), Widened(), rounded:
+        with Widened() if widened else contextlib.nullcontext():
+            return self._built(seed)
+
+    def _rounded(self, rounding: tuple[float, int]) -> Values:
+        """What it makes in float64 where each result is rounded; none depends on a parameter."""
+        with SkipInitialisation(), Widened(), Noise(*rounding):
+            return self._built(0)
+
+    def _built(self, seed: int) -> Values:
+        with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
-            module = self._build()
-        return _below(_kept(module), self._prefix)
+            return _below(_kept(self._build()), self._prefix)
+
+
+def _is_float(values: torch.Tensor) -> bool:
+    return values.is_floating_point() or values.is_complex()
+
+
+def _is_other(wide: torch.Tensor, own: torch.Tensor) -> bool:
+    """Whether float64 gives other values: a draw by a seed of its own is another one there."""
+    norm = torch.linalg.vector_norm
+    return wide.shape == own.shape and bool(norm(wide - own.to(wide)) > norm(wide) / 2.0)
 
 
 def _kept(module: nn.Module) -> Values:

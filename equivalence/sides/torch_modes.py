@@ -1,6 +1,7 @@
 """The modes and settings of PyTorch that networks are built and run under."""
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ SHORT = {torch.Tensor.half: torch.float16, torch.Tensor.bfloat16: torch.bfloat16
 """Casts to a precision shorter than float32."""
 
 MOVES = {
-    *("clone", "copy", "_to_copy", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
+    *("clone", "copy", "_to_copy", "set", "cat", "stack", "repeat", "flip", "roll", "tril", "triu"),
     *("index", "index_select", "gather", "embedding", "constant_pad_nd"),
     *("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"),
     *("masked_fill", "amax", "amin", "max", "min", "maximum", "minimum", "where", "abs", "neg"),
@@ -215,3 +216,29 @@ def each_tensor(function: Callable[..., torch.Tensor], values: object, *others: 
             each_tensor(function, *each) for each in zip(values, *others, strict=True)
         )
     return values
+
+
+def as_written() -> contextlib.AbstractContextManager:
+    """A context in which what `torch.compile` has wrapped runs as it is written.
+
+    A compiler would compile what watches a run, too, for minutes.
+    """
+    if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
+        return torch.compiler.set_stance("force_eager")
+    return contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def changes_of_mode(changed: list[nn.Module]) -> Iterator[None]:
+    """A context in which `changed` gets the modules whose mode is set by what is run."""
+    train = nn.Module.train
+
+    def noted(module: nn.Module, mode: bool = True) -> nn.Module:
+        changed.append(module)
+        return train(module, mode)
+
+    nn.Module.train = noted
+    try:
+        yield
+    finally:
+        nn.Module.train = train

@@ -3,7 +3,8 @@
 import contextlib
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,20 @@ from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import INTEGER_BUFFERS, Perturbed, Sample
+from equivalence.sides.modes import Given, Modes
 from equivalence.sides.torch_constants import Constants, as_pairs, numbers
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
     Widened,
+    as_written,
+    changes_of_mode,
     computing_on,
     on,
     without_values,
 )
 from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, Watched
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
+from equivalence.structure.settings import in_modes
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
 from equivalence.targets import build, demand_network
@@ -64,6 +69,7 @@ class TorchNetwork:
     module: the PyTorch module.
     constants: its buffers that are not drawn.
     draws: what its runs draw, and what of it is pinned.
+    modes: which of its layers train.
     """
 
     steps: int | None = None
@@ -101,6 +107,15 @@ class TorchNetwork:
         demand_network(target, network, "PyTorch")
         self.module = network if isinstance(network, nn.Module) else Function(network)
         self.constants = Constants(make, self.module)
+        self.modes = self._modes()
+
+    def _modes(self, given: Given | None = None) -> Modes:
+        """The modes of this network. given: those of the larger one of which it is a part."""
+        own = weakref.proxy(self)
+        return Modes(lambda on: own._ask(on), lambda: own.module.named_modules(), _put, given)
+
+    def _ask(self, training: bool) -> None:
+        self.module.train(training)
 
     def part(self, path: str) -> "TorchNetwork":
         """The module at a path as a network of its own, with the same tensors."""
@@ -109,6 +124,8 @@ class TorchNetwork:
         network.module = self.module.get_submodule(path)
         network.constants = self.constants.below(path)
         network.draws = self.draws.of_part(path)
+        network.whole = self  # keeps the modes
+        network.modes = network._modes(self.modes.below(path))
         for module in network.module.modules():
             if hasattr(module, "inplace"):
                 module.inplace = False  # its input may be a leaf here
@@ -147,8 +164,9 @@ class TorchNetwork:
         """All modules, a parent before its children."""
         drawn = self._trained() | self._untrained()
         names = [n for n in drawn if n.rpartition(".")[2] not in INTEGER_BUFFERS]
+        modes = self.modes.each()
         return [
-            Layer.of(path, settings(module), below(path, names))
+            Layer.of(path, in_modes(settings(module), modes[path]), below(path, names))
             for path, module in self.module.named_modules()
         ]
 
@@ -207,8 +225,8 @@ class TorchNetwork:
                 handle.remove()
 
     def dropouts(self) -> list[str]:
-        """The paths of the layers of PyTorch that draw while training."""
-        return torch_draws.dropouts(self.module)
+        """The paths of the layers of PyTorch that draw while the network trains."""
+        return self.modes.train(torch_draws.dropouts(self.module))
 
     def random_layers(self, sample: Sample, phase: str) -> list[RandomLayer]:
         """Every draw of random numbers in a run, in order; what is pinned is named here, too."""
@@ -231,6 +249,7 @@ class TorchNetwork:
         with (
             self._computing(sample, dtype) as widened,
             self.draws.running(),
+            self._noting(phase),
             watch or contextlib.nullcontext(),
         ):
             arguments, keywords = sample.arguments.filled(inputs)
@@ -340,6 +359,7 @@ class TorchNetwork:
         """
         with contextlib.ExitStack() as modes:
             modes.enter_context(computing_on(self.device, self.place.mode))
+            modes.enter_context(as_written())
             if dtype != "float64":
                 yield None
                 return
@@ -377,10 +397,10 @@ class TorchNetwork:
         return self.module
 
     def _load(self, sample: Sample, phase: str, dtype: str) -> None:
-        self.module.to(self.device, getattr(torch, dtype)).train(phase == "train")
-        if self.draws.pins:
-            for path in self.draws.own(self.module.named_modules()):
-                self.module.get_submodule(path).eval()
+        self.module.to(self.device, getattr(torch, dtype))
+        self.modes.set(phase)
+        for path in self._pinned():
+            self.module.get_submodule(path).eval()
         torch.default_generator.manual_seed(0)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(0)
@@ -388,6 +408,18 @@ class TorchNetwork:
             for name, tensor in (self._trained() | self._untrained()).items():
                 tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
         self.constants.load(self.module, sample, dtype)
+
+    def _pinned(self) -> Iterable[str]:
+        """The paths of the layers of the model's own that are held in evaluation."""
+        return self.draws.own(self.module.named_modules()) if self.draws.pins else ()
+
+    @contextlib.contextmanager
+    def _noting(self, phase: str) -> Iterator[None]:
+        """A context in which the modes of the layers are noted when they are called."""
+        changed: list[nn.Module] = []
+        with self.modes.noting(phase, self._pinned()), changes_of_mode(changed):
+            yield
+        self.modes.moved = self.modes.moved or self.modes.hold(changed)
 
     def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
@@ -439,6 +471,10 @@ def _arguments(positional: tuple, keywords: dict[str, Any]) -> Arguments:
         return Position(next(numbers)) if isinstance(leaf, torch.Tensor) else leaf
 
     return Arguments(nesting.transform(positional, place), nesting.transform(keywords, place))
+
+
+def _put(module: nn.Module, training: bool) -> None:
+    module.training = training
 
 
 def beside(place: Place) -> torch.device:

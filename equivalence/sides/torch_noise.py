@@ -187,6 +187,10 @@ class Watched(Uncompiled):
         return result
 
 
+FOURIER = ("_fft_r2c", "_fft_c2c", "_fft_c2r")
+"""Operators of which a kernel may compute zeros by terms that do not cancel."""
+
+
 class Noise(Uncompiled):
     """Rounds every number of a run once, at random.
 
@@ -223,7 +227,7 @@ class Noise(Uncompiled):
         self._within: Precision | None = None
         self._one = torch.ones((), dtype=torch.float64, device="cpu")
         self._places = torch.Generator().manual_seed(seed)
-        self._storages = set(map(_storage, constants))
+        self._storages = set(map(_storage, filter(_is_floating, constants)))
         self._twins: dict[StorageWeakRef, torch.UntypedStorage] = {}
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -308,6 +312,8 @@ class Noise(Uncompiled):
             )
         result = func(*args, **kwargs)
         if not aliased:
+            if func.overloadpacket.__name__ in FOURIER:
+                _lift_zeros(result, *args[:3], unit_roundoff)
             for value in _tensors(result):
                 self._round(value, unit_roundoff, subnormal)
         else:
@@ -404,9 +410,9 @@ class Noise(Uncompiled):
         return func(*twins[0], **twins[1])
 
     def _twin(self, value: torch.Tensor) -> torch.Tensor:
-        """The value without rounding; itself if it has none."""
+        """The value without rounding; itself if it has none. The bytes of floats have none."""
         storage = self._twins.get(_storage(value)) if is_dense(value) else None
-        if storage is None:
+        if storage is None or (not _is_floating(value) and _storage(value) in self._storages):
             return value
         twin = torch.empty(0, dtype=value.dtype, device=value.device)
         return twin.set_(storage, value.storage_offset(), value.size(), value.stride())
@@ -471,6 +477,23 @@ class _Cast(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         return _rounded_apart(gradient, ctx.noise, ctx.unit_roundoff), None, None
+
+
+def _lift_zeros(
+    result: torch.Tensor, value: torch.Tensor, dims: list[int], scaled: int, unit_roundoff: float
+) -> None:
+    """Give the zeros of a Fourier transform one rounding of the terms that they are sums of.
+
+    A zero by structure, as the imaginary part of the first of a real transform, is a sum of numbers
+    that a table of sines rounds. Each keeps its sign, since an angle is decided by it.
+
+    scaled: whether each number is divided by the root of the number of terms (1), or by it (2).
+    """
+    count = math.prod(value.shape[dim] for dim in dims)
+    size = torch.linalg.vector_norm(value, dim=dims, keepdim=True) * count ** (-0.5 * scaled)
+    parts = torch.view_as_real(result) if result.is_complex() else result
+    size = size.unsqueeze(-1) if result.is_complex() else size
+    parts.copy_(torch.where(parts == 0.0, torch.copysign(size * unit_roundoff, parts), parts))
 
 
 def _rounded_apart(value: torch.Tensor, noise: Noise, unit_roundoff: float) -> torch.Tensor:

@@ -45,6 +45,7 @@ class TorchTraining(TorchNetwork):
         self._built = target, arguments
         self.renew()
         self.constants = Constants(lambda: build(target, arguments).network, self.module)
+        self.modes = self._modes()
         self._copies = self._copied()
 
     def renew(self) -> None:
@@ -59,16 +60,22 @@ class TorchTraining(TorchNetwork):
                 "that makes one update when called, with the trained module as `network`"
             )
 
+    def _ask(self, training: bool) -> None:
+        self.step.train(training)
+        if all(module is not self.module for module in self.step.modules()):
+            self.module.train(training)
+
     def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
         self._note_precisions(sample, phase)
-        self.step.to(self.device, getattr(torch, dtype)).train()
+        self.step.to(self.device, getattr(torch, dtype))
         self._load(sample, phase, dtype)
         before = self._load_held(dtype)
         trace: Trace = {}
         with (
             self._computing(sample, dtype),
             self.draws.running(),
+            self._noting(phase),
             watch or contextlib.nullcontext(),
         ):
             for step in range(1, self.steps + 1):

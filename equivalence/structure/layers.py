@@ -10,7 +10,7 @@ import numpy as np
 
 from equivalence.judge.settings import Difference, Settings, Unread
 from equivalence.nesting import Arguments
-from equivalence.structure.settings import ALL, CONTAINERS, OWN
+from equivalence.structure.settings import ALL, BY_MODE, CONTAINERS, MODE, OWN
 from equivalence.structure.weights import renamed
 from equivalence.words import listed
 
@@ -222,8 +222,8 @@ def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> 
 
     Where the kinds differ, only these and the epsilon are compared, since other settings then have
     other meanings; of a class of the model's own only the epsilon. Containers have no settings. A
-    setting that only
-    one side has is left out, except frozen weights, and so is one that could not be read.
+    setting that only one side has is left out, and so is one that could not be read. Which weights
+    are frozen is told by their pairs.
     """
 
     def known(name: str) -> bool:
@@ -254,13 +254,13 @@ def _shared(reference: Mapping[str, object], candidate: Mapping[str, object]) ->
     own = OWN in reference or OWN in candidate
     if ours in CONTAINERS or theirs in CONTAINERS:
         return []
-    shared = [name for name in reference if name in candidate and name not in (OWN, "frozen")]
+    shared = [name for name in reference if name in candidate and name not in (OWN, MODE)]
     if ours != theirs:
         return [name for name in shared if name == "eps" or (name == "kind" and not own)]
     if own:
         shared.remove("kind")
-    either = [name for name in ("frozen", ALL) if name in reference or name in candidate]
-    return [*(name for name in shared if name not in either), *either]
+    either = [ALL] if ALL in reference or ALL in candidate else []
+    return [*(name for name in shared if name != ALL), *either]
 
 
 def differences(
@@ -272,19 +272,23 @@ def differences(
     number stands for a pair or a triple of it, as of a window's sides.
     """
     names = common(reference, candidate)
-    if "frozen" in names and "frozen" in candidate:
-        constants = reference.get("constants", ())
-        frozen = tuple(name for name in candidate["frozen"] if name not in constants)
-        candidate = {**candidate, "frozen": frozen}
     found: list[Difference] = []
     for name in names:
-        missing = () if name == "frozen" else None
-        ours, theirs = (side.get(name, missing) for side in (reference, candidate))
+        ours, theirs = (side.get(name) for side in (reference, candidate))
         if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
             found += _by_weight(name, ours, theirs)
         elif not _same(ours, theirs):
             found.append(Difference(name, _shown(ours), _shown(theirs)))
+            found[-1] = replace(found[-1], where=_other_mode(name, reference, candidate))
     return found
+
+
+def _other_mode(name: str, reference: Mapping[str, object], candidate: Mapping[str, object]) -> str:
+    """The modes of a layer, where they are why a setting differs; "" where they are not."""
+    ours, theirs = reference.get(MODE), candidate.get(MODE)
+    if name not in BY_MODE or None in (ours, theirs) or ours == theirs:
+        return ""
+    return f"by its mode, {_shown(ours)} (reference) {_shown(theirs)} (candidate)"
 
 
 def _by_weight(

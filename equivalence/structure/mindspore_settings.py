@@ -10,7 +10,6 @@ from mindspore import Parameter, nn
 
 from equivalence.structure import settings as configuration
 from equivalence.structure.settings import Sides, convert, dimensions, reversed_pairs, spread
-from equivalence.structure.weights import STANDARD_RENAMES
 
 KINDS = {
     "AvgPool1dExt": "AvgPool1d",
@@ -58,7 +57,6 @@ WORDS = {
 
 _ROOTS = (nn.Cell, nn.LossBase, object)
 _CONTAINERS = (nn.SequentialCell, nn.CellList, nn.CellDict)
-_STATISTICS = ("running_mean", "running_var")
 
 
 def settings(cell: nn.Cell) -> dict[str, object]:
@@ -88,8 +86,6 @@ def settings(cell: nn.Cell) -> dict[str, object]:
         # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):
             config.pop(name, None)
-    with configuration.reading(config, "frozen"):
-        _add_frozen(cell, config)
     return config
 
 
@@ -267,18 +263,3 @@ def _adjust_padding(cell: Any, config: dict[str, object]) -> None:
     else:
         convert(config, "padding", reversed_pairs)
     convert(config, "value", float)
-
-
-def _add_frozen(cell: nn.Cell, config: dict[str, object]) -> None:
-    """Add the reference's names of the cell's own weights that are not trained, as "frozen".
-
-    A norm whose scale and shift are constant counts as a norm without them.
-    """
-    names = {**STANDARD_RENAMES, "w": "weight"}
-    parameters = {name.rpartition(".")[2]: p for name, p in cell.parameters_and_names(expand=False)}
-    frozen = [names.get(n, n) for n, p in parameters.items() if not p.requires_grad]
-    constant = config.get(configuration.affine(str(config["kind"]))) is False
-    skipped = (*_STATISTICS, "num_batches_tracked", *(("weight", "bias") if constant else ()))
-    frozen = tuple(name for name in frozen if name not in skipped)
-    if frozen:
-        config["frozen"] = frozen

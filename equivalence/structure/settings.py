@@ -28,6 +28,23 @@ SAME = "same"
 OWN = "own"
 """A setting that marks a class of the model's own: its name is not the name of a kind of layer."""
 
+MODE = "mode"
+"""A setting that says which mode a layer is in; what a layer does in it is compared."""
+
+BY_MODE = ("batch_statistics", "drops")
+"""Settings that say what a layer does in training mode: whether it takes the statistics of a batch,
+and whether it drops anything."""
+
+_IN_TRAINING = "in training", "the network's"
+_BY_MODES = {
+    (True, False): _IN_TRAINING,
+    (False, False): ("never", "always evaluation"),
+    (True, True): ("always", "always training"),
+    (False, True): ("in evaluation", "the other than the network's"),
+}
+"""Whether a layer is in training mode in training, and in evaluation -> when it does what it does
+in training mode, and its mode, in words."""
+
 ALL = "settings"
 """The name that stands for all settings of a layer, where the reader of its class raises."""
 
@@ -186,6 +203,33 @@ def add_epsilon(layer: object, config: dict[str, object]) -> None:
         with reading(config, "eps"):
             if (value := _held(layer, name, None)) is not None:
                 config["eps"] = float(value)
+
+
+def in_modes(
+    config: dict[str, object], modes: tuple[tuple[bool, ...], tuple[bool, ...]]
+) -> dict[str, object]:
+    """The configuration of a layer whose owner lets it run in these modes.
+
+    A norm that is held in evaluation never takes the statistics of a batch, as one that is made so
+    does not; nor does a dropout drop that is held in evaluation.
+
+    modes: the modes of its calls in training, and in evaluation; none where they are not known.
+    """
+    if config.get("batch_statistics") == _IN_TRAINING[0]:
+        name = "batch_statistics"
+    elif str(config["kind"]).startswith("Dropout") and config.get("p"):
+        name = "drops"
+    else:
+        return config
+    train, evaluation = modes
+    if not train:
+        return {each: value for each, value in config.items() if each != name}
+    evaluation = evaluation or (False,)
+    calls = max(len(train), len(evaluation))
+    train, evaluation = (each * calls if len(each) == 1 else each for each in (train, evaluation))
+    both = [_BY_MODES[each] for each in zip(train, evaluation, strict=False)]
+    when, held = (one[0] if len({*one}) == 1 else one for one in zip(*both, strict=True))
+    return {**config, name: when, MODE: held}
 
 
 def rename(config: dict[str, object], words: Mapping[str, str]) -> None:

@@ -1,7 +1,5 @@
 """The configuration of PyTorch modules, in the vocabulary of `settings`."""
 
-from typing import Any
-
 from torch import nn
 
 from equivalence.structure import settings as configuration
@@ -35,8 +33,6 @@ def settings(module: nn.Module) -> dict[str, object]:
         # The model's own forward pass may pad first; TensorFlow's rule is usually written so.
         for name in ("padding", "padding_value"):
             config.pop(name, None)
-    with reading(config, "frozen"):
-        _add_frozen(module, config)
     return config
 
 
@@ -70,19 +66,3 @@ def _adjust_padding(kind: str, config: dict[str, object]) -> None:
         config["value"] = 0.0
     convert(config, "padding", reversed_pairs)
     convert(config, "value", float)
-
-
-def _add_frozen(module: Any, config: dict[str, object]) -> None:
-    """Add the names of the module's own weights that are not trained, as "frozen".
-
-    Its buffers are "constants", which a cell keeps as weights that are not trained.
-
-    A norm whose scale and shift are constant counts as a norm without them.
-    """
-    if config.get(configuration.affine(str(config["kind"]))) is False:
-        return
-    if module._buffers:
-        config["constants"] = tuple(module._buffers)
-    frozen = tuple(n for n, p in module.named_parameters(recurse=False) if not p.requires_grad)
-    if frozen:
-        config["frozen"] = frozen

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -24,6 +25,16 @@ STANDARD_RENAMES = {
 REFERENCE_ONLY = ("num_batches_tracked",)
 """Last parts of the names of PyTorch buffers that MindSpore lacks. This one counts steps; a forward
 pass reads it only where no momentum is given."""
+
+
+WRAPPERS = (
+    *("module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"),
+    *("_backbone", "_network"),
+)
+"""Parts of names that wrappers add, of PyTorch and of MindSpore; what they wrap is the same."""
+
+_PACKED = re.compile(r"(.*\bin_proj)_(weight|bias)")
+"""The packed projection of PyTorch's attention, whose parts a layer of a port holds."""
 
 
 class Partners(dict[str, str]):
@@ -216,6 +227,7 @@ def _pair(
     slots = {n: s for n, s in reference.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
     names = plain(rename)
     targets = {name: _target(name, names, slots) for name in candidate}
+    targets |= _unwrapped(targets, slots)
     rename = {**_reshaped(slots, candidate, rename, targets), **rename}
     complaints = Complaints(slots, candidate)
     for old in rename:
@@ -314,6 +326,32 @@ def _target(name: str, rename: Mapping[str, str], slots: Mapping[str, Slot]) -> 
         return target
     other = f"{normed[1]}parametrizations.{normed[2]}.original{'gv'.index(normed[3])}"
     return other if other in slots else target
+
+
+def _unwrapped(targets: Mapping[str, str], slots: Mapping[str, Slot]) -> dict[str, str]:
+    """Candidate name -> reference name, where what wrappers add is all that differs.
+
+    targets: the reference's name for each of the candidate's, so far. Where two names of a side are
+    the same without it, nothing tells them apart, and neither has a partner.
+    """
+    taken = {*targets.values()}
+    theirs, ours = defaultdict(list), defaultdict(list)
+    for name in slots:
+        if name not in taken:
+            theirs[_without_wrappers(name)].append(name)
+    for name, target in targets.items():
+        if target not in slots:
+            ours[_without_wrappers(target)].append(name)
+    return {
+        names[0]: theirs[bare][0]
+        for bare, names in ours.items()
+        if len(names) == len(theirs.get(bare, ())) == 1
+    }
+
+
+def _without_wrappers(name: str) -> str:
+    parts = [part for part in name.split(".") if part not in WRAPPERS]
+    return _PACKED.sub(r"\1.\2", ".".join(parts))
 
 
 def _groups(

@@ -47,8 +47,9 @@ def compare_size(
     partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld)
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
-    configured = settings.compare(case, first, candidate, partners)
+    kept_by_step = settings.of_step(case, candidate, partners)
     raw = _run(drawn, first, candidate, partners, fresh)
+    configured = settings.compare(case, first, candidate, partners, kept_by_step)
     for reference in itertools.chain([first], looks):
         known = reference.without(partners.alone) if partners.alone else reference
         trace = known.expected.replace_undecided(raw)

@@ -22,11 +22,13 @@ def compare(
     reference: Reference,
     candidate: "MindSporeNetwork",
     partners: Partners,
+    kept_by_step: list[Layer],
 ) -> Settings | None:
     """The settings of both sides, compared as data; nothing is run.
 
-    candidate: the candidate before its run, which may change what its training step keeps.
+    candidate: the candidate after its run, which may have told the modes of its layers.
     partners: candidate name -> reference name of every weight.
+    kept_by_step: what its training step kept before it ran, see `of_step`.
 
     None where one side is read from a record, which holds no settings; the reference is built again
     where torch is installed. None for a single operator, too, which has no layers. Raises
@@ -37,7 +39,12 @@ def compare(
     theirs = _of_reference(case, reference)
     if theirs is None:
         return None
-    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners), partners)
+    return _judge(case, theirs, [*candidate.layers(partners), *kept_by_step], partners)
+
+
+def of_step(case: TwinCase, candidate: "MindSporeNetwork", partners: Partners) -> list[Layer]:
+    """What the training step of a candidate keeps, as layers; a run may change it."""
+    return sides.candidate_step(case, candidate, partners)
 
 
 def of_networks(
@@ -48,7 +55,8 @@ def of_networks(
 ) -> Settings:
     """The settings of two networks that are built and not run, compared as `compare` does."""
     theirs = sides.reference_layers(case, reference)
-    return _judge(case, theirs, sides.candidate_layers(case, candidate, partners), partners)
+    ours = [*candidate.layers(partners), *of_step(case, candidate, partners)]
+    return _judge(case, theirs, ours, partners)
 
 
 def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer], partners: Partners) -> Settings:

@@ -43,12 +43,21 @@ def test_a_wrapper_s_name_is_taken_off_and_told(tmp_path, prefix, options):
     assert told <= set(made.notes)
 
 
-def test_a_wrapper_s_name_that_one_weight_lacks_is_a_name(tmp_path):
-    state = {f"module.{n}": t for n, t in TorchNet().state_dict().items()}
-    state["conv.bias"] = state.pop("module.conv.bias")
-    source = saved(tmp_path / "n.pth", state)
-    text = refused(source, tmp_path / "n.ckpt", error=WeightError, **NET)
-    assert "every name of the reference begins with 'module.'" in text
+def test_a_wrapper_s_name_that_one_weight_lacks_is_taken_off_the_others(tmp_path):
+    state = randomised(TorchNet()).state_dict()
+    convert(saved(tmp_path / "plain.pth", state), tmp_path / "plain.ckpt", **NET)
+    mixed = {n if n == "conv.bias" else f"module.{n}": t for n, t in state.items()}
+    convert(saved(tmp_path / "n.pth", mixed), tmp_path / "n.ckpt", **NET)
+    read = [checkpoints.read(tmp_path / f"{n}.ckpt", MINDSPORE).weights for n in ("n", "plain")]
+    assert read[0].keys() == read[1].keys()
+    assert all(weight.same(read[1][name]) for name, weight in read[0].items())
+    text = refused(
+        saved(tmp_path / "two.pth", {**mixed, "module.conv.bias": mixed["conv.bias"] + 1}),
+        tmp_path / "two.ckpt",
+        error=WeightError,
+        **NET,
+    )
+    assert "module.conv.bias" in text
 
 
 class Wrapped(nn.Cell):

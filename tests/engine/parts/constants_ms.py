@@ -94,3 +94,51 @@ class Initialised(nn.Cell):
 
     def construct(self, x):
         return x * self.mask
+
+
+def unit(values):
+    return values / ops.sqrt((values * values).sum())
+
+
+class Spectral(nn.Cell):
+    """Its weight is divided by its largest singular value, which each call in training refines."""
+
+    def __init__(self, calls=1):
+        super().__init__()
+        self.weight, self.bias = Parameter(ops.ones((5, 4))), Parameter(ops.zeros(5))
+        self.u = Parameter(ops.ones(5), requires_grad=False)
+        self.v = Parameter(ops.ones(4), requires_grad=False)
+        self.calls = calls
+
+    def construct(self, x):
+        weight = ops.stop_gradient(self.weight)
+        u, v = self.u.value(), self.v.value()
+        if self.training:
+            for _ in range(self.calls):
+                u = unit(ops.matmul(weight, v))
+                v = unit(ops.matmul(weight.T, u))
+            ops.assign(self.u, u)
+            ops.assign(self.v, v)
+        largest = (ops.stop_gradient(u) * ops.matmul(self.weight, ops.stop_gradient(v))).sum()
+        return ops.matmul(x, (self.weight / largest).T) + self.bias
+
+
+def spectral_of_two_calls():
+    return Spectral(calls=2)
+
+
+class Seeded(nn.Cell):
+    def __init__(self, axis=1):
+        super().__init__()
+        self.linear = nn.Dense(4, 4)
+        self.codes = Parameter(ops.ones((7, 4)), requires_grad=False)
+        self.axis = axis
+
+    def construct(self, x):
+        codes = self.codes / ops.sqrt((self.codes**2).sum(self.axis, keepdims=True))
+        ops.assign(self.codes, codes)
+        return ops.matmul(self.linear(x), codes.T)
+
+
+def seeded_by_columns():
+    return Seeded(axis=0)

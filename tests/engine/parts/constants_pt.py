@@ -62,3 +62,42 @@ class Island(nn.Module):
     def forward(self, x):
         table = torch.arange(4, dtype=torch.float32) / 7
         return (x.float() * table).to(x.dtype)
+
+
+class Spectral(nn.Module):
+    """Its constructor computes two buffers of a parameter, and each call writes them."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 5))
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Copying(nn.Module):
+    """Its buffers are copies of initial weights: of ones, and of draws."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(4, 5), nn.LayerNorm(5)
+        self.register_buffer("ones", self.norm.weight.detach().clone())
+        self.register_buffer("drawn", self.linear.weight.detach().clone())
+
+    def forward(self, x):
+        return self.norm(self.linear(x)) * self.ones + x @ self.drawn.T
+
+
+class Seeded(nn.Module):
+    """Its table is drawn by a seed of its own, and each call normalises it."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        torch.manual_seed(0)
+        self.register_buffer("codes", torch.randn(7, 4))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.codes.copy_(nn.functional.normalize(self.codes, dim=1))
+        return self.linear(x) @ self.codes.T

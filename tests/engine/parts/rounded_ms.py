@@ -258,3 +258,23 @@ def rotary_of_another_base():
 
 def masked_and_shifted():
     return Masked(1e-4)
+
+
+class Spectrum(nn.Cell):
+    """A real Fourier transform as products with tables."""
+
+    def __init__(self, offset=0.0):
+        super().__init__()
+        self.linear = nn.Dense(16, 16)
+        angles = 2.0 * np.pi * np.arange(16)[:, None] * np.arange(9) / 16
+        self.cosines = ms.Tensor(np.cos(angles), ms.float32)
+        self.sines = ms.Tensor(-np.sin(angles), ms.float32)
+        self.offset = offset
+
+    def construct(self, x):
+        x = self.linear(x)
+        return ops.matmul(x, self.cosines), ops.matmul(x, self.sines) + self.offset
+
+
+def spectrum_with_an_offset():
+    return Spectrum(offset=1e-4)

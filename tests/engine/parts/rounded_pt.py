@@ -220,3 +220,15 @@ class Masked(nn.Module):
     def forward(self, x):
         hidden = torch.arange(x.shape[-1]) == x.shape[-1] - 1
         return (x * self.scale).masked_fill(hidden, torch.finfo(torch.float32).min)
+
+
+class Spectrum(nn.Module):
+    """Its first and last imaginary parts are zero."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x):
+        transformed = torch.fft.rfft(self.linear(x))
+        return transformed.real, transformed.imag

@@ -58,6 +58,41 @@ def test_slots_tell_constants_from_what_is_drawn():
     }
 
 
+def test_what_a_constructor_computes_of_drawn_parameters_is_drawn():
+    slots = TorchNetwork(PT + "Copying", {}).slots()
+    assert slots["drawn"].kind == "buffer"
+    assert slots["ones"].kind == CONSTANT
+    slots = TorchNetwork(PT + "Spectral", {}).slots()
+    assert {slot.kind for name, slot in slots.items() if "._" in name} == {"buffer"}
+
+
+def test_a_draw_by_a_seed_of_its_own_is_a_draw():
+    assert TorchNetwork(PT + "Seeded", {}).slots()["codes"].kind == "buffer"
+    assert check(case(PT + "Seeded", MS + "Seeded", X), 0).passed
+    wrong = check(case(PT + "Seeded", MS + "seeded_by_columns", X), 0).judgement
+    assert "buffer:codes" in {verdict.name for verdict in wrong.differing}
+
+
+NORMED = {
+    "weight": "linear.parametrizations.weight.original",
+    "bias": "linear.bias",
+    "u": "linear.parametrizations.weight.0._u",
+    "v": "linear.parametrizations.weight.0._v",
+}
+
+
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_what_a_forward_pass_writes_starts_equal_and_is_compared_after(phase):
+    def judged(candidate):
+        return check(case(PT + "Spectral", MS + candidate, X, phase=phase, rename=NORMED), 0)
+
+    assert judged("Spectral").passed
+    wrong = judged("spectral_of_two_calls").judgement
+    assert wrong.equal == (phase == "eval")
+    if phase == "train":
+        assert "buffer:linear.parametrizations.weight.0._u" in {v.name for v in wrong.differing}
+
+
 def test_all_buffers_of_a_frozen_normalisation_are_drawn():
     frozen = "torchvision.ops.misc:FrozenBatchNorm2d"
     slots = TorchNetwork(frozen, {"num_features": 3}).slots()

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from equivalence.declare.draws import half, integers, normal
 from equivalence.randomness.layers import dropout
+from equivalence.sides.torch_modes import as_written
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.structure.weights import Slot
 from tests.engine.parts.small import PT, sample
@@ -254,3 +256,18 @@ def test_a_phase_holds_for_its_own_run_only():
     trained = norm.run(drawn, "train", "float32")
     assert not np.array_equal(trained["output.0"], evaluated["output.0"])
     assert same(norm.run(drawn, "eval", "float32"), evaluated)
+
+
+def test_what_a_compiler_has_wrapped_runs_as_it_is_written():
+    compiled = []
+
+    def backend(graph, _):
+        compiled.append(graph)
+        return graph.forward
+
+    wrapped = torch.compile(nn.Linear(2, 3), backend=backend)
+    with as_written():
+        wrapped(torch.ones(1, 2))
+    assert compiled == []
+    wrapped(torch.ones(1, 2))
+    assert compiled

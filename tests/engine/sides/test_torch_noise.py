@@ -1,5 +1,7 @@
 """The noise of a run: every number is rounded once at random, a sum by its terms."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -295,6 +297,29 @@ def test_probabilities_next_to_one_stay_probabilities():
         loss.backward()
     assert loss.isfinite()
     assert x.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+def test_the_zeros_of_a_fourier_transform_move_by_their_terms_and_keep_their_sign(norm):
+    x = inputs(3, 8)
+    exact = torch.fft.rfft(x, norm=norm).imag
+    moved = rounded(lambda: torch.fft.rfft(x, norm=norm)).imag
+    assert not exact[:, [0, 4]].any()
+    assert torch.equal(torch.signbit(moved[:, [0, 4]]), torch.signbit(exact[:, [0, 4]]))
+    size = (
+        torch.linalg.vector_norm(x, dim=-1) / {"backward": 1, "ortho": 8**0.5, "forward": 8}[norm]
+    )
+    assert torch.allclose(moved[:, 0].abs(), size * U * 2**0.5, rtol=1e-5)
+    assert not rounded(lambda: torch.fft.rfft(x * 0.0)).imag.any()
+
+
+def test_a_copy_of_a_table_holds_the_rounded_numbers():
+    """A deep copy copies bytes."""
+
+    def table():
+        return torch.sin(torch.arange(1.0, 40.0, dtype=torch.float64) / 7.0)
+
+    assert torch.equal(rounded(lambda: copy.deepcopy(table())), rounded(table))
 
 
 # Products in a coarse compute mode.

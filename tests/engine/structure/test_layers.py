@@ -228,17 +228,6 @@ def test_what_only_one_side_knows_is_not_told():
     assert differences({"kind": "C", "a": 1}, {"kind": "C", "b": 2}) == []
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_frozen_weights_are_told_though_only_one_side_has_some(side):
-    both = [{"kind": "C"}, {"kind": "C"}]
-    both[side]["frozen"] = ("weight", "bias")
-    shown = ["none", "none"]
-    shown[side] = "weight, bias"
-    assert differences(*both) == [f"frozen {shown[0]} (reference) {shown[1]} (candidate)"]
-    both[1 - side]["frozen"] = ("weight", "bias")
-    assert differences(*both) == []
-
-
 @pytest.mark.parametrize(
     ("one", "two"), [(0.1, 1 - 0.9), (1e-5, 1 - (1 - 1e-5)), (1 / 3, 1 - (1 - 1 / 3)), (2, 2.0)]
 )
@@ -362,11 +351,9 @@ def test_what_the_other_side_does_not_have_is_not_lost():
     assert unread({"kind": "N", "p": 1.0}, {"kind": "M", "p": LOST}) == []  # kind tells it
 
 
-@pytest.mark.parametrize("name", ["frozen", ALL])
-def test_frozen_weights_and_whole_layers_count_though_one_side_lost_them(name):
-    ours, theirs = {"kind": "N", "frozen": ("w",)}, {"kind": "N", name: LOST}
-    assert replace(LOST, name=name) in unread(ours, theirs)
-    assert differences({"kind": "N"}, {"kind": "N", name: LOST}) == []
+def test_whole_layers_count_though_one_side_lost_them():
+    assert replace(LOST, name=ALL) in unread({"kind": "N"}, {"kind": "N", ALL: LOST})
+    assert differences({"kind": "N"}, {"kind": "N", ALL: LOST}) == []
 
 
 def test_code_of_the_models_own_is_told_apart():

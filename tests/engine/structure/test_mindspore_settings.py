@@ -153,10 +153,6 @@ RIGHT_PAIRS = {
         msnn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
     ),
     "mean squares": lambda: (nn.MSELoss(reduction="sum"), msnn.MSELoss("sum")),
-    "frozen": lambda: (
-        with_constant(nn.Linear(3, 4), "weight"),
-        with_constant(msnn.Dense(3, 4), "weight"),
-    ),
     "frozen norm": lambda: (
         with_constant(nn.BatchNorm2d(3), "weight"),
         with_constant(msnn.BatchNorm2d(3), "gamma"),
@@ -272,14 +268,6 @@ WRONG_PAIRS = {
     "kind CrossEntropyLoss (reference) NLLLoss (candidate)": lambda: (
         nn.CrossEntropyLoss(),
         msnn.NLLLoss(),
-    ),
-    "frozen none (reference) weight, bias (candidate)": lambda: (
-        nn.Linear(3, 4),
-        with_constant(msnn.Dense(3, 4), "weight", "bias"),
-    ),
-    "frozen none (reference) bias (candidate)": lambda: (
-        nn.BatchNorm2d(3),
-        with_constant(msnn.BatchNorm2d(3), "beta"),
     ),
 }
 

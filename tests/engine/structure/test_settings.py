@@ -14,6 +14,7 @@ from equivalence.structure.settings import (
     arguments,
     by_rule,
     folded,
+    in_modes,
     library_class,
     of_windows,
     own_values,
@@ -227,3 +228,33 @@ def test_a_class_is_looked_up_among_the_librarys_own():
     assert library_class(Derived(), "elsewhere", (Root,)) is Derived
     Outside = type("Outside", (Layer,), {"__module__": "model"})  # noqa: N806
     assert library_class(Outside(1), __name__, (Root,)) is Layer
+
+
+@pytest.mark.parametrize(
+    ("train", "evaluation", "value"),
+    [
+        ((True,), (False,), "in training"),
+        ((False,), (False,), "never"),
+        ((True,), (True,), "always"),
+        ((True, False), (False,), ("in training", "never")),
+        ((False,), (), "never"),
+        ((), (False,), None),  # nobody knows what it does in training
+    ],
+)
+def test_what_a_layer_does_in_training_is_told_by_its_modes(train, evaluation, value):
+    norm = {"kind": "BatchNorm2d", "batch_statistics": "in training"}
+    dropout = {"kind": "Dropout", "p": 0.5}
+    assert in_modes(norm, (train, evaluation)).get("batch_statistics") == value
+    assert in_modes(dropout, (train, evaluation)).get("drops") == value
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"kind": "BatchNorm2d", "batch_statistics": "never"},
+        {"kind": "Dropout", "p": 0.0},
+        {"kind": "ReLU"},
+    ],
+)
+def test_a_layer_that_is_the_same_in_both_modes_has_none(config):
+    assert in_modes(config, ((False,), (False,))) == config

@@ -77,7 +77,7 @@ def alone(module, cell):
     ours, theirs = torch_settings(module), settings(cell)
     if OWN in ours | theirs or len(common(ours, theirs)) < 2:  # of other kinds, or containers
         return set()
-    return ours.keys() - theirs.keys() - {"constants", "frozen"}
+    return ours.keys() - theirs.keys()
 
 
 def test_a_setting_that_a_release_renames_is_missed():
@@ -98,7 +98,7 @@ def test_every_setting_of_a_training_can_be_read(twin):
     reference, candidate = sides.build_reference(case), sides.build_candidate(case)
     partners = pairing.partners(case, reference.slots(), candidate.slots())
     theirs = sides.reference_layers(case, reference, Drawn(case, 0).sample())
-    ours = sides.candidate_layers(case, candidate, partners)
+    ours = candidate.layers(partners) + sides.candidate_step(case, candidate, partners)
     unread = compare_settings(theirs, ours, partners.rename).unread
     assert {each.raised for each in unread} <= {OWN_UPDATE}
 

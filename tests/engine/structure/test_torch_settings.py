@@ -65,18 +65,9 @@ def test_a_padding_in_front_is_folded_into_its_pooling():
     assert told["padding_value"] == 2.0
 
 
-def test_frozen_weights_are_named():
-    layer = nn.Linear(2, 3)
-    layer.bias.requires_grad_(False)
-    assert settings(layer)["frozen"] == ("bias",)
-    assert "frozen" not in settings(nn.Linear(2, 3))
-    assert "frozen" not in settings(nn.Sequential(layer))
-
-
 def test_a_norm_whose_scale_and_shift_are_constant_has_none():
     norm = nn.BatchNorm2d(3).requires_grad_(False)
     assert settings(norm)["affine"] is False
-    assert "frozen" not in settings(norm)
 
 
 def test_a_forward_pass_of_its_own_may_pad_by_itself():
@@ -114,5 +105,4 @@ def test_a_class_whose_reader_raises_is_unread():
     layer = nn.BatchNorm2d(3)
     del layer.track_running_stats
     told = settings(layer)
-    del told["constants"]
     assert told == {"kind": "BatchNorm2d", ALL: Unread("KeyError: 'track_running_stats'")}

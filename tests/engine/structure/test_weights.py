@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from equivalence.errors import WeightError
-from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, pair, reference_name
+from equivalence.structure.weights import (
+    CONSTANT,
+    UNSAVED,
+    WRAPPERS,
+    Slot,
+    pair,
+    reference_name,
+)
 
 REFERENCE = {
     "conv.weight": Slot((8, 3, 3, 3), "parameter"),
@@ -454,3 +461,40 @@ def test_many_complaints_are_counted_and_told_in_a_second():
     assert "and 1190 more of the reference" in text
     assert text.endswith("pairs by order and shape, and proposes renames")
     assert len(text.splitlines()) < 60
+
+
+WRAPPED = {"conv.weight": Slot((4, 3, 3, 3), "parameter"), "bn.running_mean": Slot((4,), "buffer")}
+
+
+def within(path, slots):
+    return {f"{path}.{name}": slot for name, slot in slots.items()}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_what_wrappers_add_to_names_needs_no_rename(wrapper):
+    plain, wrapped = within("net", WRAPPED), within(f"net.{wrapper}", WRAPPED)
+    expected = dict(zip(wrapped, plain, strict=True))
+    assert pair(plain, wrapped, {}) == expected
+    assert pair(wrapped, plain, {}) == {two: one for one, two in expected.items()}
+
+
+def test_names_of_mindspore_in_a_wrapper_are_paired():
+    ours = {"_backbone.bn.moving_mean": Slot((4,), "buffer")}
+    theirs = {"module.bn.running_mean": Slot((4,), "buffer")}
+    assert pair(theirs, ours, {}) == {"_backbone.bn.moving_mean": "module.bn.running_mean"}
+
+
+def test_two_weights_that_wrappers_alone_tell_apart_are_not_guessed():
+    ours = {**within("module", WRAPPED), **within("_backbone", WRAPPED)}
+    assert "candidate _backbone.conv.weight" in complaint(WRAPPED, ours)
+
+
+def test_another_shape_in_a_wrapper_is_refused():
+    ours = within("_backbone", WRAPPED | {"conv.weight": Slot((4, 3, 1, 1), "parameter")})
+    assert "its partner conv.weight a parameter (4, 3, 3, 3)" in complaint(WRAPPED, ours)
+
+
+def test_a_packed_projection_may_be_a_layer():
+    theirs = {f"attn.in_proj_{leaf}": Slot((24,), "parameter") for leaf in ("weight", "bias")}
+    ours = {f"attn.in_proj.{leaf}": Slot((24,), "parameter") for leaf in ("weight", "bias")}
+    assert pair(theirs, ours, {}) == dict(zip(ours, theirs, strict=True))

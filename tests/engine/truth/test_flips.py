@@ -48,6 +48,7 @@ def bent(operator):
     network.module = Bent(operator)
     network.draws = TorchDraws()
     network.constants = Constants(lambda: network.module, network.module)
+    network.modes = network._modes()
     return network
 
 

@@ -20,6 +20,7 @@ def network(module):
     made.module = module if isinstance(module, nn.Module) else Function(module)
     made.draws = TorchDraws()
     made.constants = Constants(lambda: made.module, made.module)
+    made.modes = made._modes()
     return made
 
 

@@ -162,3 +162,14 @@ def test_angles_of_two_thousand_positions_in_half():
 def test_what_stands_beside_the_lowest_number_is_judged():
     demand_equal(judged("Masked", normal(4, 6)))
     assert judged("Masked", normal(4, 6), candidate="masked_and_shifted").judgement.differing
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_zeros_of_a_fourier_transform_by_tables(phase, seed):
+    demand_equal(judged("Spectrum", normal(3, 16), phase=phase, seed=seed))
+
+
+def test_what_is_added_to_them_is_seen():
+    wrong = judged("Spectrum", normal(3, 16), candidate="spectrum_with_an_offset")
+    assert [verdict.name for verdict in wrong.judgement.differing] == ["output.1"]
