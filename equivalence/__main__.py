@@ -77,8 +77,12 @@ def _add_compare(commands: Any) -> None:
         "then outputs, gradients and buffers, with the layer that is to blame for a difference. "
         "Exit code 1: they differ.",
     )
-    command.add_argument("reference", metavar="TORCH", help="MODULE:ATTRIBUTE that builds it")
-    command.add_argument("candidate", metavar="MINDSPORE", help="MODULE:ATTRIBUTE that builds it")
+    command.add_argument(
+        "reference",
+        metavar="TORCH",
+        help="MODULE:ATTRIBUTE that builds it; or arrays on disk: a file or folder",
+    )
+    command.add_argument("candidate", metavar="MINDSPORE", help="likewise")
 
     def add_several(option: str, meaning: str, **more: Any) -> None:
         command.add_argument(option, nargs="+", action="extend", default=[], help=meaning, **more)

@@ -59,9 +59,9 @@ class Dump:
 
 
 def is_stored(text: str) -> bool:
-    """Whether a text names a folder, or a file with arrays, and nothing to build."""
+    """Whether a text names a folder without Python files, or a file with arrays."""
     path = Path(text)
-    return path.is_dir() or path.suffix in SUFFIXES
+    return path.suffix in SUFFIXES or (path.is_dir() and not any(path.glob("*.py")))
 
 
 def read(path: Path) -> Dump:

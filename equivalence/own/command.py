@@ -24,6 +24,8 @@ from equivalence.declare.distributions import KINDS
 from equivalence.declare.draws import Draw, file
 from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import PAIRS
+from equivalence.dumps import compare as dumped
+from equivalence.dumps import read
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import result, written
 from equivalence.own.notebook import twin_of
@@ -72,7 +74,16 @@ def command(
     torch_path: Path | None,
     mindspore_path: Path | None,
 ) -> int:
-    """Compare two networks and print the parts of the result one by one; returns the exit code."""
+    """Compare two networks and print the parts of the result one by one; returns the exit code.
+
+    Two files or folders of arrays are compared by themselves, see `dumps`.
+    """
+    if any(map(read.is_stored, (reference, candidate))):
+        others = {"--input": inputs, "--weights": weights, "--arguments": arguments}
+        others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
+        others |= {"--hidden-settings": hidden_settings, "--constant": constant, "--random": random}
+        _demand_stored(reference, candidate, [name for name, given in others.items() if given])
+        return dumped.command(reference, candidate, dict(rename), json_file)
     _demand_writable(write, "--write", replace=False)
     _demand_writable(json_file, "--json", replace=True)
     _demand_writable(html, "--html", replace=True)
@@ -197,6 +208,20 @@ _out: ContextVar[TextIO | None] = ContextVar("out", default=None)
 
 def _tell(doing: str) -> None:
     print(f"... {doing}", file=sys.stderr, flush=True)
+
+
+def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> None:
+    """Demand that both sides are on disk, and that no option is given that needs a network."""
+    for one, other in ((reference, candidate), (candidate, reference)):
+        if not read.is_stored(other):
+            raise DeclarationError(
+                f"{one} holds arrays, and {shown(other)} is neither a folder nor a file of "
+                f"{', '.join(read.SUFFIXES)}: name arrays for both, or MODULE:ATTRIBUTE for both"
+            )
+    if options:
+        raise DeclarationError(
+            f"{options[0]} is for networks; for arrays on disk there are --rename and --json"
+        )
 
 
 def _demand_target(target: str, option: str) -> None:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from equivalence.__main__ import main
 from equivalence.dumps.compare import ROWS, command, compare, document, lines
 from equivalence.errors import EquivalenceError
 
@@ -84,3 +85,31 @@ def test_a_long_table_is_cut(sides):
         save("a", f"x{number:02}", X)
         save("b", f"x{number:02}", X + 1)
     assert "and 5 more" in lines(compare(reference, candidate))
+
+
+# By the command line.
+
+
+def test_compare_takes_what_is_on_disk(sides, capsys):
+    reference, candidate, save = sides
+    save("a", "out", X)
+    save("b", "out", X * 2)
+    assert main(["compare", str(reference), str(candidate)]) == 1
+    assert "a constant factor of 2" in capsys.readouterr().out
+    one, two = reference / "out.npy", candidate / "out.npy"
+    assert main(["compare", str(one), str(two)]) == 1
+    assert main(["compare", str(one), str(one)]) == 0
+
+
+def test_what_it_cannot_compare_is_told_in_a_sentence(sides, capsys):
+    reference, candidate, save = sides
+    save("a", "out", X)
+    save("b", "out", X)
+    for arguments, words in (
+        ([reference, "models:Net"], "name arrays for both, or MODULE:ATTRIBUTE for both"),
+        ([reference, candidate, "--input", "normal(2)"], "--input is for networks"),
+        ([reference, candidate / "gone.npy"], "gone.npy is not there"),
+        ([reference, candidate, "--rename", "x=y"], "'x' is in no name"),
+    ):
+        assert main(["compare", *map(str, arguments)]) == 2
+        assert words in capsys.readouterr().err
