@@ -6,8 +6,10 @@ from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import network, stages, text
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.errors import EquivalenceError
 from equivalence.kinds import Told
 from equivalence.twins.compare import compare_size
+from equivalence.words import raised
 
 
 def tell(case: TwinCase, seed: int, every: bool) -> Told:
@@ -23,6 +25,15 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     every: measure every layer by itself, not only those on the way to a culprit.
     Raises EquivalenceError where `check` does.
     """
+    try:
+        return _diagnose(case, seed, every)
+    except EquivalenceError:
+        raise
+    except Exception as error:  # of what only a diagnosis does with the two sides
+        return Diagnosis(case, [], [], [], stopped=f"the run cannot be watched: {raised(error)}")
+
+
+def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     if case.twin.steps:
         diagnosis = stages.diagnose(case, seed, every)
     elif len(case.sizes) > 1:
@@ -30,8 +41,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     else:
         diagnosis = network.diagnose(Search(case, seed), every)
     if diagnosis.ill_posed:  # right layers fail in it, too
-        found = diagnosis
-        return Diagnosis(found.case, found.layers, [], found.notes, found.ill_posed, found.trees)
+        return replace(diagnosis, culprits=[])
     if diagnosis.culprits:
         return diagnosis
     return replace(diagnosis, culprits=_by_settings(case, seed))

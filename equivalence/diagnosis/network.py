@@ -5,18 +5,42 @@ the same budget. A layer is to blame if it exceeds the budget and none of the la
 does: it is a leaf, or a network whose own code joins right layers wrongly.
 """
 
-from equivalence.diagnosis import causes, statement
+from collections.abc import Mapping
+
+from equivalence.diagnosis import causes, statement, whole
 from equivalence.diagnosis.causes import JOINED
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
+from equivalence.words import raised
 
 
 def diagnose(search: Search, every: bool = False) -> Diagnosis:
     """Find the layers that are wrong by themselves, and why.
 
     every: measure every layer by itself, not only those on the way to a culprit.
+
+    Where that cannot be done, the first layer is named that is wrong in the run as a whole.
     """
     inherited = search.observe()
+    try:
+        return _by_layer(search, inherited, every)
+    except Exception as error:  # a run of a part by itself, which the network itself never makes
+        paths = [path for path in search.flow.order if path in search.pairs]
+        layers = [search.layer(path, inherited) for path in paths]
+        return Diagnosis(
+            search.case,
+            layers,
+            whole.first_wrong(layers, search.callers),
+            search.notes,
+            trees=search.trees,
+            stopped=f"its layers could not be compared by themselves: {raised(error)}",
+        )
+
+
+def _by_layer(
+    search: Search, inherited: Mapping[tuple[str, bool], float], every: bool
+) -> Diagnosis:
+    """The layers that are wrong by themselves, and why."""
     order = [path for path in search.flow.order if path in search.pairs]
     if every:
         for path in order:
@@ -35,7 +59,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     for path in culprits:
         laws = drawing.get(path, [])
         layers[path].causes = (
-            laws if search.differs_by_draws_alone else [*laws, *causes.explain(search, path)]
+            laws if search.differs_by_draws_alone else [*laws, *_explained(search, path)]
         )
     in_order = [layers[path] for path in order if path in culprits]
     if wrong and not search.differs_by_draws_alone:
@@ -46,3 +70,11 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     return Diagnosis(
         search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
     )
+
+
+def _explained(search: Search, path: str) -> list[str]:
+    """The causes of a culprit, in words."""
+    try:
+        return causes.explain(search, path)
+    except Exception as error:  # a trial, as of the reference's layer with other weights
+        return [f"why could not be tried out: {raised(error)}"]

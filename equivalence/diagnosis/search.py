@@ -11,7 +11,6 @@ from equivalence import dtypes
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
-from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
@@ -19,6 +18,7 @@ from equivalence.judge.verdict import TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Site, align, children, differences
 from equivalence.structure.rearranged import A_PART, same_elements
 from equivalence.structure.weights import Partners
@@ -68,7 +68,9 @@ class Search:
         self.local_by_path: dict[str, Local | None] = {}
         self.unfed: dict[str, str] = {}
         self.ran: Counter[str] = Counter()
+        self.callers: dict[str, Statement] = {}
         self.notes: list[str] = []
+        self.eager: tensors.Trace = {}
 
     def observe(self) -> dict[tuple[str, bool], float]:
         """Collect the reference's flow, and return the inherited errors (see `_inherited`)."""
@@ -267,8 +269,6 @@ class Search:
             alone = Measurement(network, sample, self.case.phase, self.unit_roundoff)
             expected = of_layer(alone).without(partners.alone)
             trace = part.run(sample, partners, self.case.phase, expected.pulled_back)
-        except EquivalenceError:
-            raise
         except Exception as error:  # called in another way than the reference's layer
             self.unfed[path] = raised(error)
             return None
@@ -307,14 +307,21 @@ class Search:
                 return
             error = max(expected.errors(values, self.unit_roundoff))
             key = site.layer, site.part == "cotangent"
+            if error > BUDGET and not key[1] and (line := here.here()):
+                self.callers.setdefault(site.layer, line)
             errors[key] = max(errors.get(key, 0.0), error)
 
         network = self.before if self.case.execution == "pynative" else None
         network = network or sides.build_candidate(replace(self.case, execution="pynative"))
         names = {ours: theirs for theirs, ours in self.pairs.items()}
-        with network.observed(names, note):
-            outputs = self.whole.expected.pulled_back
-            self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+        here = Code(dict(network.cell.cells_and_names()))
+        try:
+            with network.observed(names, note):
+                outputs = self.whole.expected.pulled_back
+                self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+        except Exception as error:  # as of a network that runs as a compiled graph alone
+            self.ran = Counter({path: self.flow.times(path) for path in self.pairs})
+            self.notes.append(f"its layers in PyNative mode could not be watched: {raised(error)}")
         return errors
 
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis import network
+from equivalence.diagnosis import network, whole
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.in_situ import InSitu
 from equivalence.diagnosis.search import Search
+from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
@@ -36,7 +37,7 @@ from equivalence.truth.updates import (
     known_factors,
     scales_of,
 )
-from equivalence.words import listed
+from equivalence.words import listed, raised
 
 EXPLAINED = 1e-2
 """An explanation may leave at most this share of an update's error; with more it does not count."""
@@ -68,7 +69,10 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
 
     Raises EquivalenceError where `check` does.
     """
-    diagnosis = network.diagnose(Search(case.network, seed), every)
+    try:
+        diagnosis = network.diagnose(Search(case.network, seed), every)
+    except EquivalenceError as error:  # the step calls its network otherwise, or parts of it
+        return _as_a_whole(case, seed, error)
     culprits, notes = diagnosis.culprits, diagnosis.notes
     own = [layer for layer in culprits if layer.reference or layer.forward > BUDGET]
     if own != culprits and _blind_backward(case.network, seed):
@@ -82,7 +86,22 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
             for stage, causes in training.stages()
         ]
-    return Diagnosis(case, diagnosis.layers, culprits, notes, ill_posed, diagnosis.trees)
+    return replace(diagnosis, case=case, culprits=culprits, notes=notes, ill_posed=ill_posed)
+
+
+def _as_a_whole(case: TwinCase, seed: int, error: EquivalenceError) -> Diagnosis:
+    """The diagnosis where the network cannot be called by itself with what the step gets."""
+    why = raised(error).removeprefix(f"{type(error).__name__}: ").removeprefix(f"{case.name}: ")
+    step, training = whole.Step(case, seed), _Training(case, seed)
+    culprits = whole.first_wrong(step.layers, step.callers)
+    if not culprits:
+        training.gradients = {name: each.truth for name, each in step.gradients.items()}
+        culprits = [
+            step.told(LayerError(stage, stage, ("training step",) * 2, causes=causes))
+            for stage, causes in training.stages()
+        ]
+    notes = [f"by itself the network cannot be called with what the step gets: {why}"]
+    return Diagnosis(case, step.layers, culprits, notes, training.ill_posed)
 
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
@@ -129,6 +148,7 @@ class _Training:
         self.known = known_factors(self.reference.step)
         self.ill_posed = judged.ill_posed
         self.wrong = {verdict.name for verdict in judged.differing}
+        self.gradients: Mapping[str, np.ndarray] | None = None  # where they are known otherwise
         self.problems = [
             f"{verdict.name}: {verdict.problem}" for verdict in judged.differing if verdict.problem
         ]
@@ -334,6 +354,9 @@ class _Training:
 
     def _gradients(self, number: int, before: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The truth's gradients of the loss in that step, by name."""
+        if self.gradients is not None:
+            zeros = {name: np.zeros_like(values) for name, values in before.items()}
+            return zeros | (self.gradients if number == 1 else {})
         reference = sides.build_reference(self.case.network)
         weights_before = {name: self._before(number, name) for name in self._names()}
         inputs, called = self.sample.inputs(number), self.sample.arguments

@@ -260,7 +260,9 @@ def _title(blame: Blame) -> str:
 
 
 def _causes(blame: Blame) -> list[str]:
-    if blame.backward:
+    if blame.by_hand:
+        lines = ["the result is right; the gradient that is made by hand here is not"]
+    elif blame.backward:
         lines = ["its result is right; the gradient that it gives to what it takes is not"]
     elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
@@ -269,7 +271,8 @@ def _causes(blame: Blame) -> list[str]:
         belong = listed([str(each) for each in blame.order], len(blame.order))
         lines = [f"its results, counted from 0, belong in the order {belong}"]
     elif blame.constant:
-        lines = ["it uses a constant that is another one in the reference"]
+        where = _apart(blame.got, blame.want)
+        lines = [f"it uses {blame.name or 'a constant'}, another one in the reference{where}"]
     elif blame.agrees is not None:
         lines = [
             f"its result is that of {blame.agrees.place}, and the reference goes on from there"
@@ -288,6 +291,15 @@ def _causes(blame: Blame) -> list[str]:
     else:
         lines.append(f"against {blame.counterpart.place} ({blame.counterpart.text}): {shape}")
     return lines
+
+
+def _apart(got: np.ndarray, want: np.ndarray) -> str:
+    """Both values where they differ most, as the end of a sentence; "" for other shapes."""
+    if got.shape != want.shape or not got.size:
+        return ""
+    at = np.unravel_index(np.argmax(np.abs(plain(got) - plain(want))), got.shape)
+    place = f"at {tuple(map(int, at))}, " if got.size > 1 else ""
+    return f": {place}{got[at]:.6g} for {want[at]:.6g}"
 
 
 def _unmasked(got: np.ndarray, want: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

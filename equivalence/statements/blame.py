@@ -351,6 +351,7 @@ class Statements(Watched):
             known.rounding,
             tuple(sorted(takes, key=lambda each: each.line)),
             call is None,
+            "" if call else self.candidate.names.get(value, ""),
             operator=call.name if call else "",
             at=(number, call.outputs.index(value) if call else 0),
             agrees=agrees,

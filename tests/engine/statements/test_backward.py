@@ -20,7 +20,7 @@ told = functools.partial(telling.told, DEFECTS)
         ("keys_detached", "ops.stop_gradient(qkv[1])", "zero everywhere"),
         ("target_not_detached", "target = ops.softmax(", "no simple difference"),
         ("commitment_exchanged", "0.25 * learnt + committed", "a constant factor of 4"),
-        ("limit_of_one_tenth", "return x.copy()", "no simple difference"),
+        ("limit_of_one_tenth", "ops.clamp(cotangent, -0.1, 0.1)", "no simple difference"),
         ("size_detached_everywhere", "h * ops.stop_gradient(size)", "zero everywhere"),
     ],
 )
