@@ -4,6 +4,6 @@
 `stages` the steps of a training. `search` feeds each layer the reference's own input
 (`in_situ`) and judges it. `causes` explains a culprit, also by the shape of its error (`pattern`,
 `positions`, `residual`), and `statement` points to the statement that is to blame in a layer's own
-code. `whole` looks at a run as a whole where layers cannot be compared alone. `found` holds the result; `text` prints it. `pattern`, `positions` and `residual` import no
-framework.
+code. `whole` looks at a run as a whole where layers cannot be compared by themselves. `found` holds
+the result; `text` prints it. `pattern`, `positions` and `residual` import no framework.
 """

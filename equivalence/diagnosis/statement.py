@@ -270,6 +270,11 @@ def _causes(blame: Blame) -> list[str]:
     elif blame.order:
         belong = listed([str(each) for each in blame.order], len(blame.order))
         lines = [f"its results, counted from 0, belong in the order {belong}"]
+    elif blame.exchanged is not None:
+        other = blame.exchanged.place
+        same = other == blame.statement.place
+        what = "two of its results stand" if same else f"its result and that of {other} stand"
+        lines = [f"{what} in each other's place"]
     elif blame.constant:
         where = _apart(blame.got, blame.want)
         lines = [f"it uses {blame.name or 'a constant'}, another one in the reference{where}"]
@@ -282,8 +287,8 @@ def _causes(blame: Blame) -> list[str]:
     else:
         once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
         lines = ["what it takes agrees with the reference's" + (once if blame.after else "")]
-    if blame.statement.caller:
-        lines.append(f"called from {blame.statement.caller}")
+    if blame.statement.direct:
+        lines.append(f"called from {blame.statement.caller.place}")
     got, want = _unmasked(blame.got, blame.want)
     shape = pattern.describe(got, want, blame.unit) or "no simple difference"
     if blame.counterpart is None:

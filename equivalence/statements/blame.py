@@ -76,6 +76,8 @@ class Statements(Watched):
         a residual which is not added.
         """
         suspects = self._suspects()
+        if step := self._of_two(suspects, 2):  # a loop has many values, of which each is wrong
+            return step
         trial, mends = self._first(suspects)
         found = self._told(trial)
         plain = found is not None and not found.takes
@@ -274,6 +276,17 @@ class Statements(Watched):
             places = self._places(trial)
             if self._agreeing(places) == self._all and (blame := self._told(trial)):
                 return replace(blame, agrees=None, order=order), places
+        return self._of_two(suspects, 1)
+
+    def _of_two(self, suspects: Sequence[int], times: int) -> Step | None:
+        """Two calls whose results stand in each other's place, and run so often at least."""
+        for trial in self.series.exchanges(self.leading(suspects), times):
+            if self.effort.over:
+                break
+            places = self._places(trial)
+            if self._agreeing(places) == self._all and (blame := self._told(trial[:1])):
+                other = self.statement(trial[1][0])
+                return replace(blame, agrees=None, takes=(), exchanged=other), places
         return None
 
     def _told_misplaced(self, trial: Sequence[Trial], places: Iterable[Swap]) -> Blame | None:

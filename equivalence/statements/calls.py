@@ -38,7 +38,9 @@ class Statement:
     line: its number.
     text: the source of the line.
     layer: the path of the layer whose code it is; "" is the network itself.
-    caller: the place of the user's code that calls this function; "" where a framework does.
+    caller: the statement of the user's code that calls this function, or the layer whose function
+        it is; None where none does.
+    direct: whether that calls it itself, and no framework in between.
     outer: the statement of the network itself that leads to it; None: this one, or it is not known.
     """
 
@@ -46,7 +48,8 @@ class Statement:
     line: int
     text: str
     layer: str
-    caller: str = ""
+    caller: "Statement | None" = None
+    direct: bool = False
     outer: "Statement | None" = None
 
     @property
@@ -207,6 +210,9 @@ class Blame:
     operator: the operator that gives the value; "" where it is a constant, or not known.
     at: the number of its call, and the position of the value among its results.
     order: where its results are right but for their order, the order in which they belong.
+    exchanged: the statement whose result, right itself, stands in the place of this one's.
+    right_from: the statement that calls the same function, rightly; the call is to blame then.
+    calls: the statement of the function that is called wrongly.
     """
 
     statement: Statement
@@ -226,6 +232,9 @@ class Blame:
     operator: str = ""
     at: tuple[int, int] = (-1, 0)
     order: tuple[int, ...] = ()
+    exchanged: Statement | None = None
+    right_from: Statement | None = None
+    calls: Statement | None = None
 
 
 def alike(one: Statement | None, other: Statement | None) -> bool:
@@ -252,7 +261,7 @@ def by_hand(statement: Statement) -> Statement | None:
             if made and within and within not in BACKWARD:
                 returns = [node for node in ast.walk(made) if isinstance(node, ast.Return)]
                 line = (returns if len(returns) == 1 else [made])[0].lineno
-                return _statement(statement.file, line, "", statement.layer)
+                return _statement(statement.file, line, statement.layer)
     return None
 
 
@@ -302,7 +311,9 @@ class Code:
     def here(self) -> Statement | None:
         """The innermost statement of the network's code that is running now."""
         frame: FrameType | None = sys._getframe(1)
-        found, layer, outer, inside = None, "", None, False
+        found: FrameType | None = None
+        caller: Statement | None = None
+        layer, outer, inside, direct, line = "", None, False, False, 0
         for _ in range(DEPTH):
             # Behind the network is the engine, and behind that whoever runs it. A stand-in is in
             # front of the network, in the place of a function of MindSpore.
@@ -311,11 +322,14 @@ class Code:
             if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
                 break
             inside = inside or not engine
-            if found is None and self._is_own(frame):
-                behind = frame.f_back
-                calls = behind is not None and self._is_own(behind)
-                caller = _place(behind.f_code.co_filename, behind.f_lineno) if calls else ""
-                found = frame.f_code.co_filename, frame.f_lineno, caller
+            if self._is_own(frame):
+                if found is None:
+                    found, line, behind = frame, frame.f_lineno, frame.f_back
+                    direct = behind is not None and self._is_own(behind)
+                    if direct:
+                        caller = _statement(behind.f_code.co_filename, behind.f_lineno)
+                elif caller is None:
+                    caller = _statement(frame.f_code.co_filename, frame.f_lineno)
             if found is not None:
                 path = self.paths.get(id(_first_argument(frame)))
                 layer = layer or path or ""
@@ -323,7 +337,9 @@ class Code:
                     outer = _statement(frame.f_code.co_filename, frame.f_lineno)
                     break
             frame = frame.f_back
-        return _statement(*found, layer, outer) if found else None
+        if found is None:
+            return None
+        return _statement(found.f_code.co_filename, line, layer, caller, direct, outer)
 
     def called(self, is_it: Callable[[object], bool]) -> str:
         """What the innermost statement of the network's code calls a value; "" if it has no name.
@@ -379,10 +395,16 @@ def framework(module: str) -> bool:
 
 
 def _statement(
-    file: str, line: int, caller: str = "", layer: str = "", outer: Statement | None = None
+    file: str,
+    line: int,
+    layer: str = "",
+    caller: Statement | None = None,
+    direct: bool = False,
+    outer: Statement | None = None,
 ) -> Statement:
     outer = outer if outer and (outer.file, outer.line) != (file, line) else None
-    return Statement(file, line, linecache.getline(file, line).strip(), layer, caller, outer)
+    text = linecache.getline(file, line).strip()
+    return Statement(file, line, text, layer, caller, direct, outer)
 
 
 def _place(file: str, line: int) -> str:

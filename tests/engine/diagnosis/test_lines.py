@@ -15,6 +15,8 @@ INPUTS = {
     "Informed": [normal(5, 2)],
     "Spectrum": [normal(2, 8, 4)],
     "Supervised": [normal(4, 6), integers(4, high=3)],
+    "Gates": [normal(3, 4, 4)],
+    "Messages": [normal(6, 6), integers(2, 9, high=6)],
     "Tempered": [normal(4, 6), integers(4, high=3)],
     "Adversarial": [normal(4, 4), normal(4, 6)],
     "leaking": [normal(4, 4), normal(4, 6)],
@@ -36,7 +38,7 @@ def told(reference, candidate, **fields):
 
 @pytest.mark.parametrize(
     "name",
-    ["Sparse", "ByHand", "Informed", "Spectrum", "Unused", "Supervised"],
+    ["Sparse", "ByHand", "Informed", "Spectrum", "Unused", "Supervised", "Gates", "Messages"],
 )
 def test_a_right_port_is_equal(name):
     assert check(of(name, name), 0).passed
@@ -51,6 +53,8 @@ def test_a_right_port_is_equal(name):
         ("Informed", "InformedAcross", "# the column", "agrees with the reference's"),
         ("Spectrum", "Conjugated", "# the sign", "agrees with the reference's"),
         ("Unused", "UnusedScaled", "# the scale", "agrees with the reference's"),
+        ("Gates", "GatesExchanged", "# exchanged", "stand in each other's place"),
+        ("Messages", "MessagesBack", "# the ends", "stand in each other's place"),
         ("Supervised", "SupervisedHigher", "# the share", "agrees with the reference's"),
     ],
 )

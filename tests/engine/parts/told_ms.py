@@ -243,3 +243,46 @@ class Faster(Adversarial):
 class Bare(Adversarial):
     def loss_g(self, z):
         return ops.softplus(-self.network.d(self.network.g(z))).mean()  # no softplus within
+
+
+class Gates(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Dense(4, 4), nn.Dense(4, 4)
+
+    def gates(self, x):
+        return ops.sigmoid(self.a(x)), ops.sigmoid(self.b(x))
+
+    def construct(self, x):
+        h, out = ops.zeros_like(x[:, 0]), []
+        for t in range(x.shape[1]):
+            r, z = self.gates(x[:, t])
+            n = ops.softplus(x[:, t] + r * h)
+            h = (1 - z) * n + z * h
+            out.append(h)
+        return ops.stack(out, 1)
+
+
+class GatesExchanged(Gates):
+    def gates(self, x):
+        return ops.sigmoid(self.b(x)), ops.sigmoid(self.a(x))  # exchanged
+
+
+class Messages(nn.Cell):
+    backward = False
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Dense(6, 5), nn.Dense(5, 3)
+
+    def construct(self, x, edges):
+        one, two = edges[0], edges[1]  # the ends
+        source, target = (two, one) if self.backward else (one, two)
+        h = ops.softplus(self.a(x))
+        h = h + ops.zeros_like(h).index_add(0, target, h[source])
+        h = h + ops.zeros_like(h).index_add(0, target, h[source])
+        return self.b(h)
+
+
+class MessagesBack(Messages):
+    backward = True

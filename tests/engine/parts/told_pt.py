@@ -183,3 +183,35 @@ class Adversarial(nn.Module):
 
 def leaking():
     return Adversarial(leaks=True)
+
+
+class Gates(nn.Module):
+    """A recurrence whose two gates are taken by different lines."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        h, out = torch.zeros_like(x[:, 0]), []
+        for t in range(x.shape[1]):
+            r, z = torch.sigmoid(self.a(x[:, t])), torch.sigmoid(self.b(x[:, t]))
+            n = F.softplus(x[:, t] + r * h)
+            h = (1 - z) * n + z * h
+            out.append(h)
+        return torch.stack(out, 1)
+
+
+class Messages(nn.Module):
+    """Two rounds of messages along edges."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(6, 5), nn.Linear(5, 3)
+
+    def forward(self, x, edges):
+        source, target = edges[0], edges[1]
+        h = F.softplus(self.a(x))
+        h = h + torch.zeros_like(h).index_add(0, target, h[source])
+        h = h + torch.zeros_like(h).index_add(0, target, h[source])
+        return self.b(h)
