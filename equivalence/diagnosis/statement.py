@@ -264,6 +264,9 @@ def _causes(blame: Blame) -> list[str]:
         lines = ["the result is right; the gradient that is made by hand here is not"]
     elif blame.backward:
         lines = ["its result is right; the gradient that it gives to what it takes is not"]
+    elif blame.calls is not None:
+        calls, elsewhere = f"{blame.calls.place} ({blame.calls.text})", blame.right_from.place
+        lines = [f"it calls {calls}, which is right when {elsewhere} calls it"]
     elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
         lines = [f"it takes what {takes} gives, and the reference another value"]

@@ -55,7 +55,8 @@ class Statements(Watched):
             step = self._step()
             if step is None:
                 break
-            blame, spots = step
+            spots = step[1]
+            blame = self._at_call(step[0], spots)
             if not any(alike(blame.statement, each.statement) for each in found):
                 found.append(replace(blame, after=self._mended_before(spots, found)))
             self.replaced |= spots
@@ -369,6 +370,31 @@ class Statements(Watched):
             at=(number, call.outputs.index(value) if call else 0),
             agrees=agrees,
         )
+
+    def _at_call(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame:
+        """The call of a function to blame, where the same layer calls it rightly elsewhere."""
+        here = blame.statement
+        if here.caller is None or blame.takes or blame.agrees or blame.exchanged or blame.order:
+            return blame
+        put_right = {number for number, _, _ in spots}
+        elsewhere = [
+            number
+            for number, call in enumerate(self.candidate.calls)
+            if call.name == blame.operator
+            and number not in put_right
+            and alike(there := call.statement, here)
+            and there.layer == here.layer
+            and there.caller is not None
+            and not alike(there.caller, here.caller)
+        ]
+        # Another call may be wrong because of what this one gives.
+        mended = self.run(self.replaced | spots)[0] if elsewhere else self.candidate
+        for number in elsewhere:
+            given = [mended.values[v] for v in mended.calls[number].outputs]
+            if all(self.find(values)[0] for values in given):
+                there = self.candidate.calls[number].statement.caller
+                return replace(blame, statement=here.caller, calls=here, right_from=there)
+        return blame
 
     def _agrees(self, value: int) -> Statement | None:
         """The reference's statement that gives the very values that the network returns."""

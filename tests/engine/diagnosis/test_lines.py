@@ -17,6 +17,7 @@ INPUTS = {
     "Supervised": [normal(4, 6), integers(4, high=3)],
     "Gates": [normal(3, 4, 4)],
     "Messages": [normal(6, 6), integers(2, 9, high=6)],
+    "Normed": [normal(2, 5, 8)],
     "Tempered": [normal(4, 6), integers(4, high=3)],
     "Adversarial": [normal(4, 4), normal(4, 6)],
     "leaking": [normal(4, 4), normal(4, 6)],
@@ -38,7 +39,17 @@ def told(reference, candidate, **fields):
 
 @pytest.mark.parametrize(
     "name",
-    ["Sparse", "ByHand", "Informed", "Spectrum", "Unused", "Supervised", "Gates", "Messages"],
+    [
+        "Sparse",
+        "ByHand",
+        "Informed",
+        "Spectrum",
+        "Unused",
+        "Supervised",
+        "Gates",
+        "Messages",
+        "Normed",
+    ],
 )
 def test_a_right_port_is_equal(name):
     assert check(of(name, name), 0).passed
@@ -54,6 +65,9 @@ def test_a_right_port_is_equal(name):
         ("Spectrum", "Conjugated", "# the sign", "agrees with the reference's"),
         ("Unused", "UnusedScaled", "# the scale", "agrees with the reference's"),
         ("Gates", "GatesExchanged", "# exchanged", "stand in each other's place"),
+        ("Normed", "NormedTwice", "# the weight", "which is right when told_ms.py:"),
+        ("Normed", "NormedFirst", "# the weight", "which is right when told_ms.py:"),
+        ("Normed", "NormedScaled", "# the epsilon", "which is right when told_ms.py:"),
         ("Messages", "MessagesBack", "# the ends", "stand in each other's place"),
         ("Supervised", "SupervisedHigher", "# the share", "agrees with the reference's"),
     ],

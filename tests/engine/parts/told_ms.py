@@ -286,3 +286,36 @@ class Messages(nn.Cell):
 
 class MessagesBack(Messages):
     backward = True
+
+
+def rms(x, w, eps=1e-5):
+    return x * ops.rsqrt((x * x).mean(-1, keep_dims=True) + eps) * w
+
+
+class Normed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Dense(8, 8), nn.Dense(8, 8)
+        self.one, self.two = Parameter(ops.ones(8)), Parameter(ops.ones(8))
+
+    def construct(self, x):
+        h = x + self.a(rms(x, self.one))
+        return h + self.b(rms(h, self.two))
+
+
+class NormedTwice(Normed):
+    def construct(self, x):
+        h = x + self.a(rms(x, self.one))
+        return h + self.b(rms(h, self.one))  # the weight
+
+
+class NormedFirst(Normed):
+    def construct(self, x):
+        h = x + self.a(rms(x, self.two))  # the weight
+        return h + self.b(rms(h, self.two))
+
+
+class NormedScaled(Normed):
+    def construct(self, x):
+        h = x + self.a(rms(x, self.one))
+        return h + self.b(rms(h, self.two, 0.1))  # the epsilon

@@ -215,3 +215,20 @@ class Messages(nn.Module):
         h = h + torch.zeros_like(h).index_add(0, target, h[source])
         h = h + torch.zeros_like(h).index_add(0, target, h[source])
         return self.b(h)
+
+
+def rms(x, w):
+    return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w
+
+
+class Normed(nn.Module):
+    """A helper that is called twice, with a weight each."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)
+        self.one, self.two = nn.Parameter(torch.ones(8)), nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        h = x + self.a(rms(x, self.one))
+        return h + self.b(rms(h, self.two))
