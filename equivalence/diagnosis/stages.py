@@ -402,7 +402,15 @@ def _by_name(factor: float, known: Mapping[str, float]) -> str:
     for name, value in known.items():
         for told, each in ((name, value), (f"1 / ({name})", 1.0 / value if value else 0.0)):
             if each not in (0.0, 1.0) and abs(factor - each) <= NAMED * abs(each):
-                return f" ({told})"
+                return f" ({_or_a_count(factor)}{told})"
+    return ""
+
+
+def _or_a_count(factor: float) -> str:
+    """What else a factor may be that is a whole number, or one by such a number."""
+    for told, each in (("a sum for a mean of", factor), ("a mean for a sum of", 1.0 / factor)):
+        if each > 1.5 and abs(each - round(each)) <= NAMED * each:
+            return f"{told} {round(each)}, or "
     return ""
 
 

@@ -224,8 +224,21 @@ class Statements(Watched):
             agreeing = self._agreeing(places) if places else set()
             mended = agreeing > self.agreeing and agreeing >= mends
             if mended and (blame := self._told_misplaced(trial, places)):
-                return blame, places
+                return self._at_source(trial, agreeing) or (blame, places)
         return None
+
+    def _at_source(self, trial: Sequence[Trial], mends: set[int]) -> Step | None:
+        """The statement that gives a value, where the reference makes the other one of the same.
+
+        The statement is then wrong itself, as by a sign or a mask, if that mends as much.
+        """
+        for value, known, _ in trial:
+            producer = self.quantities.recording.producers.get(known.number)
+            if producer is None or self._shared(known, self._sources(value)) < 1.0:
+                return None
+        places = self._places(trial)
+        blame = self._told(trial) if self._agreeing(places) >= mends else None
+        return (blame, places) if blame else None
 
     def _instead(
         self, values: Sequence[int], lacking: Sequence[Known], numbers: Sequence[int]

@@ -18,6 +18,7 @@ INPUTS = {
     "Gates": [normal(3, 4, 4)],
     "Messages": [normal(6, 6), integers(2, 9, high=6)],
     "Normed": [normal(2, 5, 8)],
+    "Difference": [normal(3, 6), normal(3, 6)],
     "Tempered": [normal(4, 6), integers(4, high=3)],
     "Adversarial": [normal(4, 4), normal(4, 6)],
     "leaking": [normal(4, 4), normal(4, 6)],
@@ -49,6 +50,7 @@ def told(reference, candidate, **fields):
         "Gates",
         "Messages",
         "Normed",
+        "Difference",
     ],
 )
 def test_a_right_port_is_equal(name):
@@ -68,6 +70,7 @@ def test_a_right_port_is_equal(name):
         ("Normed", "NormedTwice", "# the weight", "which is right when told_ms.py:"),
         ("Normed", "NormedFirst", "# the weight", "which is right when told_ms.py:"),
         ("Normed", "NormedScaled", "# the epsilon", "which is right when told_ms.py:"),
+        ("Difference", "DifferenceBack", "# the sign", "agrees with the reference's"),
         ("Messages", "MessagesBack", "# the ends", "stand in each other's place"),
         ("Supervised", "SupervisedHigher", "# the share", "agrees with the reference's"),
     ],

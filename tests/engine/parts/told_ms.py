@@ -319,3 +319,19 @@ class NormedScaled(Normed):
     def construct(self, x):
         h = x + self.a(rms(x, self.one))
         return h + self.b(rms(h, self.two, 0.1))  # the epsilon
+
+
+class Difference(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Dense(6, 6)
+
+    def construct(self, x, y):
+        d = self.a(x) - y
+        return ops.softplus(-d) + ops.softplus(d).mean()
+
+
+class DifferenceBack(Difference):
+    def construct(self, x, y):
+        d = y - self.a(x)  # the sign
+        return ops.softplus(-d) + ops.softplus(d).mean()

@@ -232,3 +232,13 @@ class Normed(nn.Module):
     def forward(self, x):
         h = x + self.a(rms(x, self.one))
         return h + self.b(rms(h, self.two))
+
+
+class Difference(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(6, 6)
+
+    def forward(self, x, y):
+        d = self.a(x) - y
+        return F.softplus(-d) + F.softplus(d).mean()
