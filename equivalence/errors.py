@@ -6,7 +6,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 
 
 class EquivalenceError(Exception):
@@ -176,13 +176,33 @@ def words(error: Exception) -> str:
 
 
 def _line(trace: TracebackType | None) -> str:
-    """The innermost line of the models' own code in a traceback; "" where it has none."""
-    frames = traceback.extract_tb(trace)
-    own = [frame for frame in frames if of_models(frame.filename)]
+    """The innermost line of the models' own code in a traceback; "" where it has none.
+
+    A model may be installed: its package is then one that a layer in the traceback comes from.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(trace)]
+    packages = {_package(frame) for frame in frames if _runs_layer(frame)} - FRAMEWORKS
+    own = [
+        told
+        for told, frame in zip(traceback.extract_tb(trace), frames, strict=True)
+        if of_models(told.filename)
+        or (_package(frame) in packages and not of_engine(told.filename))
+    ]
     if not own:
         return ""
     code = f": {own[-1].line}" if own[-1].line else ""
     return f" ({own[-1].filename}:{own[-1].lineno} in {own[-1].name}{code})"
+
+
+def _package(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def _runs_layer(frame: FrameType) -> bool:
+    """Whether a frame runs a method of a layer of either framework."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    kind = type(frame.f_locals.get(names[0])) if names else object
+    return any(hasattr(kind, each) for each in ("cells_and_names", "named_modules"))
 
 
 def _stage(trace: TracebackType | None) -> str:
@@ -241,8 +261,15 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
 
 def _compiled_line(message: str) -> str:
     """The innermost line of the models' own code of which MindSpore's compiler tells; or ""."""
-    own = [found for found in _COMPILED.findall(message) if of_models(found.rpartition(":")[0])]
+    told = [(line, line.rpartition(":")[0]) for line in _COMPILED.findall(message)]
+    own = [line for line, file in told if of_models(file) or _of_port(file)]
     return f" ({own[-1]})" if own else ""
+
+
+def _of_port(file: str) -> bool:
+    """Whether a compiled source is that of an installed package, but not of a framework."""
+    package = _INSTALLED.search(file)
+    return package is not None and package[1] not in FRAMEWORKS and not of_engine(file)
 
 
 IN_THE_CLONE = (
@@ -272,6 +299,12 @@ _ADVICE = re.compile(r"(?:More|For more) details,? please refer to |The supporte
 
 _COMPILED = re.compile(r"^(?:# \d+ )?In file (.+?:\d+)\b", re.MULTILINE)
 """A line of which MindSpore's compiler tells, the innermost last."""
+
+FRAMEWORKS = frozenset(("mindspore", "torch"))
+"""Packages whose code is no network's."""
+
+_INSTALLED = re.compile(r"(?:site|dist)-packages[\\/]([^\\/.]+)")
+"""The package of an installed source file."""
 
 _ENGINE = os.path.dirname(__file__) + os.sep
 _STAND_INS = os.path.join(_ENGINE, "stand_ins", "")

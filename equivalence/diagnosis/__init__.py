@@ -5,6 +5,7 @@
 (`in_situ`) and judges it. `causes` explains a culprit, also by the shape of its error (`pattern`,
 `positions`, `residual`), `detached` tells of gradients that are cut on purpose, and `statement`
 points to the statement that is to blame in a layer's own code. Before all that, `known` tries
-whether known faults of MindSpore explain the case. `found` holds the result; `text` prints it.
-`pattern`, `positions` and `residual` import no framework.
+whether known faults of MindSpore explain the case. `whole` looks at a run as a whole where layers
+cannot be compared by themselves. `found` holds the result; `text` prints it. `pattern`, `positions`
+and `residual` import no framework.
 """

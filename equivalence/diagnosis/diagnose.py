@@ -8,13 +8,14 @@ from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.causes import ACQUITTED
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
+from equivalence.errors import EquivalenceError
 from equivalence.judge.kernels import Kernel
 from equivalence.kinds import Told
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
-from equivalence.words import listed
+from equivalence.words import listed, raised
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -33,6 +34,15 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
     every: measure every layer by itself, not only those on the way to a culprit.
     Raises EquivalenceError where `check` does.
     """
+    try:
+        return _diagnose(case, seed, every)
+    except EquivalenceError:
+        raise
+    except Exception as error:  # of what only a diagnosis does with the two sides
+        return Diagnosis(case, [], [], [], stopped=f"the run cannot be watched: {raised(error)}")
+
+
+def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     judged = _judge(case, seed)
     settings = judged.comparison.settings
     if judged.mistaken and len(case.sizes) == 1 and not (settings and settings.differing):
@@ -47,8 +57,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
         if judged.before is not None:
             _tell_kept(diagnosis, judged.case, seed)
     if diagnosis.ill_posed:  # right layers fail in it, too
-        found = diagnosis
-        return Diagnosis(found.case, found.layers, [], found.notes, found.ill_posed, found.trees)
+        return replace(diagnosis, culprits=[])
     if judged.kernels:
         return replace(diagnosis, culprits=_acquitted(diagnosis.culprits, judged.kernels))
     if diagnosis.culprits:

@@ -89,6 +89,7 @@ class Diagnosis:
     notes: what limits the diagnosis, in words.
     ill_posed: why the case cannot tell right from wrong, so that nothing is to blame; else None.
     trees: path -> class of every layer, of the reference and of the candidate.
+    stopped: what could not be done, so that layers were not compared by themselves; else empty.
     """
 
     case: TwinCase
@@ -97,3 +98,4 @@ class Diagnosis:
     notes: list[str]
     ill_posed: str | None = None
     trees: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
+    stopped: str = ""

@@ -129,7 +129,7 @@ class InSitu(Sample):
         super().__init__(f"{whole.name}/{layer}", whole.seed, [], whole.dtype, called)
         self.whole, self.prefix = whole, f"{layer}." if layer else ""
         self.layer_inputs, self.cotangents = inputs, cotangents
-        self.altered = altered or {}
+        self.altered = {name: np.asarray(values) for name, values in (altered or {}).items()}
         self.flowing = flowing
 
     def inputs(self, _step: int = 1) -> list[np.ndarray]:

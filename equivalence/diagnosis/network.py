@@ -5,18 +5,42 @@ the same budget. A layer is to blame if it exceeds the budget and none of the la
 does: it is a leaf, or a network whose own code joins right layers wrongly.
 """
 
-from equivalence.diagnosis import causes, detached, statement
+from collections.abc import Mapping
+
+from equivalence.diagnosis import causes, detached, statement, whole
 from equivalence.diagnosis.causes import JOINED
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
+from equivalence.words import raised
 
 
 def diagnose(search: Search, every: bool = False) -> Diagnosis:
     """Find the layers that are wrong by themselves, and why.
 
     every: measure every layer by itself, not only those on the way to a culprit.
+
+    Where that cannot be done, the first layer is named that is wrong in the run as a whole.
     """
     inherited = search.observe()
+    try:
+        return _by_layer(search, inherited, every)
+    except Exception as error:  # a run of a part by itself, which the network itself never makes
+        paths = [path for path in search.flow.order if path in search.pairs]
+        layers = [search.layer(path, inherited) for path in paths]
+        return Diagnosis(
+            search.case,
+            layers,
+            whole.first_wrong(layers, search.callers),
+            search.notes,
+            trees=search.trees,
+            stopped=f"its layers could not be compared by themselves: {raised(error)}",
+        )
+
+
+def _by_layer(
+    search: Search, inherited: Mapping[tuple[str, bool], float], every: bool
+) -> Diagnosis:
+    """The layers that are wrong by themselves, and why."""
     order = [path for path in search.flow.order if path in search.pairs]
     if every:
         for path in order:
@@ -36,7 +60,7 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     layers = {path: search.layer(path, inherited) for path in order}
     for path in culprits:
         laws = drawing.get(path, [])
-        why = [] if search.differs_by_draws_alone else causes.explain(search, path)
+        why = [] if search.differs_by_draws_alone else _explained(search, path)
         if search.keeps_state:
             why = [causes.KEPT, *(cause for cause in why if cause != JOINED)]
         layers[path].causes = [*laws, *why]
@@ -49,3 +73,11 @@ def diagnose(search: Search, every: bool = False) -> Diagnosis:
     return Diagnosis(
         search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
     )
+
+
+def _explained(search: Search, path: str) -> list[str]:
+    """The causes of a culprit, in words."""
+    try:
+        return causes.explain(search, path)
+    except Exception as error:  # a trial, as of the reference's layer with other weights
+        return [f"why could not be tried out: {raised(error)}"]

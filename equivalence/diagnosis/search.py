@@ -12,7 +12,6 @@ from equivalence import dtypes
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
-from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
@@ -22,6 +21,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Site, align, children, differences
 from equivalence.structure.rearranged import A_PART, same_elements
 from equivalence.structure.weights import Partners
@@ -86,7 +86,9 @@ class Search:
         self.local_by_path: dict[str, Local | None] = {}
         self.unfed: dict[str, str] = {}
         self.ran: Counter[str] = Counter()
+        self.callers: dict[str, Statement] = {}
         self.notes: list[str] = []
+        self.eager: tensors.Trace = {}
 
     def observe(self) -> dict[tuple[str, bool], float]:
         """Collect the reference's flow, and return the inherited errors (see `_inherited`)."""
@@ -312,8 +314,6 @@ class Search:
                 again = functools.partial(eager.run, *run)
                 compiled = self.case.execution != "pynative"
                 trace = kernels.exactly(trace, expected, self.unit_roundoff, again, compiled)
-        except EquivalenceError:
-            raise
         except Exception as error:  # called in another way than the reference's layer
             self.unfed[path] = raised(error)
             return None
@@ -355,15 +355,22 @@ class Search:
                 return
             error = max(expected.errors(values, self.unit_roundoff))
             key = site.layer, site.part == "cotangent"
+            if error > BUDGET and not key[1] and (line := here.here()):
+                self.callers.setdefault(site.layer, line)
             errors[key] = max(errors.get(key, 0.0), error)
 
         network = self.before if self.case.execution == "pynative" else None
         network = network or sides.build_candidate(replace(self.case, execution="pynative"))
         names = {ours: theirs for theirs, ours in self.pairs.items()}
-        with kernels.replacing(self.accurate), network.observed(names, note):
-            outputs = self.whole.expected.pulled_back
-            self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
-        self.candidate.modes.noted |= network.modes.noted
+        here = Code(dict(network.cell.cells_and_names()))
+        outputs = self.whole.expected.pulled_back
+        try:
+            with kernels.replacing(self.accurate), network.observed(names, note):
+                self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+            self.candidate.modes.noted |= network.modes.noted
+        except Exception as error:  # as of a network that runs as a compiled graph alone
+            self.ran = Counter({path: self.flow.times(path) for path in self.pairs})
+            self.notes.append(f"its layers in PyNative mode could not be watched: {raised(error)}")
         return errors
 
 

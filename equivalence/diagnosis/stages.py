@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis import network
+from equivalence.diagnosis import network, whole
 from equivalence.diagnosis.found import Diagnosis, LayerError
 from equivalence.diagnosis.in_situ import InSitu
 from equivalence.diagnosis.search import Search
+from equivalence.errors import EquivalenceError
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
@@ -38,7 +39,7 @@ from equivalence.truth.updates import (
     scales_of,
 )
 from equivalence.twins import kernels
-from equivalence.words import listed
+from equivalence.words import listed, raised
 
 EXPLAINED = 1e-2
 """An explanation may leave at most this share of an update's error; with more it does not count."""
@@ -71,7 +72,10 @@ def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = Fa
     mistaken: whether accurate kernels leave something wrong, so that none of them is to blame.
     Raises EquivalenceError where `check` does.
     """
-    diagnosis = network.diagnose(Search(case.network, seed, mistaken=mistaken), every)
+    try:
+        diagnosis = network.diagnose(Search(case.network, seed, mistaken=mistaken), every)
+    except EquivalenceError as error:  # the step calls its network otherwise, or parts of it
+        return _as_a_whole(case, seed, error)
     culprits, notes = diagnosis.culprits, diagnosis.notes
     own = [layer for layer in culprits if layer.reference or layer.forward > BUDGET]
     if own != culprits and _blind_backward(case.network, seed):
@@ -85,7 +89,22 @@ def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = Fa
             LayerError(stage, stage, ("training step",) * 2, causes=causes)
             for stage, causes in training.stages()
         ]
-    return Diagnosis(case, diagnosis.layers, culprits, notes, ill_posed, diagnosis.trees)
+    return replace(diagnosis, case=case, culprits=culprits, notes=notes, ill_posed=ill_posed)
+
+
+def _as_a_whole(case: TwinCase, seed: int, error: EquivalenceError) -> Diagnosis:
+    """The diagnosis where the network cannot be called by itself with what the step gets."""
+    why = raised(error).removeprefix(f"{type(error).__name__}: ").removeprefix(f"{case.name}: ")
+    step, training = whole.Step(case, seed), _Training(case, seed)
+    culprits = whole.first_wrong(step.layers, step.callers)
+    if not culprits:
+        training.gradients = {name: each.truth for name, each in step.gradients.items()}
+        culprits = [
+            step.told(LayerError(stage, stage, ("training step",) * 2, causes=causes))
+            for stage, causes in training.stages()
+        ]
+    notes = [f"by itself the network cannot be called with what the step gets: {why}"]
+    return Diagnosis(case, step.layers, culprits, notes, training.ill_posed)
 
 
 def _blind_backward(case: TwinCase, seed: int) -> bool:
@@ -143,6 +162,7 @@ class _Training:
         self.known = known_factors(self.reference.step)
         self.ill_posed = judged.ill_posed
         self.wrong = {verdict.name for verdict in judged.differing}
+        self.gradients: Mapping[str, np.ndarray] | None = None  # where they are known otherwise
         self.problems = [
             f"{verdict.name}: {verdict.problem}" for verdict in judged.differing if verdict.problem
         ]
@@ -348,6 +368,9 @@ class _Training:
 
     def _gradients(self, number: int, before: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The truth's gradients of the loss in that step, by name."""
+        if self.gradients is not None:
+            zeros = {name: np.zeros_like(values) for name, values in before.items()}
+            return zeros | (self.gradients if number == 1 else {})
         reference = sides.build_reference(self.case.network)
         weights_before = {name: self._before(number, name) for name in self._names()}
         inputs, called = self.sample.inputs(number), self.sample.arguments
@@ -393,7 +416,15 @@ def _by_name(factor: float, known: Mapping[str, float]) -> str:
     for name, value in known.items():
         for told, each in ((name, value), (f"1 / ({name})", 1.0 / value if value else 0.0)):
             if each not in (0.0, 1.0) and abs(factor - each) <= NAMED * abs(each):
-                return f" ({told})"
+                return f" ({_or_a_count(factor)}{told})"
+    return ""
+
+
+def _or_a_count(factor: float) -> str:
+    """What else a factor may be that is a whole number, or one by such a number."""
+    for told, each in (("a sum for a mean of", factor), ("a mean for a sum of", 1.0 / factor)):
+        if each > 1.5 and abs(each - round(each)) <= NAMED * each:
+            return f"{told} {round(each)}, or "
     return ""
 
 

@@ -275,8 +275,13 @@ def _title(blame: Blame) -> str:
 
 def _causes(blame: Blame, kept: bool = False) -> list[str]:
     """Why a statement is to blame. kept: whether it takes what an earlier call has left."""
-    if blame.backward:
+    if blame.by_hand:
+        lines = ["the result is right; the gradient that is made by hand here is not"]
+    elif blame.backward:
         lines = ["its result is right; the gradient that it gives to what it takes is not"]
+    elif blame.calls is not None:
+        calls, elsewhere = f"{blame.calls.place} ({blame.calls.text})", blame.right_from.place
+        lines = [f"it calls {calls}, which is right when {elsewhere} calls it"]
     elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
         lines = [f"it takes what {takes} gives, and the reference another value"]
@@ -285,8 +290,14 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         lines = [f"its results, counted from 0, belong in the order {belong}"]
     elif kept:
         lines = []
+    elif blame.exchanged is not None:
+        other = blame.exchanged.place
+        same = other == blame.statement.place
+        what = "two of its results stand" if same else f"its result and that of {other} stand"
+        lines = [f"{what} in each other's place"]
     elif blame.constant:
-        lines = ["it uses a constant that is another one in the reference"]
+        where = _apart(blame.got, blame.want)
+        lines = [f"it uses {blame.name or 'a constant'}, another one in the reference{where}"]
     elif blame.agrees is not None:
         lines = [
             f"its result is that of {blame.agrees.place}, and the reference goes on from there"
@@ -296,8 +307,8 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
     else:
         once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
         lines = ["what it takes agrees with the reference's" + (once if blame.after else "")]
-    if blame.statement.caller:
-        lines.append(f"called from {blame.statement.caller}")
+    if blame.statement.direct:
+        lines.append(f"called from {blame.statement.caller.place}")
     got, want = _unmasked(blame.got, blame.want)
     shape = pattern.describe(got, want, blame.unit) or "no simple difference"
     if blame.counterpart is None:
@@ -305,6 +316,15 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
     else:
         lines.append(f"against {blame.counterpart.place} ({blame.counterpart.text}): {shape}")
     return lines
+
+
+def _apart(got: np.ndarray, want: np.ndarray) -> str:
+    """Both values where they differ most, as the end of a sentence; "" for other shapes."""
+    if got.shape != want.shape or not got.size:
+        return ""
+    at = np.unravel_index(np.argmax(np.abs(plain(got) - plain(want))), got.shape)
+    place = f"at {tuple(map(int, at))}, " if got.size > 1 else ""
+    return f": {place}{got[at]:.6g} for {want[at]:.6g}"
 
 
 def _unmasked(got: np.ndarray, want: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -40,7 +40,7 @@ def brief(diagnosis: Diagnosis) -> list[str]:
         lines.append(_none(diagnosis, "each layer by itself is within the budget"))
     if len(diagnosis.layers) > 1:
         lines += _table(diagnosis, _around(diagnosis))
-    return lines + diagnosis.notes
+    return lines + _notes(diagnosis)
 
 
 def full(diagnosis: Diagnosis) -> list[str]:
@@ -54,7 +54,7 @@ def full(diagnosis: Diagnosis) -> list[str]:
         lines += [f"  {cause}" for cause in causes]
     if not diagnosis.culprits:
         lines.append(_none(diagnosis, "each layer that was fed by itself is within the budget"))
-    lines += ["", *_table(diagnosis, diagnosis.layers), *diagnosis.notes]
+    lines += ["", *_table(diagnosis, diagnosis.layers), *_notes(diagnosis)]
     return lines
 
 
@@ -83,7 +83,7 @@ def data(diagnosis: Diagnosis) -> dict[str, Any]:
             for layer in diagnosis.culprits
         ],
         "unfed": {layer.reference: layer.unfed for layer in diagnosis.layers if layer.unfed},
-        "notes": diagnosis.notes,
+        "notes": _notes(diagnosis),
     }
 
 
@@ -100,7 +100,15 @@ def _figure(error: float) -> float | str | None:
     return float(f"{error:.3g}") if math.isfinite(error) else "inf"
 
 
+def _notes(diagnosis: Diagnosis) -> list[str]:
+    """What limits a diagnosis; what stopped it stands with the culprit where there is none."""
+    told = diagnosis.stopped and diagnosis.culprits
+    return [*diagnosis.notes, diagnosis.stopped] if told else diagnosis.notes
+
+
 def _none(diagnosis: Diagnosis, right: str) -> str:
+    if diagnosis.stopped:
+        return f"culprit: not known; {diagnosis.stopped}"
     ill_posed = "the case is ill-posed, in which right layers fail, too"
     return f"culprit: none; {ill_posed if diagnosis.ill_posed else right}"
 

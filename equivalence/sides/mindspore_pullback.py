@@ -314,10 +314,13 @@ def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[No
     calls: dict[str, int] = {}
     outputs_of: dict[tuple[str, int], list[str]] = {}
     pulled: list[tuple[str, list]] = []
+    resumed: set[str] = set()
 
     def after(path: str):
         def hook(_, __, outputs):
             call = calls[path] = calls.get(path, -1) + 1
+            if any(path == each for each, _ in pulled):
+                resumed.add(path)
             leaves = nesting.named(outputs)
             outputs_of[path, call] = list(leaves)
             for name, out in leaves.items():
@@ -344,8 +347,9 @@ def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[No
             handle.remove()
     reached = Counter(path for path, _ in pulled)
     for path, gradients in pulled:  # the last call is pulled back first
-        if reached[path] <= calls[path]:
-            continue  # one of its calls got no gradient, and nothing says which
+        # Where a call got no gradient, or the network differentiates, nothing says which it is.
+        if path in resumed or reached[path] != calls[path] + 1:
+            continue
         call = reached[path] - 1
         for name, gradient in zip(outputs_of[path, call], gradients, strict=False):
             if gradient is not None:

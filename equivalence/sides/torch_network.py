@@ -210,7 +210,7 @@ class TorchNetwork:
                         sink(Site(path, calls[path], "output", name), _array(out))
                     if isinstance(out, torch.Tensor) and out.requires_grad:
                         site = Site(path, calls[path], "cotangent", name)
-                        out.register_hook(lambda grad, site=site: sink(site, _array(grad)))
+                        out.register_hook(functools.partial(_hand_over, sink, site))
 
             return hook
 
@@ -461,6 +461,12 @@ class TorchNetwork:
             name: numbers(torch.zeros_like(leaf) if gradient is None else gradient)
             for (name, leaf), gradient in zip(names.items(), gradients, strict=True)
         }
+
+
+def _hand_over(sink: Sink, site: Site, cotangent: torch.Tensor | None) -> None:
+    """Give a cotangent to a sink; nothing comes back to a result that is not used."""
+    if cotangent is not None:
+        sink(site, _array(cotangent))
 
 
 def _arguments(positional: tuple, keywords: dict[str, Any]) -> Arguments:

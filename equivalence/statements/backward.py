@@ -15,7 +15,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.blame import MISTAKES, TRIED
-from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike
+from equivalence.statements.calls import Blame, Recording, Spot, Statement, alike, by_hand
 from equivalence.statements.cotangents import (
     Departure,
     Quantity,
@@ -248,15 +248,11 @@ class Gradients(Watched):
                 counterpart = next(iter(stops.values()))
         if statement is None:
             return None
-        return Blame(
-            statement,
-            counterpart,
-            end.got,
-            end.want,
-            end.unit,
-            takes,
-            backward=True,
-            further=further,
+        hand = by_hand(statement)
+        counterpart = counterpart and (by_hand(counterpart) or counterpart)
+        blame = Blame(hand or statement, counterpart, end.got, end.want, end.unit, takes)
+        return replace(
+            blame, backward=True, by_hand=hand is not None, further=() if hand else further
         )
 
     def _counterpart(self, quantity: Quantity, theirs: Iterable[int]) -> int | None:

@@ -55,7 +55,8 @@ class Statements(Watched):
             step = self._step()
             if step is None:
                 break
-            blame, spots = step
+            spots = step[1]
+            blame = self._at_call(step[0], spots)
             if not any(alike(blame.statement, each.statement) for each in found):
                 found.append(replace(blame, after=self._mended_before(spots, found)))
             self.replaced |= spots
@@ -76,6 +77,8 @@ class Statements(Watched):
         a residual which is not added.
         """
         suspects = self._suspects()
+        if step := self._of_two(suspects, 2):  # a loop has many values, of which each is wrong
+            return step
         trial, mends = self._first(suspects)
         found = self._told(trial)
         plain = found is not None and not found.takes
@@ -221,8 +224,21 @@ class Statements(Watched):
             agreeing = self._agreeing(places) if places else set()
             mended = agreeing > self.agreeing and agreeing >= mends
             if mended and (blame := self._told_misplaced(trial, places)):
-                return blame, places
+                return self._at_source(trial, agreeing) or (blame, places)
         return None
+
+    def _at_source(self, trial: Sequence[Trial], mends: set[int]) -> Step | None:
+        """The statement that gives a value, where the reference makes the other one of the same.
+
+        The statement is then wrong itself, as by a sign or a mask, if that mends as much.
+        """
+        for value, known, _ in trial:
+            producer = self.quantities.recording.producers.get(known.number)
+            if producer is None or self._shared(known, self._sources(value)) < 1.0:
+                return None
+        places = self._places(trial)
+        blame = self._told(trial) if self._agreeing(places) >= mends else None
+        return (blame, places) if blame else None
 
     def _instead(
         self, values: Sequence[int], lacking: Sequence[Known], numbers: Sequence[int]
@@ -274,6 +290,17 @@ class Statements(Watched):
             places = self._places(trial)
             if self._agreeing(places) == self._all and (blame := self._told(trial)):
                 return replace(blame, agrees=None, order=order), places
+        return self._of_two(suspects, 1)
+
+    def _of_two(self, suspects: Sequence[int], times: int) -> Step | None:
+        """Two calls whose results stand in each other's place, and run so often at least."""
+        for trial in self.series.exchanges(self.leading(suspects), times):
+            if self.effort.over:
+                break
+            places = self._places(trial)
+            if self._agreeing(places) == self._all and (blame := self._told(trial[:1])):
+                other = self.statement(trial[1][0])
+                return replace(blame, agrees=None, takes=(), exchanged=other), places
         return None
 
     def _told_misplaced(self, trial: Sequence[Trial], places: Iterable[Swap]) -> Blame | None:
@@ -351,10 +378,36 @@ class Statements(Watched):
             known.rounding,
             tuple(sorted(takes, key=lambda each: each.line)),
             call is None,
+            "" if call else self.candidate.names.get(value, ""),
             operator=call.name if call else "",
             at=(number, call.outputs.index(value) if call else 0),
             agrees=agrees,
         )
+
+    def _at_call(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame:
+        """The call of a function to blame, where the same layer calls it rightly elsewhere."""
+        here = blame.statement
+        if here.caller is None or blame.takes or blame.agrees or blame.exchanged or blame.order:
+            return blame
+        put_right = {number for number, _, _ in spots}
+        elsewhere = [
+            number
+            for number, call in enumerate(self.candidate.calls)
+            if call.name == blame.operator
+            and number not in put_right
+            and alike(there := call.statement, here)
+            and there.layer == here.layer
+            and there.caller is not None
+            and not alike(there.caller, here.caller)
+        ]
+        # Another call may be wrong because of what this one gives.
+        mended = self.run(self.replaced | spots)[0] if elsewhere else self.candidate
+        for number in elsewhere:
+            given = [mended.values[v] for v in mended.calls[number].outputs]
+            if all(self.find(values)[0] for values in given):
+                there = self.candidate.calls[number].statement.caller
+                return replace(blame, statement=here.caller, calls=here, right_from=there)
+        return blame
 
     def _agrees(self, value: int) -> Statement | None:
         """The reference's statement that gives the very values that the network returns."""

@@ -1,20 +1,18 @@
 """A run as data: its values, its operator calls, their statements, and one that is to blame."""
 
+import ast
 import functools
 import linecache
 import os
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 
 import numpy as np
 
-from equivalence.errors import of_engine, of_models, of_stand_in
-
-FRAMEWORKS = ("mindspore", "torch")
-"""Packages whose code is no network's."""
+from equivalence.errors import FRAMEWORKS, of_engine, of_models, of_stand_in
 
 MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
 """Functions of the engine that stand between a network and a framework, in the middle of a call."""
@@ -24,6 +22,9 @@ PATIENCE = 150_000
 
 LARGE = 4096
 """So many elements take as long as the call of an operator on few."""
+
+BACKWARD = ("bprop", "backward")
+"""Methods in which a class makes its gradient by hand."""
 
 DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
@@ -37,7 +38,9 @@ class Statement:
     line: its number.
     text: the source of the line.
     layer: the path of the layer whose code it is; "" is the network itself.
-    caller: the place of the user's code that calls this function; "" where a framework does.
+    caller: the statement of the user's code that calls this function, or the layer whose function
+        it is; None where none does.
+    direct: whether that calls it itself, and no framework in between.
     outer: the statement of the network itself that leads to it; None: this one, or it is not known.
     """
 
@@ -45,7 +48,8 @@ class Statement:
     line: int
     text: str
     layer: str
-    caller: str = ""
+    caller: "Statement | None" = None
+    direct: bool = False
     outer: "Statement | None" = None
 
     @property
@@ -88,6 +92,7 @@ class Recording:
     calls: the calls in order.
     producers: value -> the first call that gives it.
     leaves: the values that no call gives: inputs, weights, constants.
+    names: leaf -> what the code that takes it first calls it, where that is known.
     sources: spot -> the call that made the tensor which is taken there; missing for leaves.
     flows: the spots of tensors that gradients flow through.
     closed: the spots of all other floating tensors.
@@ -99,6 +104,7 @@ class Recording:
     calls: list[Call] = field(default_factory=list)
     producers: dict[int, int] = field(default_factory=dict)
     leaves: set[int] = field(default_factory=set)
+    names: dict[int, str] = field(default_factory=dict)
     sources: dict[Spot, int] = field(default_factory=dict)
     flows: set[Spot] = field(default_factory=set)
     closed: set[Spot] = field(default_factory=set)
@@ -190,10 +196,12 @@ class Blame:
     takes: the statements of the candidate that give what it takes and the reference has not. The
         mistake may stand in them, too.
     constant: whether the value is a constant that the statement uses, not its result.
+    name: what the candidate's code calls that constant; "" where that is not known.
     misplaced: the statement that gives what it takes, where the reference takes another value; None
         where its result is wrong.
     backward: whether its result is right, and what comes back to what it takes is not; the values
         are then cotangents.
+    by_hand: whether the statement makes that gradient by hand.
     agrees: the reference's statement that gives the same result; the reference then goes on. None
         where the result is wrong.
     further: statements that follow, of which any may be to blame instead.
@@ -202,6 +210,9 @@ class Blame:
     operator: the operator that gives the value; "" where it is a constant, or not known.
     at: the number of its call, and the position of the value among its results.
     order: where its results are right but for their order, the order in which they belong.
+    exchanged: the statement whose result, right itself, stands in the place of this one's.
+    right_from: the statement that calls the same function, rightly; the call is to blame then.
+    calls: the statement of the function that is called wrongly.
     """
 
     statement: Statement
@@ -211,14 +222,19 @@ class Blame:
     unit: float
     takes: tuple[Statement, ...] = ()
     constant: bool = False
+    name: str = ""
     misplaced: Statement | None = None
     backward: bool = False
+    by_hand: bool = False
     agrees: Statement | None = None
     further: tuple[Statement, ...] = ()
     after: tuple[str, ...] = ()
     operator: str = ""
     at: tuple[int, int] = (-1, 0)
     order: tuple[int, ...] = ()
+    exchanged: Statement | None = None
+    right_from: Statement | None = None
+    calls: Statement | None = None
 
 
 def alike(one: Statement | None, other: Statement | None) -> bool:
@@ -226,6 +242,31 @@ def alike(one: Statement | None, other: Statement | None) -> bool:
     return (
         one is not None and other is not None and (one.file, one.line) == (other.file, other.line)
     )
+
+
+def by_hand(statement: Statement) -> Statement | None:
+    """Where the class that a statement stands in makes its gradient by hand; None: it does not.
+
+    That is the one `return` of the method, or where the method begins.
+    """
+    try:
+        tree = ast.parse("".join(linecache.getlines(statement.file)))
+    except SyntaxError:  # such as the cell of a notebook, with its magic commands
+        return None
+    for each in ast.walk(tree):
+        if isinstance(each, ast.ClassDef) and _spans(each, statement.line):
+            methods = [node for node in each.body if isinstance(node, ast.FunctionDef)]
+            within = next((m.name for m in methods if _spans(m, statement.line)), None)
+            made = next((m for m in methods if m.name in BACKWARD), None)
+            if made and within and within not in BACKWARD:
+                returns = [node for node in ast.walk(made) if isinstance(node, ast.Return)]
+                line = (returns if len(returns) == 1 else [made])[0].lineno
+                return _statement(statement.file, line, statement.layer)
+    return None
+
+
+def _spans(node: ast.ClassDef | ast.FunctionDef, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 @dataclass
@@ -270,7 +311,9 @@ class Code:
     def here(self) -> Statement | None:
         """The innermost statement of the network's code that is running now."""
         frame: FrameType | None = sys._getframe(1)
-        found, layer, outer, inside = None, "", None, False
+        found: FrameType | None = None
+        caller: Statement | None = None
+        layer, outer, inside, direct, line = "", None, False, False, 0
         for _ in range(DEPTH):
             # Behind the network is the engine, and behind that whoever runs it. A stand-in is in
             # front of the network, in the place of a function of MindSpore.
@@ -279,19 +322,48 @@ class Code:
             if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
                 break
             inside = inside or not engine
-            if found is None and self._is_own(frame):
-                behind = frame.f_back
-                calls = behind is not None and self._is_own(behind)
-                caller = _place(behind.f_code.co_filename, behind.f_lineno) if calls else ""
-                found = frame.f_code.co_filename, frame.f_lineno, caller
+            if self._is_own(frame):
+                if found is None:
+                    found, line, behind = frame, frame.f_lineno, frame.f_back
+                    direct = behind is not None and self._is_own(behind)
+                    if direct:
+                        caller = _statement(behind.f_code.co_filename, behind.f_lineno)
+                elif caller is None:
+                    caller = _statement(frame.f_code.co_filename, frame.f_lineno)
             if found is not None:
-                path = self.paths.get(id(frame.f_locals.get("self")))
+                path = self.paths.get(id(_first_argument(frame)))
                 layer = layer or path or ""
                 if path == "" and self._is_own(frame):
                     outer = _statement(frame.f_code.co_filename, frame.f_lineno)
                     break
             frame = frame.f_back
-        return _statement(*found, layer, outer) if found else None
+        if found is None:
+            return None
+        return _statement(found.f_code.co_filename, line, layer, caller, direct, outer)
+
+    def called(self, is_it: Callable[[object], bool]) -> str:
+        """What the innermost statement of the network's code calls a value; "" if it has no name.
+
+        That is a local variable, an attribute of the object whose method runs, or a global one.
+        """
+        frame: FrameType | None = sys._getframe(1)
+        for _ in range(DEPTH):
+            if frame is None or self._is_own(frame):
+                break
+            frame = frame.f_back
+        if frame is None or not self._is_own(frame):
+            return ""
+        prefix = f"{frame.f_code.co_varnames[0]}." if frame.f_code.co_argcount else ""
+        held = getattr(_first_argument(frame), "__dict__", {})
+        inside = [each for name, each in held.items() if name[:1] == "_" and isinstance(each, dict)]
+        places = [("", frame.f_locals), *((prefix, each) for each in (held, *inside))]
+        named = (
+            f"{before}{name}"
+            for before, values in (*places, ("", frame.f_globals))
+            for name, each in values.items()
+            if is_it(each)
+        )
+        return next(named, "")
 
     def _is_own(self, frame: FrameType) -> bool:
         file = frame.f_code.co_filename
@@ -300,6 +372,12 @@ class Code:
             own = of_models(os.path.abspath(file)) or (installed and not of_engine(file))
             self._own[file] = own and not file.startswith("<")
         return self._own[file]
+
+
+def _first_argument(frame: FrameType) -> object:
+    """The first argument of the function that a frame runs; of a method, its object."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    return frame.f_locals.get(names[0]) if names else None
 
 
 def package(module: str) -> str:
@@ -317,10 +395,16 @@ def framework(module: str) -> bool:
 
 
 def _statement(
-    file: str, line: int, caller: str = "", layer: str = "", outer: Statement | None = None
+    file: str,
+    line: int,
+    layer: str = "",
+    caller: Statement | None = None,
+    direct: bool = False,
+    outer: Statement | None = None,
 ) -> Statement:
     outer = outer if outer and (outer.file, outer.line) != (file, line) else None
-    return Statement(file, line, linecache.getline(file, line).strip(), layer, caller, outer)
+    text = linecache.getline(file, line).strip()
+    return Statement(file, line, text, layer, caller, direct, outer)
 
 
 def _place(file: str, line: int) -> str:

@@ -40,7 +40,7 @@ class Lent:
             if tensor.is_floating_point():
                 tensor = tensor.to(dtype or tensor.dtype).requires_grad_()
                 inputs.append(tensor)
-            return tensor
+            return tensor.long() if tensor.dtype is torch.int32 else tensor  # labels and indices
 
         def pull(cotangents: Sequence[np.ndarray]) -> list[np.ndarray]:
             with lending_torch():

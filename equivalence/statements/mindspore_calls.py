@@ -11,6 +11,7 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
+from mindspore.common.api import _pynative_executor
 
 from equivalence import nesting
 from equivalence.randomness.interception import Dispatch
@@ -73,11 +74,21 @@ class MindSporeCalls:
                 put(*arguments)
                 # The tensor itself is the result, and is written once more where it is replaced.
                 if (other := self.replaced.get((self.number - 1, "output", 0))) is not None:
-                    put(tensor, ..., ms.Tensor(other, tensor.dtype))
+                    put(tensor, ..., _tensor(other, tensor.dtype))
                 return tensor
 
             self._watch("setitem", write, (tensor, index, values), writes=True)
 
+        executor = type(_pynative_executor)
+        gradients = executor.grad
+
+        def grad(executor: Any, function: Any, kind: Any, *others: Any) -> Any:
+            """A gradient that the network itself asks for; its operators are not dispatched."""
+            (weights, positions, aux), inputs = others[:3], others[3:]
+            pull = functools.partial(gradients, executor, function, kind, weights, positions, aux)
+            return self._watch("grad", lambda taken: pull(*taken), inputs, follows=False)
+
+        executor.grad = grad
         ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
         self._handles.append(self.network.register_forward_pre_hook(self._begin))
         self._handles.append(self.network.register_forward_hook(self._returned))
@@ -89,6 +100,7 @@ class MindSporeCalls:
                     instead.enter_context(_having(cells[path], construct))
                 yield
         finally:
+            executor.grad = gradients
             for handle in self._handles:
                 handle.remove()
             for name, method in kept.items():
@@ -113,7 +125,14 @@ class MindSporeCalls:
             stand.outputs, lambda x: next(given) if isinstance(x, np.ndarray) else x
         )
 
-    def _watch(self, name: str, call: Callable, arguments: tuple, writes: bool = False) -> Any:
+    def _watch(
+        self,
+        name: str,
+        call: Callable,
+        arguments: tuple,
+        writes: bool = False,
+        follows: bool = True,
+    ) -> Any:
         tensors = _tensors(arguments)
         if self._within or (not tensors and not name[:1].isupper()):  # such as make_range
             return call(arguments)
@@ -123,7 +142,9 @@ class MindSporeCalls:
             tensors = _tensors(arguments)
             places = [*map(_place, tensors)]
             taken = self.taken = self.recording.take([_array(x) for x in tensors], places)
-            self._follow(number, tensors, taken)
+            self._name(tensors, taken)
+            if follows:
+                self._follow(number, tensors, taken)
         self._within = True
         try:
             result = call(arguments)
@@ -139,6 +160,13 @@ class MindSporeCalls:
         self.recording.add(name, taken, arrays, self.code.here(), places)
         self.taken = ()
         return result
+
+    def _name(self, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:
+        """Note what the code calls the tensors that no call gives."""
+        names = self.recording.names
+        for tensor, value in zip(tensors, taken, strict=True):
+            if value in self.recording.leaves and value not in names:
+                names[value] = self.code.called(functools.partial(_is_same, _place(tensor)))
 
     def _follow(self, number: int, tensors: list[ms.Tensor], taken: tuple[int, ...]) -> None:
         """Keep the cotangents of what a call takes."""
@@ -193,7 +221,7 @@ class MindSporeCalls:
             if isinstance(value, ms.Tensor):
                 position += 1
                 other = self.replaced.get((number, side, position))
-                return value if other is None else ms.Tensor(other, value.dtype)
+                return value if other is None else _tensor(other, value.dtype)
             if isinstance(value, tuple | list):
                 return type(value)(map(swap, value))
             return value
@@ -269,6 +297,10 @@ def _place(tensor: ms.Tensor) -> Place:
     return tensor.data_ptr(), tuple(tensor.shape)
 
 
+def _is_same(place: Place, value: object) -> bool:
+    return isinstance(value, ms.Tensor) and not value.has_init and _place(value) == place
+
+
 def _tensors(values: Any) -> list[ms.Tensor]:
     """The tensors in nested values, in order."""
     if isinstance(values, ms.Tensor):
@@ -276,6 +308,13 @@ def _tensors(values: Any) -> list[ms.Tensor]:
     if isinstance(values, tuple | list):
         return [leaf for item in values for leaf in _tensors(item)]
     return []
+
+
+def _tensor(values: np.ndarray, dtype: Any) -> ms.Tensor:
+    """A tensor of recorded values, of which complex ones are pairs."""
+    if dtype in (ms.complex64, ms.complex128):
+        values = values[..., 0] + 1j * values[..., 1]
+    return ms.Tensor(values, dtype)
 
 
 def _array(tensor: ms.Tensor) -> np.ndarray:

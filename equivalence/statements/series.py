@@ -17,37 +17,49 @@ Trial = tuple[int, Known, np.ndarray]
 ORDERS = 4
 """Of at most so many results every order is tried, of more those with two exchanged."""
 
+EXCHANGED = 32
+"""At most this many pairs of calls are taken for one another."""
+
 RESULTS = 8
 """Results of a call that gives more are not exchanged."""
 
 
 def runs(recording: Recording, number: int) -> list[int]:
-    """The calls of the same operator in the same statement, in order."""
+    """The calls of the same operator in the same statement, in order.
+
+    All that no line leads to, as of a framework's layer that runs by itself, is one statement.
+    """
     call = recording.calls[number]
+    nowhere = call.statement is None
     return [
         n
         for n, each in enumerate(recording.calls)
         if n == number
         or (
             (each.name == call.name and len(each.outputs) == len(call.outputs))
-            and alike(each.statement, call.statement)
+            and (alike(each.statement, call.statement) or (nowhere and each.statement is None))
         )
     ]
 
 
 def in_step(
-    candidate: Recording, ours: tuple[int, int], reference: Recording, theirs: tuple[int, int]
+    candidate: Recording,
+    ours: tuple[int, int],
+    reference: Recording,
+    theirs: tuple[int, int],
+    most: int = 0,
 ) -> list[tuple[int, int]]:
     """What calls of both sides give each time that they run, one beside the other.
 
     ours, theirs: the number of a call, and the position of a value among its results.
+    most: at most so many times; 0: as often as both sides may run.
 
     A line of the reference may stand for a whole loop. It then makes several such calls each time.
     """
     mine, other = runs(candidate, ours[0]), runs(reference, theirs[0])
     i, j = mine.index(ours[0]), other.index(theirs[0])
     both = math.gcd(len(mine), len(other))
-    for times in (n for n in range(both, 1, -1) if both % n == 0):
+    for times in (n for n in range(min(both, most or both), 1, -1) if both % n == 0):
         step, stride = len(mine) // times, len(other) // times
         if i // step == j // stride:
             every = zip(mine[i % step :: step], other[j % stride :: stride], strict=True)
@@ -136,6 +148,69 @@ class Series:
                     if i != j
                 ]
                 yield order, trial
+
+    def exchanges(self, numbers: Iterable[int], least: int) -> Iterator[list[Trial]]:
+        """What two calls of the same operator give in each other's place, each time that they run.
+
+        One statement that takes both may just be wrong itself; they must be taken by several.
+
+        numbers: the calls that take their results.
+        least: how often they must run.
+        """
+        streams = sorted(self._streams(numbers).values(), key=len, reverse=True)
+        pairs = (
+            (one, other)
+            for one, other in itertools.combinations(streams, 2)
+            if self._gives(one) == self._gives(other)
+            and len(one) == len(other) >= least
+            and len(self._taking(one) | self._taking(other)) > 1
+        )
+        for one, other in itertools.islice(pairs, EXCHANGED):
+            shape = self._gives(one)[1]
+            yield [
+                (mine[0], theirs[1], theirs[2].reshape(shape))
+                for both in zip(one, other, strict=True)
+                for mine, theirs in (both, both[::-1])
+            ]
+
+    def _streams(self, numbers: Iterable[int]) -> dict[tuple[int, ...], list[Trial]]:
+        """The values that calls take -> what the calls that give them give each time they run.
+
+        A line may make several such calls each time.
+        """
+        candidate, found = self.watched.candidate, self.watched.found
+        streams: dict[tuple[int, ...], list[Trial]] = {}
+        known, values = self.watched.quantities.known, self.reference.values
+        for number in sorted({n for each in numbers for n in candidate.made_by(each)}):
+            every = runs(candidate, number)
+            for period in (p for p in range(1, RESULTS + 1) if len(every) % p == 0):
+                first = every[every.index(number) % period]
+                given, times = candidate.calls[first].outputs, len(every) // period
+                if len(given) > 1 or not found[given[0]] or candidate.values[given[0]].size < 2:
+                    continue  # the results of one call are exchanged above
+                pairs = [(given[0], found[given[0]][0])]
+                theirs = _at(self.reference, pairs[0][1])
+                if times > 1:
+                    sides = candidate, (first, 0), self.reference, theirs
+                    pairs = in_step(*sides, times) if theirs else []
+                stream = [(value, known[n], values[n]) for value, n in pairs]
+                sizes = {want.size for _, _, want in stream}
+                if sizes == {candidate.values[given[0]].size}:
+                    streams.setdefault(tuple(value for value, _ in pairs), stream)
+        return streams
+
+    def _taking(self, stream: Sequence[Trial]) -> set[str]:
+        """The places of the statements that take the first value of a stream."""
+        candidate = self.watched.candidate
+        taking = (candidate.calls[n].statement for n in candidate.users(stream[0][0]))
+        return {each.place for each in taking if each}
+
+    def _gives(self, stream: Sequence[Trial]) -> tuple[str, tuple[int, ...]]:
+        """The operator that gives the first value of a stream, and its shape."""
+        candidate, value = self.watched.candidate, stream[0][0]
+        number = candidate.producers.get(value)
+        name = candidate.calls[number].name if number is not None else ""
+        return name, candidate.values[value].shape
 
     def _rows(self, first: int) -> list[list[Trial]]:
         """What the results of a call are, each time that it runs."""

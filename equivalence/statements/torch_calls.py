@@ -95,8 +95,9 @@ class TorchCalls(Uncompiled):
                 self._watch_node(leaf, self.recording.value(_array(leaf)))
         self._over = True
 
-    def _keep(self, spot: Spot, cotangent: torch.Tensor) -> None:
-        self.recording.cotangents[spot] = _array(cotangent).copy()
+    def _keep(self, spot: Spot, cotangent: torch.Tensor | None) -> None:
+        if cotangent is not None:
+            self.recording.cotangents[spot] = _array(cotangent).copy()
 
     def _share(self, node: Node, value: int, inputs: tuple, outputs: tuple) -> None:
         # These are behind all hooks of the user's own.
@@ -127,8 +128,13 @@ def _edge(node: Node | None, number: int, tensor: torch.Tensor | None) -> tuple:
 
 
 def _place(tensor: torch.Tensor) -> Place:
+    if tensor.layout is not torch.strided:  # its values lie in a tensor of their own
+        coordinates = tensor.layout is torch.sparse_coo
+        tensor = tensor._values() if coordinates else tensor.values()
     return tensor.data_ptr(), tuple(tensor.shape)
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
-    return as_pairs(tensor.detach()).cpu().resolve_neg().numpy()
+    dense = tensor.detach()
+    dense = dense if dense.layout is torch.strided else dense.to_dense()
+    return as_pairs(dense).cpu().resolve_neg().numpy()

@@ -65,7 +65,7 @@ MISTAKES = tuple(Mistake(*each) for each in (
     ("first_of_ties", "Tied", "y = (x * first).sum(-1) / first.sum(-1)", "y = x.max(-1, keepdims=True)[..., 0]"),
     ("all_of_ties", "Tied", "y = (x * first).sum(-1) / first.sum(-1)", "y = (x * first).sum(-1) - ops.stop_gradient((x * first).sum(-1) - most[..., 0])"),
     ("gradient_not_limited", "Limited", "h = self.limit(h)", "pass", ("h = ops.tanh(self.up(x))", "return self.down(h)")),
-    ("limit_of_one_tenth", "Limited", "ops.clamp(cotangent, -0.05, 0.05)", "ops.clamp(cotangent, -0.1, 0.1)", ("return x.copy()", "h = self.limit(h)")),
+    ("limit_of_one_tenth", "Limited", "ops.clamp(cotangent, -0.05, 0.05)", "ops.clamp(cotangent, -0.1, 0.1)"),
     ("keys_of_contrast_not_detached", "Contrast", "ops.stop_gradient(k / ops.sqrt(ops.square(k).sum(-1, keepdims=True)))", "k / ops.sqrt(ops.square(k).sum(-1, keepdims=True))"),
     ("queries_detached_too", "Contrast", "logits = ops.matmul(q, k.T) / 0.2", "logits = ops.matmul(ops.stop_gradient(q), k.T) / 0.2"),
     ("size_not_detached", "Scaled", "h = self.mix(x / ops.stop_gradient(size))", "h = self.mix(x / size)"),

@@ -166,5 +166,12 @@ def test_a_reference_that_is_no_part_is_said():
     case = replace(
         one_case(GIVEN), twin=replace(GIVEN, reference="tests.engine.parts.steps_pt:Given")
     )
-    with pytest.raises(Exception, match="builds a Given, not a training step"):
+    with pytest.raises(Exception, match="not a training step"):
         diagnose(case, 0)
+
+
+def test_a_factor_that_may_be_a_count_is_not_called_by_another_name_alone():
+    known = {"1 - momentum": 0.125, "1 + momentum": 1.875}
+    assert stages._by_name(8.0, known) == " (a sum for a mean of 8, or 1 / (1 - momentum))"
+    assert stages._by_name(0.125, known) == " (a mean for a sum of 8, or 1 - momentum)"
+    assert stages._by_name(1.875, known) == " (1 + momentum)"

@@ -36,7 +36,8 @@ def test_a_statement_is_a_line_of_the_users_own_code_with_its_layer_and_caller()
     assert found.text == 'return Code({"block.attention": self}).here()'
     assert found.layer == "block.attention"
     assert found.place == f"test_calls.py:{found.line}"
-    assert found.caller == f"test_calls.py:{found.line - 3}"
+    assert found.caller.place == f"test_calls.py:{found.line - 3}"
+    assert found.direct
 
 
 def test_effort_is_counted_in_calls_and_large_tensors_count_as_several():
