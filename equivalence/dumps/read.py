@@ -72,7 +72,10 @@ def read(path: Path) -> Dump:
     """
     if not path.exists():
         raise CheckpointError(f"{path} is not there; name a file or a folder with arrays")
-    dump = _of_folder(path) if path.is_dir() else Dump(path, _of_file(path))
+    if path.is_dir():
+        dump = _of_folder(path)
+    else:
+        dump = Dump(path, {name or path.stem: each for name, each in _of_file(path).items()})
     if not dump.arrays:
         also = f"; what is there: {listed(dump.unread)}" if dump.unread else ""
         raise CheckpointError(f"{path} has no array: none of {', '.join(SUFFIXES)}{also}")

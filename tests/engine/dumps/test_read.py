@@ -32,7 +32,8 @@ def write(path, values=X):
 @pytest.mark.parametrize("suffix", read.SUFFIXES)
 def test_each_format_gives_its_arrays(suffix, tmp_path):
     dump = read.read(write(tmp_path / f"x{suffix}"))
-    (stored,) = dump.arrays.values()
+    ((name, stored),) = dump.arrays.items()
+    assert name == ("x" if suffix in (".npy", ".pt", ".pth", ".bin") else "a")
     assert (stored.dtype, stored.shape) == ("float32", (3, 4))
     assert np.array_equal(stored.load(), X)
 
