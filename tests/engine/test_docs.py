@@ -24,7 +24,7 @@ from equivalence import __main__, torchvision_schemas
 from tests.engine.parts.asked import ANSWERED, ASKED
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")])
 
 LONGEST = 110
 """Lines of the README."""
@@ -318,9 +318,10 @@ def test_every_link_leads_somewhere(path):
 
 
 def test_every_page_is_linked_from_the_readme():
-    """Those of the families of networks by a page of their own."""
+    """Those of the families of networks by a page of their own, the Chinese ones by the Chinese."""
     for index, pages in (
         ("README.md", "docs/*.md"),
+        ("README.zh-CN.md", "docs/zh/*.md"),
         ("docs/families.md", "docs/families/*.md"),
         ("docs/zoo.md", "docs/zoo/*.md"),
     ):
@@ -418,8 +419,9 @@ def test_a_declaration_that_names_nothing_is_seen():
 # --- The pages themselves ------------------------------------------------------------------------
 
 
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= LONGEST
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_the_readme_is_short(name):
+    assert len((ROOT / name).read_text().splitlines()) <= LONGEST
 
 
 def unlabelled(page: str, text: str) -> list[str]:
