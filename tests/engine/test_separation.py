@@ -28,11 +28,11 @@ BESIDE = (
 
 TORCH = (
     *("sides/torch_*.py", "kinks/*.py", "truth/*.py", "distributed/rank_torch.py"),
-    *("bylayer/torch_parts.py", "uncompiled.py"),
+    *("bylayer/torch_parts.py", "dumps/torch_*.py", "uncompiled.py"),
 )
 MINDSPORE = (
     *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),
-    *("bylayer/mindspore_parts.py", "stand_ins/*.py"),
+    *("bylayer/mindspore_parts.py", "dumps/mindspore_*.py", "stand_ins/*.py"),
 )
 
 
