@@ -50,6 +50,7 @@ _HOMES = {
     "nonfinite": "equivalence.declare.draws",
     "normal": "equivalence.declare.draws",
     "on_cpu": "equivalence.stand_ins.context",
+    "recorded": "equivalence.dumps.recorder",
     "settings": "equivalence.own.notebook",
     "ties": "equivalence.declare.draws",
     "to": "equivalence.declare.operator",

@@ -3,6 +3,10 @@
 read: the arrays of a file or a folder, by name.
 names: which name of one side belongs to which of the other.
 relation: how two arrays belong together, as far as numbers alone tell.
+recorder: what a script of either framework writes of its run, in two lines.
+passing: what goes through the layers in a step, and how it is named.
+torch_hooks, mindspore_hooks: how each framework lets it be seen.
+layout: the folder that a recorder writes, and how it is read again.
 compare: the pairs in the order of the run, and what they come to.
 
 Two files tell what is equal, and how two arrays differ. Whether rounding explains a difference they

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
-from equivalence.dumps import names, read, relation
-from equivalence.dumps.read import Dump
+from equivalence import dtypes, files
+from equivalence.dumps import layout, names, read, relation
+from equivalence.dumps.read import Dump, Stored
 from equivalence.dumps.relation import Relation
 from equivalence.errors import EquivalenceError
 from equivalence.words import counted, listed
@@ -84,12 +84,27 @@ def compare(reference: Path, candidate: Path, rename: Mapping[str, str] | None =
             "with --rename CANDIDATE=REFERENCE"
         )
     pairs = tuple(
-        Pair(name, mine, relation.between(ours.arrays[mine].load(), theirs.arrays[name].load()))
+        Pair(name, mine, _relation(ours.arrays[mine], theirs.arrays[name]))
         for mine, name in partners.items()
     )
     missing = tuple(name for name in theirs.arrays if name not in partners.values())
     extra = tuple(name for name in ours.arrays if name not in partners)
     return Beside(theirs, ours, pairs, missing, extra)
+
+
+def _relation(candidate: Stored, reference: Stored) -> Relation:
+    """How two arrays belong together; both by their sketches where one has no more."""
+    sketch = candidate.sketch or reference.sketch
+    if sketch is None:
+        return relation.between(candidate.load(), reference.load())
+    known = []
+    for each in (candidate, reference):
+        values = each.load()
+        found = each.digest or layout.digest(values)
+        if each.sketch is None and each.shape == reference.shape == candidate.shape:
+            values = sketch.of(dtypes.paired(dtypes.plain(values)))
+        known.append(relation.Sketched(each.dtype, each.shape, found, values))
+    return relation.of_sketches(*known)
 
 
 def command(
@@ -135,7 +150,8 @@ def lines(found: Beside) -> list[str]:
     for dump, alone in ((found.reference, found.missing), (found.candidate, found.extra)):
         if alone:
             text.append(f"only in {dump.path}: {len(alone)}: {listed(alone)}")
-    return [*text, *filter(None, map(read.unread_line, (found.reference, found.candidate)))]
+    text += filter(None, map(read.unread_line, (found.reference, found.candidate)))
+    return [*text, *found.reference.notes, *found.candidate.notes]
 
 
 def document(found: Beside) -> dict[str, Any]:
@@ -158,6 +174,7 @@ def document(found: Beside) -> dict[str, Any]:
         "only_reference": [*found.missing],
         "only_candidate": [*found.extra],
         "unread": [*found.reference.unread, *found.candidate.unread],
+        "notes": [*found.reference.notes, *found.candidate.notes],
     }
 
 

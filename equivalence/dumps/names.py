@@ -7,7 +7,7 @@ PyTorch weight, with declared renames. A name that two arrays of a side would sh
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from equivalence.errors import WeightError
 from equivalence.structure.weights import STANDARD_RENAMES, reference_name, renamed
@@ -43,7 +43,7 @@ def pair(
     """
     reference, candidate, rename = [*reference], [*candidate], dict(rename or {})
     for run in rename:
-        if all(renamed(name, {run: "\0"}) == name for name in candidate):
+        if all(_renamed(name, {run: "\0"}) == name for name in candidate):
             raise WeightError(
                 f"--rename {run}={rename[run]}: {run!r} is in no name of the candidate"
             )
@@ -53,9 +53,9 @@ def pair(
     theirs, ours = _without_wrappers(reference), _without_wrappers(candidate)
     ways = (
         lambda name: name,
-        lambda name: renamed(name, rename),
-        lambda name: _place(renamed(name, rename)),
-        lambda name: reference_name(name, rename),
+        lambda name: _renamed(name, rename),
+        lambda name: _place(_renamed(name, rename)),
+        lambda name: _renamed(name, rename, reference_name),
     )
     for way in ways:
         left = {name: short for name, short in theirs.items() if name not in found.values()}
@@ -66,6 +66,18 @@ def pair(
                 found[name] = keys[key]
     back = {theirs: ours for ours, theirs in found.items()}
     return {back[name]: name for name in reference if name in back}
+
+
+def _renamed(
+    name: str,
+    rename: Mapping[str, str],
+    last: Callable[[str, Mapping[str, str]], str] = renamed,
+) -> str:
+    """A name with renames in each of its folders, and what `last` makes of the rest."""
+    *folders, rest = name.split("/")
+    if not folders or renamed(name, rename) != name:
+        return last(name, rename)
+    return "/".join([*(renamed(folder, rename) for folder in folders), last(rest, rename)])
 
 
 def _unique(keys: Mapping[str, str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The arrays of a file or of a folder. Nothing in them is executed."""
 
+import functools
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +12,9 @@ import numpy as np
 from equivalence import dtypes
 from equivalence.checkpoints import files, torch_files
 from equivalence.checkpoints.formats import PYTORCH, Weight
+from equivalence.dumps import layout
 from equivalence.errors import CheckpointError
+from equivalence.judge.sketch import Sketch
 from equivalence.words import counted, listed
 
 ARRAYS = (".npy", ".npz")
@@ -33,13 +36,17 @@ class Stored:
     path: its file.
     dtype: the name of its dtype there.
     shape: its shape.
-    load: gives its values; bfloat16 in float32, see `dtypes`.
+    load: gives its values; bfloat16 in float32, see `dtypes`. Its sketch, where it has one.
+    sketch: how it is sketched; None of a whole array.
+    digest: the checksum of its numbers, see `layout`; "" where it has none.
     """
 
     path: Path
     dtype: str
     shape: tuple[int, ...]
     load: Callable[[], np.ndarray]
+    sketch: Sketch | None = None
+    digest: str = ""
 
 
 @dataclass
@@ -50,12 +57,14 @@ class Dump:
     arrays: name -> array, in the order of the run where that is known, else by name.
     ordered: whether the order is that of the run.
     unread: what lies beside and holds no array, by its name.
+    notes: what its recorder says that it lacks.
     """
 
     path: Path
     arrays: dict[str, Stored]
     ordered: bool = False
     unread: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def is_stored(text: str) -> bool:
@@ -88,7 +97,11 @@ def _of_folder(folder: Path) -> Dump:
         dump.arrays = _weights(folder, files.read(folder, files.framework_of(folder)).weights)
         return dump
     order: list[str] = []
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    paths = sorted(each for each in folder.rglob("*") if each.is_file())
+    listed_files: set[Path] = set()
+    for path in [each for each in paths if each.name == layout.MANIFEST]:
+        listed_files |= {path, *_add_recorded(dump, path)}
+    for path in [each for each in paths if each not in listed_files]:
         below = path.relative_to(folder)
         if path.name == PROBE:
             order += _order(path)
@@ -104,6 +117,22 @@ def _of_folder(folder: Path) -> Dump:
         dump.arrays = dict(sorted(dump.arrays.items(), key=lambda each: first[each[0]]))
         dump.ordered = True
     return dump
+
+
+def _add_recorded(dump: Dump, path: Path) -> set[Path]:
+    """Add what a manifest of `recorded` lists, in the order of the run; returns the files."""
+    manifest = layout.read(path)
+    below = path.parent.relative_to(dump.path).as_posix()
+    prefix = "" if below == "." else f"{below}/"
+    for each in manifest.entries:
+        file = path.parent / each.file
+        load = functools.partial(layout.load, file, each)
+        dump.arrays[prefix + each.name] = Stored(
+            file, each.dtype, each.shape, load, each.sketch, each.digest
+        )
+    dump.notes += [f"{path.parent}: {note}" for note in manifest.notes]
+    dump.ordered = True
+    return {path.parent / name for name in manifest.files}
 
 
 def _order(path: Path) -> list[str]:

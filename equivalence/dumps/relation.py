@@ -7,6 +7,7 @@ import numpy as np
 
 from equivalence import dtypes
 from equivalence.diagnosis import pattern
+from equivalence.diagnosis.residual import ROUNDINGS
 from equivalence.judge.precision import UNIT_ROUNDOFF
 
 BITS, STORAGE, OTHER = "equal to the bit", "equal as stored", "different"
@@ -66,6 +67,37 @@ def between(candidate: np.ndarray, reference: np.ndarray) -> Relation:
         np.linalg.norm(np.nan_to_num(want, posinf=0.0, neginf=0.0))
     )
     return Relation(OTHER, pattern.describe(got, want, unit) or "", relative, largest)
+
+
+@dataclass(frozen=True)
+class Sketched:
+    """An array that is known by its sketch: its dtype and shape, the checksum of its numbers."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    digest: str
+    values: np.ndarray
+
+
+def of_sketches(candidate: Sketched, reference: Sketched) -> Relation:
+    """The relation of two arrays by their sketches: equal to the bit, a factor, or how far."""
+    if candidate.shape != reference.shape:
+        return Relation(OTHER, f"shape {candidate.shape} for {reference.shape}")
+    if candidate.digest == reference.digest and candidate.dtype == reference.dtype:
+        return Relation(BITS, relative=0.0, largest=0.0)
+    names = [candidate.dtype, reference.dtype]
+    other = "" if names[0] == names[1] else f", {' for '.join(names)}"
+    got, want = candidate.values, reference.values
+    if got.dtype.kind != "f" or want.dtype.kind != "f":
+        return Relation(OTHER, f"known by checksums only{other}")
+    relative, _ = _apart(got, want)  # of norms that a sketch tells within a few per cent
+    with np.errstate(all="ignore"):
+        factor = float(got @ want / (want @ want))
+        left = float(np.linalg.norm(got - factor * want))
+        size = float(np.linalg.norm(want))
+    if left <= ROUNDINGS * max(map(_unit, names)) * size < abs(factor - 1) * size:
+        return Relation(OTHER, f"a constant factor of {factor:.3g}{other}", relative)
+    return Relation(OTHER, f"known by sketches only{other}", relative)
 
 
 def _shapes(candidate: np.ndarray, reference: np.ndarray) -> str:

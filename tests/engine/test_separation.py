@@ -22,17 +22,17 @@ EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = (
     *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files"),
-    *("dtypes", "held", "processes", "progress", "releases", "__main__"),
+    *("dtypes", "folders", "held", "processes", "progress", "releases", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""
 
 TORCH = (
     *("sides/torch_*.py", "kinks/*.py", "truth/*.py", "distributed/rank_torch.py"),
-    *("bylayer/torch_parts.py", "uncompiled.py"),
+    *("bylayer/torch_parts.py", "dumps/torch_*.py", "uncompiled.py"),
 )
 MINDSPORE = (
     *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),
-    *("bylayer/mindspore_parts.py", "stand_ins/*.py"),
+    *("bylayer/mindspore_parts.py", "dumps/mindspore_*.py", "stand_ins/*.py"),
 )
 
 

@@ -70,3 +70,11 @@ def test_a_name_that_two_would_share_pairs_nothing():
 
 def test_pairs_come_in_the_order_of_the_reference():
     assert [*pair(["b", "a"], ["a", "b"])] == ["b", "a"]
+
+
+def test_names_of_recorded_runs_pair_up_and_take_renames():
+    theirs = ["step0/bn/forward.0.output.0", "step0/weights/bn.weight", "step0/weights/fc.bias"]
+    ours = ["step0/norm/forward.0.output.0", "step0/weights/norm.gamma", "step0/weights/fc.bias"]
+    assert pair(theirs, ours, {"norm": "bn"}) == dict(zip(ours, theirs, strict=True))
+    other = [name.replace("step0", "step1") for name in ours]
+    assert pair(theirs, other, {"norm": "bn"}) == {}

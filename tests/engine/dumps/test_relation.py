@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivalence import dtypes
-from equivalence.dumps.relation import BITS, OTHER, STORAGE, between
+from equivalence.dumps.relation import BITS, OTHER, STORAGE, Sketched, between, of_sketches
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(6, 5, 8))
@@ -82,3 +82,33 @@ def test_how_far_two_arrays_are_apart():
     found = between(np.array([3.0, 4.0, np.inf, np.nan]), np.array([3.0, 0.0, np.inf, np.nan]))
     assert found.relative == pytest.approx(4 / 3)
     assert found.largest == 4.0
+
+
+def sketched(values, digest, dtype="float32"):
+    return Sketched(dtype, (4096,), digest, values)
+
+
+def test_sketches_tell_equal_bits_a_factor_and_how_far():
+    values = RNG.normal(size=256)
+    one = sketched(values, "a")
+    assert of_sketches(one, one).kind == BITS
+    assert of_sketches(sketched(values * 2, "b"), one).phrase == "a constant factor of 2"
+    near = of_sketches(sketched(values * (1 + 1e-3 * RNG.normal(size=256)), "c"), one)
+    assert (near.kind, near.phrase) == (OTHER, "known by sketches only")
+    assert near.relative == pytest.approx(1e-3, rel=0.5)
+
+
+def test_what_sketches_do_not_tell_is_never_equal():
+    values = RNG.normal(size=256)
+    one = sketched(values, "a")
+    for other in (
+        sketched(values, "b"),  # the same sums of other bits
+        sketched(values, "a", "float16"),
+        Sketched("float32", (64, 64), "a", values),
+        sketched(np.full(256, np.nan), "c"),
+        sketched(np.zeros(256), "d"),
+    ):
+        assert not of_sketches(other, one).equal
+        assert not of_sketches(one, other).equal
+    bits = np.zeros(32, np.uint8)
+    assert of_sketches(sketched(bits, "a"), sketched(bits + 1, "b")).kind == OTHER

@@ -1,0 +1,154 @@
+"""What goes through the cells of a MindSpore network, where Python calls them.
+
+In PyNative mode Python calls each cell. Of a compiled graph, it calls the outermost cell alone: its
+inputs and outputs are seen. A hook of a cell would be compiled into the graph; so it is the method
+`__call__` that is replaced, of which a graph knows nothing. Hooks of tensors and weights would be,
+too: they are there from a call that is differentiated in PyNative mode to the end of its step.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn
+from mindspore.nn import cell as cell_module
+
+from equivalence import dtypes
+from equivalence.dumps.passing import Passing
+from equivalence.structure.weights import WRAPPERS
+
+GRAPH = (
+    "graph mode: inputs and outputs of what Python calls, weights and losses; neither its layers "
+    "nor gradients are seen"
+)
+
+_observers: list[tuple["Side", Passing]] = []
+"""Who sees the calls of cells: the network, and who is told."""
+
+_replaced: dict[type, Callable] = {}
+"""Class -> its own `__call__`, while another stands in for it."""
+
+
+class Side:
+    """A MindSpore network that is recorded."""
+
+    def __init__(self, net: nn.Cell):
+        self.net = _unwrapped(net)
+        self.layers = dict(self.net.cells_and_names())
+        graph = _is_graph()
+        self.notes = [GRAPH] if graph else []
+        mode = "graph" if graph else "pynative"
+        self.made = {"framework": "mindspore", "version": ms.__version__, "mode": mode}
+        self.paths = {id(cell): path for path, cell in self.layers.items()}
+        self._handles: list[Any] = []
+        self._watches_weights = False
+
+    @contextlib.contextmanager
+    def observed(self, passing: Passing) -> Iterator[None]:
+        """A context in which `passing` gets what goes through the cells."""
+        observer = (self, passing)
+        _observers.append(observer)
+        for cell in self.layers.values():
+            _replace(type(cell))
+        try:
+            yield
+        finally:
+            _observers.remove(observer)
+            if not _observers:
+                for each, call in _replaced.items():
+                    each.__call__ = call
+                _replaced.clear()
+            self.forget()
+
+    def weights(self) -> Iterator[tuple[str, ms.Parameter]]:
+        """Name and value of each parameter, by its place in the network."""
+        yield from self.net.parameters_and_names()
+
+    def watch(self, value: Any, got: Callable[[Any], None]) -> None:
+        """Let `got` have the gradient of a cell's output, if there will be one."""
+        if isinstance(value, ms.Tensor) and value.is_floating_point() and _is_differentiated():
+            self._handles.append(value.register_hook(lambda gradient: got(gradient)))
+
+    def watch_weights(self, passing: Passing) -> None:
+        """Let `passing` have the gradients of weights, if there will be some in this step."""
+        if self._watches_weights or not _is_differentiated():
+            return
+        self._watches_weights = True
+        for name, weight in self.net.parameters_and_names():
+            if weight.requires_grad:
+                self._handles.append(weight.register_hook(_gradient_hook(name, passing)))
+
+    def forget(self) -> None:
+        """Take the hooks off all outputs and weights."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        self._watches_weights = False
+
+    def array(self, value: Any) -> np.ndarray | None:
+        """A tensor as a new array; None for what is none."""
+        if not isinstance(value, ms.Tensor):
+            return None
+        if value.dtype == ms.bfloat16:
+            return dtypes.marked(value.asnumpy().astype(np.float32))
+        return np.array(value.asnumpy())
+
+
+def _replace(kind: type) -> None:
+    """Let the observers see the calls of cells of a class."""
+    for each in kind.__mro__:
+        if issubclass(each, nn.Cell) and "__call__" in vars(each) and each not in _replaced:
+            _replaced[each] = vars(each)["__call__"]
+            each.__call__ = _observing(_replaced[each])
+
+
+def _observing(call: Callable) -> Callable:
+    """The `__call__` of cells, of which the observers are told."""
+
+    def __call__(self: nn.Cell, *arguments: Any, **keywords: Any) -> Any:  # noqa: N807
+        told = [
+            (side, side.paths[id(self)], passing)
+            for side, passing in _observers
+            if passing.active
+            and id(self) in side.paths
+            and not passing.is_in(side.paths[id(self)])  # where a class calls that of its base
+        ]
+        for side, path, passing in told:
+            side.watch_weights(passing)
+            passing.enter(path, arguments, keywords)
+        outputs = call(self, *arguments, **keywords)
+        for _, path, passing in told:
+            passing.leave(path, outputs)
+        return outputs
+
+    return __call__
+
+
+def _gradient_hook(name: str, passing: Passing) -> Callable[[ms.Tensor], None]:
+    def got(gradient):
+        passing.gradient(name, gradient)
+
+    return got
+
+
+def _is_graph() -> bool:
+    return ms.get_context("mode") == ms.GRAPH_MODE
+
+
+def _is_differentiated() -> bool:
+    """Whether a backward pass in PyNative mode will follow."""
+    return not _is_graph() and cell_module._pynative_executor.requires_grad()
+
+
+def _unwrapped(net: nn.Cell) -> nn.Cell:
+    """The network in wrappers that add a name and no weight."""
+    children = net.name_cells()
+    if (
+        len(children) == 1
+        and {*children} <= {*WRAPPERS}
+        and not [*net.get_parameters(expand=False)]
+    ):
+        return _unwrapped(next(iter(children.values())))
+    return net
