@@ -199,10 +199,21 @@ def _package(frame: FrameType) -> str:
 
 
 def _runs_layer(frame: FrameType) -> bool:
-    """Whether a frame runs a method of a layer of either framework."""
-    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    kind = type(frame.f_locals.get(names[0])) if names else object
-    return any(hasattr(kind, each) for each in ("cells_and_names", "named_modules"))
+    """Whether a frame runs a method of a layer of either framework.
+
+    The locals are not looked at: to read them would keep what they hold, such as compiled graphs.
+    """
+    kinds = [each for each in frame.f_globals.values() if isinstance(each, type)]
+    layers = [
+        kind
+        for kind in kinds
+        if any(hasattr(kind, each) for each in ("cells_and_names", "named_modules"))
+    ]
+    return any(
+        getattr(method, "__code__", None) is frame.f_code
+        for kind in layers
+        for method in vars(kind).values()
+    )
 
 
 def _stage(trace: TracebackType | None) -> str:

@@ -232,6 +232,7 @@ DOORS = {
         "runs/comparison.py": 1,  # a tensor's name with its size or its layer
         "bylayer/compare.py": 1,  # adds verdicts, and takes none away
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
+        "diagnosis/stages.py": 1,  # what a diagnosis holds
     },
     "widens a sensitivity": {
         "truth/compute.py": 1,
@@ -240,6 +241,8 @@ DOORS = {
         "truth/undecided.py": 3,
         "pipelines/compare.py": 2,
         "diagnosis/in_situ.py": 1,
+        "diagnosis/detached.py": 1,  # of the truth of a reference without a cut
+        "diagnosis/whole.py": 2,  # of values within a step, and of the gradients of its weights
         "statements/same.py": 2,  # of values within a run, for a diagnosis
         "statements/watched.py": 1,
     },
