@@ -16,6 +16,7 @@ WITHOUT_ROW = {
         "layer_norm_default_axis",
         "layer_norm_negative_axis",
         "lstm_gradient_float16",
+        "product_of_no_rows",
         "rrelu_in_evaluation",
         "sequential_keeps_first_phase",
     ),

@@ -26,8 +26,8 @@ def compared(reference, given, candidate=None, **options):
         ("Overflowing", LARGE, "NaN or infinite on both sides, in the same places: "),
         ("Rooted", ROWS, "NaN or infinite on both sides, in the same places: 15 of output.0"),
         ("Hinge", ROWS, STRUCTURE),
-        ("Scored", np.zeros((0, 4), np.float32), STRUCTURE),
-        ("Scored", normal(0, 4), STRUCTURE),
+        ("Weighed", np.zeros((0, 4), np.float32), STRUCTURE),
+        ("Weighed", normal(0, 4), STRUCTURE),
         ("Power", COMPLEX, "all 4 tensors"),
     ],
 )
@@ -43,7 +43,7 @@ def test_a_right_port_is_equal_with_a_word(reference, given, words):
         ("Overflowing", LARGE, "Earlier"),
         ("Rooted", ROWS, "OtherRoot"),
         ("Hinge", ROWS, "OtherHinge"),
-        ("Scored", np.zeros((0, 4), np.float32), "Summed"),
+        ("Weighed", np.zeros((0, 4), np.float32), "Summed"),
         ("Power", COMPLEX, "OtherPower"),
     ],
 )

@@ -33,9 +33,20 @@ class Narrow(Scored):
         return y.astype(ms.float32).astype(ms.float64)
 
 
-class Summed(Scored):
-    def score(self, y):
-        return y.sum(0)
+class Weighed(nn.Cell):
+    """Without a matrix product: of no rows, its gradient is not computed (product_of_no_rows)."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = ms.Parameter(ops.ones(4, ms.float32))
+
+    def construct(self, x):
+        return x * self.weight
+
+
+class Summed(Weighed):
+    def construct(self, x):
+        return (x * self.weight).sum(0)
 
 
 class Rooted(Scored):

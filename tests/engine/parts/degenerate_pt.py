@@ -25,6 +25,17 @@ class Scored(nn.Module):
         return y
 
 
+class Weighed(nn.Module):
+    """N,4 -> N,4: each column times a weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        return x * self.weight
+
+
 class Rooted(Scored):
     def score(self, y):
         return torch.sqrt(-1.0 - y * y)
