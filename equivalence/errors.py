@@ -171,11 +171,11 @@ def words(error: Exception) -> str:
     lines = str(error).strip().split("\n\n")[0].splitlines()
     message = "\n".join(line for line in lines if not _ADVICE.match(line))
     trace = error.__traceback__
-    where = _line(trace) or _compiled_line(str(error)) or _stage(trace)
-    return f"{message}{where}{_likely(message)}"
+    where = own_line(trace) or _compiled_line(str(error)) or _stage(trace)
+    return f"{message}{where}{likely(message)}"
 
 
-def _line(trace: TracebackType | None) -> str:
+def own_line(trace: TracebackType | None) -> str:
     """The innermost line of the models' own code in a traceback; "" where it has none.
 
     A model may be installed: its package is then one that a layer in the traceback comes from.
@@ -223,7 +223,7 @@ def _stage(trace: TracebackType | None) -> str:
     return " (while its gradients were computed)" if within == {"__call__", "construct"} else ""
 
 
-def _likely(message: str) -> str:
+def likely(message: str) -> str:
     """What is likely to be wrong, and what to do, as the end of a sentence; "" if not known."""
     for found, cure in _LIKELY:
         if (match := found.search(message)) and (told := cure(match)):
@@ -262,6 +262,30 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     (
         re.compile(r"no attribute '_auto_prefix'|before Module\.__init__\(\) call"),
         lambda _: "call super().__init__() first in its __init__",
+    ),
+    (
+        re.compile(r"Torch not compiled with CUDA|Found no NVIDIA driver|No CUDA GPUs"),
+        lambda _: (
+            "the reference runs on the CPU here: take the device from what is there, as in "
+            ".to(x.device), or keep the tensor as a buffer, in the place of .cuda()"
+        ),
+    ),
+    (
+        re.compile(r"the method 'construct' is not defined"),
+        lambda _: (
+            "a cell of MindSpore computes in construct: give it that name where it has "
+            "another, such as PyTorch's forward"
+        ),
+    ),
+    (
+        re.compile(
+            r"(?:the same dtype|Input type \(|expected scalar type).*"
+            r"\b(?:Byte|Char|Short|Int|Long|Bool|Half|char|short|int|long|bool)\b"
+        ),
+        lambda _: (
+            "an input of integers, booleans or float16 keeps its dtype: cast it in both "
+            "networks, or give it in float32"
+        ),
     ),
     (re.compile(r"pyboost_\w+ of .* returned a result with an exception set"), _numpy_2),
     (re.compile(r"kernel (\w+) unregistered"), _other_kernel),

@@ -5,6 +5,7 @@ new tensor or a new case therefore never changes the values of another.
 """
 
 import itertools
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,7 @@ from equivalence import dtypes, nesting
 from equivalence.declare.distributions import quiet_channels
 from equivalence.declare.draws import Draw
 from equivalence.errors import DeclarationError, WeightError
+from equivalence.host import memory
 from equivalence.nesting import Arguments, Position
 from equivalence.seeds import seed_of, stream
 
@@ -25,6 +27,10 @@ INTEGER_BUFFERS = ("num_batches_tracked",)
 
 EXACT_BITS = 16
 """A float64 result of so few bits is no accident: both sides have it without rounding."""
+
+
+LARGE = 1 << 30
+"""The bytes of a draw from which on it is seen whether the memory has as many."""
 
 
 class Sample:
@@ -124,6 +130,7 @@ class Sample:
         """
         inputs = []
         for name, (draw, shape) in zip(self.arguments.names, self.draws, strict=True):
+            _demand_fits(draw, shape)
             values = draw.array(self.stream("input", name, *_later(step)), shape)
             if draw.stored is not None and values.dtype == "float32":
                 values = self._round_file(draw, values)
@@ -292,6 +299,19 @@ def short(values: np.ndarray, unit_roundoff: float = 0.0) -> np.ndarray:
     bits = 1.0 / max(unit_roundoff, 2.0**-EXACT_BITS)
     scaled = np.frexp(values)[0].astype(np.float64) * bits
     return np.asarray(scaled == np.floor(scaled))
+
+
+def _demand_fits(draw: Draw, shape: tuple[int, ...]) -> None:
+    """Raise DeclarationError where the values of a draw, in float64, are more than the memory."""
+    size = 8 * math.prod(shape)
+    if size <= LARGE or draw.stored is not None:
+        return
+    free = memory.available()
+    if free is not None and size > free:
+        raise DeclarationError(
+            f"{draw} has {size / 1e9:.3g} GB in float64, and {free / 1e9:.3g} GB of memory are "
+            "free; make it smaller"
+        )
 
 
 def resolve_inputs(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from equivalence import folders
-from equivalence.errors import DeclarationError
+from equivalence.errors import DeclarationError, own_line
 from equivalence.words import nearest
 
 OFFERED = "offered"
@@ -29,6 +29,12 @@ NETWORKS = {
     ("mindspore.nn.cell", "Cell"): "MindSpore",
 }
 """The class that all networks of a framework have as a base -> the framework."""
+
+WRAPPERS = {
+    ("torch._dynamo.eval_frame", "OptimizedModule"): "_orig_mod",
+    ("torch.nn.parallel.data_parallel", "DataParallel"): "module",
+}
+"""Class of a wrapper that computes what its network does -> the attribute that holds it."""
 
 FRAMEWORKS = frozenset({"torch", "mindspore"})
 """The packages that both sides share a process with."""
@@ -60,8 +66,19 @@ def _as_imported(file: str, attribute: str) -> str:
     """How a file's module is named, as the end of a sentence; "" of what is no file's name."""
     if not file.endswith(".py"):
         return ""
-    name = file.removesuffix(".py").strip("./").replace("/", ".")
-    return f"; write its name, as in import: {name}:{attribute}"
+    return f"; write its name, as in import: {as_target(file, attribute)}"
+
+
+def as_target(file: str, attribute: str) -> str:
+    """The target of an attribute in a file; with its folder, where no import finds it as it is."""
+    path = os.path.normpath(os.path.expanduser(file)).removesuffix(".py")
+    relative = os.path.relpath(path)
+    if os.path.isabs(path) and not relative.startswith(os.pardir):
+        path = relative
+    if os.path.isabs(path) or path.startswith(os.pardir):
+        folder, _, name = path.rpartition("/")
+        return folders.joined(folder, f"{name}:{attribute}")
+    return f"{path.replace('/', '.')}:{attribute}"
 
 
 def resolve(target: str) -> Any:
@@ -102,7 +119,8 @@ def _imported(target: str, rest: str) -> Any:
     try:
         if module_name.startswith("."):
             raise ModuleNotFoundError(name=module_name)
-        module = importlib.import_module(module_name)
+        with _staying(target, f"importing {module_name}"):
+            module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and (module_name + ".").startswith(error.name + "."):
             cure = _as_imported(module_name, attribute)
@@ -114,6 +132,22 @@ def _imported(target: str, rest: str) -> Any:
         raise DeclarationError(
             f"{target!r}: module {module_name!r} has no attribute {attribute!r}"
             f"{nearest(attribute, vars(module))}"
+        ) from None
+
+
+@contextlib.contextmanager
+def _staying(target: str, doing: str) -> Iterator[None]:
+    """A context in which a module that ends the process, as argparse does, is an error.
+
+    Raises DeclarationError with the line that does.
+    """
+    try:
+        yield
+    except SystemExit as error:
+        where = own_line(error.__traceback__)
+        raise DeclarationError(
+            f"{target!r}: {doing} ends the process by SystemExit({error.code!r}){where}; "
+            "put what reads the command line or starts a run below if __name__ == '__main__':"
         ) from None
 
 
@@ -147,10 +181,21 @@ def _built(target: str, factory: Any, arguments: Mapping[str, Any]) -> Any:
         raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
     except ValueError:
         pass  # a built-in without a signature
-    built = factory(**arguments)
+    with _staying(target, "building it"):
+        built = factory(**arguments)
     if built is None:
         raise DeclarationError(f"{target!r} returns None; let it return the network that it builds")
-    return part(target, built)
+    return unwrapped(part(target, built))
+
+
+def unwrapped(network: Any) -> Any:
+    """The network within wrappers that compute the same: `torch.compile` and `DataParallel`.
+
+    Its layers and weights then have the names and the kinds that they are written with.
+    """
+    while held := WRAPPERS.get((type(network).__module__, type(network).__name__)):
+        network = getattr(network, held)
+    return network
 
 
 def demand_network(target: str, built: Any, framework: str) -> None:
@@ -166,6 +211,8 @@ def demand_network(target: str, built: Any, framework: str) -> None:
             f"{target!r} builds a network of {found}, where one of {framework} is wanted; the "
             "reference is PyTorch's and comes first, the candidate is MindSpore's"
         )
+    if found == framework == "PyTorch" and not isinstance(built, type):
+        _demand_readable(target, built)
     if not callable(built) or isinstance(built, type):
         raise DeclarationError(
             f"{target!r} returns {described(built)}, which is no network; let it return one"
@@ -177,6 +224,17 @@ def demand_network(target: str, built: Any, framework: str) -> None:
             "yet; keep it as real numbers with a last axis of two, in the candidate as well, and "
             "call torch.view_as_complex where it is used"
         )
+
+
+def _demand_readable(target: str, network: Any) -> None:
+    """Demand that no layer is TorchScript, whose weights and code cannot be looked into."""
+    for path, layer in network.named_modules():
+        if any(cls.__module__.startswith("torch.jit") for cls in type(layer).__mro__):
+            which = f"{path} of {target!r}" if path else f"{target!r}"
+            raise DeclarationError(
+                f"{which} is TorchScript, as torch.jit.script and trace make it, whose layers "
+                "cannot be compared; give the network before it was scripted"
+            )
 
 
 def described(value: Any) -> str:

@@ -71,7 +71,7 @@ def read_torch(
         weights[name] = _weight(path, name, tensor)
     checkpoint = Checkpoint(weights, aliases, extras, checked=archive)
     if optimizer:
-        checkpoint.optimizer = _optimizer(path, loaded[optimizer])
+        checkpoint.optimizer = _optimizer(path, loaded[optimizer], optimizer)
         checkpoint.extras = tuple(name for name in extras if name != optimizer)
     return checkpoint
 
@@ -189,8 +189,11 @@ def _weight(path: Path, name: str, tensor: Any) -> Weight:
     return weight_of(path, name, dtype, tuple(tensor.shape), content.view(torch.uint8).numpy())
 
 
-def _optimizer(path: Path, loaded: Any) -> TorchOptimizer:
-    """The state dict of an optimiser; CheckpointError where there is none, or it has no tensors."""
+def _optimizer(path: Path, loaded: Any, key: str) -> TorchOptimizer:
+    """The state dict of an optimiser; CheckpointError where there is none, or it has no tensors.
+
+    key: where it is in the file.
+    """
     import torch
 
     try:
@@ -199,7 +202,7 @@ def _optimizer(path: Path, loaded: Any) -> TorchOptimizer:
         entries = {number: dict(state[number]) for number in numbers if number in state}
     except (KeyError, TypeError, ValueError):
         raise CheckpointError(
-            f"{path} has no optimiser's state dict under 'optimizer'; save optimizer.state_dict()"
+            f"{path} has no optimiser's state dict under {key!r}; save optimizer.state_dict()"
         ) from None
     state_by_number: dict[int, dict[str, Weight]] = {}
     for number, entry in entries.items():

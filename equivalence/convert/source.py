@@ -6,6 +6,7 @@ from pathlib import Path
 from equivalence.checkpoints import shards
 from equivalence.checkpoints.files import FORMATS
 from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Checkpoint
+from equivalence.checkpoints.torch_files import OPTIMIZER_KEYS
 from equivalence.convert import optimizer_state
 from equivalence.convert.conversion import Conversion
 from equivalence.errors import CheckpointError
@@ -106,7 +107,7 @@ def _rename(read: Checkpoint, new: Callable[[str], str]) -> None:
 
 def drop(read: Checkpoint, names: Sequence[str], source: Path, result: Conversion) -> str | None:
     """Leave out what the user names; return a name of an optimiser's state that remains."""
-    for prefix in names:
+    for prefix in (OPTIMIZER if name in OPTIMIZER_KEYS else name for name in names):
         owned = optimizer_state.state_names(read.weights) if prefix == OPTIMIZER else ()
         left = [n for n in read.weights if f"{n}.".startswith(f"{prefix}.") or n in owned]
         if not left and not (prefix == OPTIMIZER and read.optimizer):

@@ -245,6 +245,8 @@ def _structure(
             other = f"a {tensor.dtype} of the shape {tensor.shape}" if none else "None"
             given = "None" if none else f"a {got.dtype} of the shape {got.shape}"
             problems[name] = f"{given}, expected {other}"
+            if none and len(tensors.returned(candidate)) == 1:
+                problems[name] += ": construct returns nothing, so its return may be missing"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
         elif not ((by_value and _integers(got, tensor)) or dtypes.name(got.dtype) == tensor.dtype):

@@ -21,7 +21,7 @@ from equivalence import files, folders
 from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
-from equivalence.declare.draws import Draw, file
+from equivalence.declare.draws import file
 from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import PAIRS
 from equivalence.dumps import compare as dumped
@@ -30,6 +30,7 @@ from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import result, written
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, forget
+from equivalence.targets import as_target
 
 DIFFERENT = 1
 """The exit code where the sides differ."""
@@ -229,7 +230,9 @@ def _demand_target(target: str, option: str) -> None:
     path, colon, attribute = target.partition(":")
     module = path.removesuffix(".py").strip("./").replace("/", ".")
     if path != module or not colon:
-        likely = f"{module}:{attribute or 'Net'}"
+        folder, likely = folders.split(as_target(path, attribute or "Net"))
+        if folder:
+            likely += f" --{option.lower()}-path {shlex.quote(folder)}"
         raise DeclarationError(f"{option} {shown(target)} is not MODULE:ATTRIBUTE; write {likely}")
     if not attribute:
         raise DeclarationError(
@@ -260,14 +263,31 @@ def _keyword(text: str) -> tuple[str, str, str]:
     return (found[1], "=", found[2]) if found else ("", "", text)
 
 
-def _input(text: str) -> list[Draw]:
-    """The inputs that a text writes: a draw, or the arrays of a file."""
+def _input(text: str) -> list[Any]:
+    """The inputs that a text writes: a draw, a structure of such, or the arrays of a file."""
     if text.endswith(ENDINGS):
         return [file(text, name) for name in _names(text)]
     try:
-        return [read_draw(ast.parse(text.strip(), mode="eval").body)]
+        return [_read(ast.parse(text.strip(), mode="eval").body)]
     except (SyntaxError, ValueError, AttributeError, TypeError, KeyError) as error:
         raise DeclarationError(f"--input {text!r} is no input; {_meant(text, error)}") from None
+
+
+def _read(node: ast.expr) -> Any:
+    """The input that a parsed text writes: a draw, None, True, False, or what holds such."""
+    if isinstance(node, ast.Tuple | ast.List) and not all(map(_is_number, node.elts)):
+        items = [*map(_read, node.elts)]
+        return items if isinstance(node, ast.List) else tuple(items)
+    if isinstance(node, ast.Dict) and node.keys:
+        keys = [ast.literal_eval(key) for key in node.keys if key is not None]
+        return dict(zip(keys, map(_read, node.values), strict=True))
+    if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool)):
+        return node.value
+    return read_draw(node)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def _names(path: str) -> list[str | None]:

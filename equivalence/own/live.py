@@ -16,7 +16,7 @@ import numpy as np
 from equivalence import files, nesting
 from equivalence.declare.draws import file
 from equivalence.errors import DeclarationError
-from equivalence.targets import described, framework_of, offered
+from equivalence.targets import described, framework_of, offered, unwrapped
 
 
 @contextlib.contextmanager
@@ -34,7 +34,7 @@ def target(side: Any, role: str) -> Iterator[str]:
     if isinstance(side, type):
         factory = side
     elif framework_of(side):
-        side = getattr(side, "_orig_mod", side)  # what torch.compile has wrapped
+        side = unwrapped(side)
         factory, name = _copier(side), type(side).__name__
     elif not callable(side):
         raise DeclarationError(
@@ -172,5 +172,5 @@ def own_weights(reference: Any) -> Iterator[str]:
 
     with files.temporary() as folder:
         path = Path(folder, "own.pth")
-        torch.save(getattr(reference, "_orig_mod", reference).state_dict(), path)
+        torch.save(unwrapped(reference).state_dict(), path)
         yield str(path)

@@ -144,7 +144,7 @@ def pair_lines(structure: Structure, twin: Twin) -> list[str]:
     lines += [f"  {line}" for line in structure.pairs.proposed] or _cut(["", *other], "pair")[1:]
     alone = [*_alone(structure)]
     lines += [f"  no partner: {listed(alone, SHOWN)}"] if alone else []
-    lines += structure.held
+    lines += structure.notes
     if structure.draws and twin.random_layers == DROPOUT:
         lines.append(
             f"dropout keeps everything (random_layers={DROPOUT!r}), and its laws are compared: "

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from equivalence import kinds
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import Twin, TwinCase, cases
+from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases
 from equivalence.errors import (
     DeclarationError,
     IllPosedError,
     SideError,
     WeightError,
     blaming,
+    likely,
 )
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
@@ -32,7 +33,7 @@ from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
 from equivalence.twins import settings
-from equivalence.words import counted, left, raised
+from equivalence.words import counted, left, listed, raised
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -52,7 +53,7 @@ class Structure:
     problem: why the weights do not pair up; None where they do.
     draws: the layers of either side that draw random numbers while training.
     proposal: the sentence that says which inputs the reference needs.
-    held: by layer, a sentence for each side that holds weights in memory when it is built.
+    notes: sentences on how a side is built: in another dtype; by layer, with weights in memory.
     """
 
     settings: Settings
@@ -62,7 +63,7 @@ class Structure:
     problem: WeightError | None = None
     draws: tuple[str, ...] = ()
     proposal: str = ""
-    held: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,11 +122,12 @@ class Session:
             pairs, problem = self._pair(case, theirs, ours, candidate.unheld)
             compared = settings.of_networks(case, reference, candidate, pairs)
             sides_built = (("reference", reference), ("candidate", candidate))
-            held = [_held(role, side.filled) for role, side in sides_built if self.twin.by_layer]
+            notes = [_held(role, side.filled) for role, side in sides_built if self.twin.by_layer]
+            notes.append(_narrow(reference.made_in, self.twin.dtypes))
         draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
         if draws and self.twin.random_layers is None:
             self.twin = replace(self.twin, random_layers=DROPOUT)
-        told = tuple(filter(None, held))
+        told = tuple(filter(None, notes))
         return Structure(compared, pairs, theirs, ours, problem, draws, proposal, told)
 
     def _pair(
@@ -222,6 +224,8 @@ class Session:
         except SideError as error:
             if ": the reference raised " not in str(error):
                 raise
+            if likely(str(error.__cause__)):
+                raise  # it is no matter of the inputs
             called = shown_inputs(self.twin.inputs)
             text = f"{error}; it was called with {called}: if that does not fit, give other inputs"
             raise SideError(text) from error
@@ -248,8 +252,18 @@ UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)
 def shown_inputs(inputs: Any) -> str:
     """The inputs of a twin as text."""
     if isinstance(inputs, Mapping):
-        return ", ".join(f"{name}={value}" for name, value in inputs.items())
-    return ", ".join(map(str, inputs)) if isinstance(inputs, Sequence) else str(inputs)
+        return ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())
+    return ", ".join(map(_shown, inputs)) if isinstance(inputs, Sequence) else str(inputs)
+
+
+def _shown(value: Any) -> str:
+    """One input as text: the call that draws it, or the structure that holds such."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {_shown(each)}' for key, each in value.items())}}}"
+    if isinstance(value, tuple | list):
+        ends = "[]" if isinstance(value, list) else "()"
+        return f"{ends[0]}{', '.join(map(_shown, value))}{ends[1]}"
+    return repr(value) if isinstance(value, str) else str(value)
 
 
 def _held(role: str, names: Sequence[str]) -> str:
@@ -260,6 +274,20 @@ def _held(role: str, names: Sequence[str]) -> str:
         f"by layer, and yet the {role} is built with {counted(len(names), 'weight')} in memory, "
         f"such as {names[0]}: give a class or a function whose constructor computes nothing with "
         "its weights"
+    )
+
+
+def _narrow(made_in: Mapping[str, int], dtypes: Sequence[str]) -> str:
+    """Says that the reference is built in a dtype in which it is not compared; else ""."""
+    other = {dtype: count for dtype, count in made_in.items() if dtype not in dtypes}
+    if not other:
+        return ""
+    every = sum(made_in.values())
+    built = ", ".join(f"{count} of {every} in {dtype}" for dtype, count in other.items())
+    cure = next((f"; dtype {each} compares it so" for each in other if each in DTYPES), "")
+    return (
+        f"the reference is built with its parameters in another dtype ({built}), and is compared "
+        f"in {listed(dtypes)}{cure}"
     )
 
 

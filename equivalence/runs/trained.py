@@ -190,6 +190,13 @@ def _rounded(path: Path, name: str, weight: Weight, case: TwinCase) -> np.ndarra
     They must be exact in it, but for half precision, to which a case rounds all weights.
     """
     values = _numbers(weight)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        count, first = np.isnan(values).sum(), np.argwhere(np.isnan(values))[0]
+        raise WeightError(
+            f"{path}: {name} is NaN in {count} of {values.size} elements, the first at "
+            f"{tuple(map(int, first))}, so that no run tells anything: save it again from a state "
+            "before that"
+        )
     with np.errstate(over="ignore"):
         rounded = dtypes.rounded(np.array(values), case.dtype)  # files are read as they lie
     if case.dtype in dtypes.HALVES:

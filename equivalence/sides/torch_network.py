@@ -4,7 +4,9 @@ import contextlib
 import functools
 import itertools
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import torch
 from torch import nn
 
 from equivalence import nesting, torchvision_schemas
+from equivalence.errors import EquivalenceError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -90,8 +93,14 @@ class TorchNetwork:
     _differentiates = False
     """Whether its forward pass asks for gradients, as that of a physics-informed network."""
 
+    made_in: Mapping[str, int] = MappingProxyType({})
+    """How many of its parameters are built in each dtype; all are then put into that of a run."""
+
     precisions: Precisions | None = None
     """The precision of each operator of its own run, where some are shorter than float32."""
+
+    whole: "TorchNetwork | None" = None
+    """The network of which it is a part; it may then return nothing, as a layer does."""
 
     place, device = CPU, torch.device("cpu")
 
@@ -106,6 +115,8 @@ class TorchNetwork:
             network = make()
         demand_network(target, network, "PyTorch")
         self.module = network if isinstance(network, nn.Module) else Function(network)
+        floats = [each.dtype for each in self.module.parameters() if each.is_floating_point()]
+        self.made_in = Counter(str(dtype).removeprefix("torch.") for dtype in floats)
         self.constants = Constants(make, self.module)
         self.modes = self._modes()
 
@@ -253,7 +264,13 @@ class TorchNetwork:
             watch or contextlib.nullcontext(),
         ):
             arguments, keywords = sample.arguments.filled(inputs)
-            outputs = nesting.named(self.module(*arguments, **keywords))
+            returned = self.module(*arguments, **keywords)
+            if returned is None and self.whole is None:
+                raise EquivalenceError(
+                    "the reference's forward returns None, so that nothing can be compared; its "
+                    "return may be missing"
+                )
+            outputs = nesting.named(returned)
             outputs = {name: as_pairs(out) for name, out in outputs.items()}
             self._ungraded = widened.ungraded if widened else self._ungraded
             gradients = self._gradients(sample, inputs, outputs)

@@ -2,6 +2,7 @@
 
 measurement: a network on a sample, ready to run again and again.
 compute: runs it, with noise and without; the result is the truth with its noise.
+repeated: whether the float64 run gives the same once more.
 flips, explained, likely: runs that take the other branch at a kink; which of them explain a run,
 and which are tried.
 undecided: the elements of an update whose value rounding decides.

@@ -12,7 +12,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth, nothing_to_compare
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
-from equivalence.truth import flips, undecided
+from equivalence.truth import flips, repeated, undecided
 from equivalence.truth.explained import explain
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 
@@ -64,6 +64,7 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
     while True:
         expected = compute(measurement, expect)
         _demand_finite(expected, measurement)
+        repeated.demand(measurement, expected)
         if network.steps == 1:
             expected = _without_undecided(measurement, expected)
         if not ill_posed.undecidable(expected, measurement.unit_roundoff):

@@ -155,3 +155,8 @@ def test_an_offered_object_has_a_target_for_a_while():
         assert build(two, {}) == []
     with pytest.raises(DeclarationError, match="there is no module 'offered'"):
         resolve(one)
+
+
+def test_a_file_elsewhere_is_named_with_its_folder():
+    with pytest.raises(DeclarationError, match="as in import: /elsewhere//net:pair"):
+        resolve("/elsewhere/net.py:pair")

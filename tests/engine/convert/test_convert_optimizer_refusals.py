@@ -204,6 +204,20 @@ def test_a_state_of_another_shape_is_refused_both_ways(tmp_path):
     assert "moments.bn.gamma is (4, 3, 3, 3), but bn.gamma is (4,)" in text
 
 
+def test_a_file_as_the_tutorial_of_pytorch_writes_it_is_told_by_its_own_names(tmp_path):
+    source = saved(tmp_path / "n.pth", training_pt.momentum)
+    whole = torch.load(source, weights_only=True)
+    named = {"model_state_dict": whole["model"], "optimizer_state_dict": whole["optimizer"]}
+    torch.save({"epoch": 3, **named, "loss": 0.5}, source)
+    for drop in ("optimizer", "optimizer_state_dict"):
+        made = convert(source, tmp_path / f"{drop}.ckpt", drop=[drop], **FOR_MINDSPORE)
+        assert "optimizer: dropped, as told" in made.notes
+    assert convert(source, tmp_path / "n.ckpt", optimizer=f"{MS}momentum", **FOR_MINDSPORE)
+    torch.save({"epoch": 3, **named, "optimizer_state_dict": "SGD"}, source)
+    text = refused(source, tmp_path / "m.ckpt", optimizer=f"{MS}momentum", **FOR_MINDSPORE)
+    assert "has no optimiser's state dict under 'optimizer_state_dict'; save optim" in text
+
+
 @pytest.mark.parametrize("broken_part", ["state", "param_groups", None])
 def test_something_else_under_that_name_is_told(tmp_path, broken_part):
     source = saved(tmp_path / "n.pth", training_pt.momentum)

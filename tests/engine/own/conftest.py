@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from tests.engine.parts.own import MODULES
 
@@ -19,7 +20,10 @@ def own_folder(tmp_path_factory):
     values = np.random.default_rng(0).standard_normal((2, 4))
     np.save(folder / "x.npy", values.astype(np.float32))
     np.save(folder / "double.npy", values)
+    np.save(folder / "bytes.npy", np.ones((2, 4), np.uint8))
     np.save(folder / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    weight = torch.ones(3, 4).index_put((torch.tensor(1), torch.tensor(2)), torch.tensor(torch.nan))
+    torch.save({"fc.weight": weight, "fc.bias": torch.zeros(3)}, folder / "nan.pth")
     np.savez(folder / "two.npz", x=values.astype(np.float32), y=values.astype(np.float32))
     return folder
 

@@ -169,13 +169,43 @@ def test_inputs_can_have_keywords(run):
 
 
 @pytest.mark.parametrize(
-    ("nets", "tensor"),
-    [(["nets:Named", "ports:Named"], "output.logits"), (["nets:Silent", "ports:Net"], "output.0")],
+    ("nets", "told"),
+    [
+        (["nets:Named", "ports:Named"], "output.logits"),
+        (["nets:Net", "odd_ms:Silent"], "construct returns nothing, so its return may be missing"),
+    ],
 )
-def test_outputs_of_another_structure_are_a_difference(run, nets, tensor):
+def test_outputs_of_another_structure_are_a_difference(run, nets, told):
     code, lines, _ = run(*nets, *QUICK)
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
-    assert any(tensor in line for line in lines)
+    assert any(told in line for line in lines)
+
+
+@pytest.mark.parametrize("wrapped", ["odd:compiled", "odd:parallel"])
+def test_a_wrapper_that_computes_the_same_is_taken_off(run, wrapped):
+    code, lines, _ = run(wrapped, "odd_ms:leaky", *QUICK)
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert "settings: all 2 (1 layer) are the same" in lines
+    code, lines, _ = run(wrapped, "odd_ms:leakier", *QUICK)
+    assert (code, lines[-1]) == (1, "different in 1 of 1 case")
+    assert "  the network (LeakyReLU): negative_slope 0.1 (reference) 0.2 (candidate)" in lines
+
+
+def test_a_reference_in_another_dtype_is_told(run):
+    code, lines, _ = run("odd:in_half", "ports:Net", *QUICK)
+    assert code == 0
+    told = "the reference is built with its parameters in another dtype (2 of 2 in float16)"
+    assert f"{told}, and is compared in float32; dtype float16 compares it so" in lines
+
+
+@pytest.mark.parametrize("given", [("normal(2, 4)", "None"), ("{'x': normal(2, 4), 'y': None}",)])
+def test_inputs_can_be_none_or_hold_several(run, given, tmp_path):
+    nets = ("odd:Either", "odd_ms:Either", "--input", *given, *QUICK[2:])
+    code, lines, _ = run(*nets, "--write", tmp_path / "declared.py")
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert "None" in (tmp_path / "declared.py").read_text()
+    code, lines, _ = run(nets[0], "odd_ms:Neither", *nets[2:])
+    assert (code, lines[-1]) == (1, "different in 1 of 1 case")
 
 
 def test_all_of_the_result_is_written_as_json(run, tmp_path):

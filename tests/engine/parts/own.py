@@ -211,9 +211,111 @@ def nothing():
 model = Net()
 """
 
+ODD = """
+import warnings
+
+import numpy as np
+import torch
+from nets import Net
+from torch import nn
+
+
+class Counting(Net):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return super().forward(x) * self.calls
+
+
+class Unseeded(Net):
+    def forward(self, x):
+        return super().forward(x) * np.random.rand()
+
+
+class Either(Net):
+    def forward(self, x, y=None):
+        return super().forward(x["x"] if isinstance(x, dict) else x)
+
+
+class OnCuda(Net):
+    def forward(self, x):
+        return super().forward(x.cuda())
+
+
+class Partly(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = scripted()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def scripted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer releases of torch call it deprecated
+        return torch.jit.script(Net())
+
+
+def compiled():
+    return torch.compile(nn.LeakyReLU(0.1))
+
+
+def parallel():
+    return nn.DataParallel(nn.LeakyReLU(0.1))
+
+
+def in_half():
+    return Net().half()
+"""
+
+ODD_PORTS = """
+from mindspore import nn, ops
+from ports import Net
+
+
+class Forward(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(4, 3)
+
+    def forward(self, x):
+        return ops.relu(self.fc(x))
+
+
+class Silent(Net):
+    def construct(self, x):
+        self.fc(x)
+
+
+class Either(Net):
+    def construct(self, x, y=None):
+        x = x["x"] if isinstance(x, dict) else x
+        return ops.relu(self.fc(x))
+
+
+class Neither(Net):
+    def construct(self, x, y=None):
+        x = x["x"] if isinstance(x, dict) else x
+        return ops.relu(self.fc(-x))
+
+
+def leaky():
+    return nn.LeakyReLU(0.1)
+
+
+def leakier():
+    return nn.LeakyReLU(0.2)
+"""
+
 MODULES = {
     "nets.py": NETS,
     "ports.py": PORTS,
+    "odd.py": ODD,
+    "odd_ms.py": ODD_PORTS,
     "raising.py": "raise RuntimeError('no licence')\n",
     "needy.py": "import not_installed_here\n",
     "unfinished.py": "class Net(\n",
