@@ -198,10 +198,9 @@ def test_a_declaration_by_layer_is_checked(fields, told):
 
 def test_a_network_that_holds_its_weights_in_memory_is_told_in_one_sentence():
     live = torch_blocks.Net()
-    held = Session(_twin(live), "cpu").structure().held
-    (told,) = held
+    (told,) = Session(_twin(live), "cpu").structure().notes
     assert told.startswith("by layer, and yet the reference is built with 14 weights in memory")
-    assert Session(_twin(None), "cpu").structure().held == ()
+    assert Session(_twin(None), "cpu").structure().notes == ()
 
 
 def _twin(live):
