@@ -45,6 +45,15 @@ def write(path: Path, content: str | bytes) -> Path:
         part.unlink(missing_ok=True)
 
 
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal; large files are read in parts."""
+    whole = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(1 << 20):
+            whole.update(part)
+    return whole.hexdigest()
+
+
 def named(name: str) -> str:
     """A name, such as that of a case, as the name of a file; a long one is cut short.
 

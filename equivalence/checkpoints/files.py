@@ -22,6 +22,7 @@ from equivalence.checkpoints import (
 )
 from equivalence.checkpoints.formats import MINDSPORE, PYTORCH, Checkpoint, TorchOptimizer, Weight
 from equivalence.errors import CheckpointError
+from equivalence.files import sha256
 
 FORMATS = {
     ".pth": PYTORCH,
@@ -120,11 +121,7 @@ def digest(name: str) -> str:
 @functools.lru_cache(maxsize=256)
 def _digest_of(path: Path, _modified: int, _size: int) -> bytes:
     """A SHA-256 of a file, kept until it changes."""
-    whole = hashlib.sha256()
-    with path.open("rb") as file:
-        while part := file.read(1 << 20):
-            whole.update(part)
-    return whole.digest()
+    return bytes.fromhex(sha256(path))
 
 
 def write(

@@ -237,7 +237,7 @@ class _Draft:
         self._zip.close()
         with self._part.open("rb+") as file:
             os.fsync(file.fileno())
-        found = [self._part.stat().st_size, _sha(self._part)]
+        found = [self._part.stat().st_size, files.sha256(self._part)]
         self._part.replace(self.path)
         return found
 
@@ -255,21 +255,8 @@ def _check(path: Path, size: int, sha: str) -> None:
     """Raise CheckpointError where a file is not what the manifest says."""
     if not path.is_file():
         raise CheckpointError(f"{path} is missing, which {MANIFEST} names; copy it, or {AGAIN}")
-    if path.stat().st_size != size or _sha(path) != sha:
+    if path.stat().st_size != size or files.sha256(path) != sha:
         raise CheckpointError(f"{path} is damaged: its checksum is another one; {AGAIN}")
-
-
-def _sha(path: Path) -> str:
-    sha = hashlib.sha256()
-    with path.open("rb") as file:
-        for part in _parts(file):
-            sha.update(part)
-    return sha.hexdigest()
-
-
-def _parts(file: Any) -> Iterator[bytes]:
-    while part := file.read(1 << 20):
-        yield part
 
 
 def _checksum(content: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from equivalence.errors import WeightError
-from equivalence.structure.weights import STANDARD_RENAMES, reference_name, renamed
+from equivalence.structure.weights import STANDARD_RENAMES, WRAPPERS, reference_name, renamed
 
 LAYER = re.compile(
     r"(?:Module|Cell)\.(?P<path>.+)\.\w+\.(?P<way>forward|backward)\.(?P<call>\d+)\.(?P<rest>.+)"
@@ -28,8 +28,8 @@ CALL = re.compile(
 GRAPH = re.compile(r"(?P<path>\w+\..+?)\.\d+\.\d+\.\d{10,}\.(?P<rest>(?:input|output)\.\d+)\..*")
 """MindSpore's dump of a graph: `Conv2D.Conv2D-op12.0.0.1623124369613540.output.0.NCHW.float32`."""
 
-WRAPPERS = ("_backbone", "_orig_mod", "module", "network")
-"""First segments that a wrapper puts before all names of a side."""
+STEP = "network"
+"""First segment of all names in a training step of MindSpore."""
 
 
 def pair(
@@ -91,7 +91,7 @@ def _without_wrappers(names: list[str]) -> dict[str, str]:
     short = {name: name for name in names}
     while len(names) > 1:
         firsts = {each.partition(".")[0] for each in short.values()}
-        if len(firsts) != 1 or not firsts & {*WRAPPERS}:
+        if len(firsts) != 1 or not firsts & {*WRAPPERS, STEP}:
             break
         short = {name: each.partition(".")[2] for name, each in short.items()}
     return short

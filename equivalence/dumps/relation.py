@@ -82,7 +82,7 @@ class Sketched:
 def of_sketches(candidate: Sketched, reference: Sketched) -> Relation:
     """The relation of two arrays by their sketches: equal to the bit, a factor, or how far."""
     if candidate.shape != reference.shape:
-        return Relation(OTHER, f"shape {candidate.shape} for {reference.shape}")
+        return Relation(OTHER, _shapes(candidate, reference))
     if candidate.digest == reference.digest and candidate.dtype == reference.dtype:
         return Relation(BITS, relative=0.0, largest=0.0)
     names = [candidate.dtype, reference.dtype]
@@ -100,7 +100,7 @@ def of_sketches(candidate: Sketched, reference: Sketched) -> Relation:
     return Relation(OTHER, f"known by sketches only{other}", relative)
 
 
-def _shapes(candidate: np.ndarray, reference: np.ndarray) -> str:
+def _shapes(candidate: np.ndarray | Sketched, reference: np.ndarray | Sketched) -> str:
     return f"shape {candidate.shape} for {reference.shape}"
 
 

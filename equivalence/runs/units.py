@@ -40,8 +40,6 @@ def of_products(case: TwinCase, seed: int) -> float:
 
 def _of_mode(case: TwinCase) -> float:
     """The unit roundoff of matrix products on the device."""
-    if case.computed == "float64":
-        return DOUBLE
     return UNIT_ROUNDOFF[devices.place(case.device).computes(case.computed)]
 
 

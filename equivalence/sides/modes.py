@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-PHASES = ("train", "eval")
+from equivalence.declare.twin import PHASES
 
 Calls = tuple[bool, ...]
 """Whether a layer is in training mode in each of its calls; one mode stands for all of them."""

@@ -64,13 +64,13 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
     while True:
         expected = compute(measurement, expect)
         _demand_finite(expected, measurement)
-        repeated.demand(measurement, expected)
         if network.steps == 1:
             expected = _without_undecided(measurement, expected)
-        if not ill_posed.undecidable(expected, measurement.unit_roundoff):
-            return expected
-        if not _draw_again(measurement.sample):
-            return expected
+        undecidable = ill_posed.undecidable(expected, measurement.unit_roundoff)
+        if not (undecidable and _draw_again(measurement.sample)):
+            break
+    repeated.demand(measurement, expected)
+    return expected
 
 
 def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:

@@ -10,7 +10,7 @@ from equivalence.host import environment
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.record import candidates
-from equivalence.runs import kept, pairing, pinned
+from equivalence.runs import kept, pairing, pinned, sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.weights import Partners
@@ -47,7 +47,7 @@ def compare_size(
     partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld)
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
-    kept_by_step = settings.of_step(case, candidate, partners)
+    kept_by_step = sides.candidate_step(case, candidate, partners)
     raw = _run(drawn, first, candidate, partners, fresh)
     configured = settings.compare(case, first, candidate, partners, kept_by_step)
     for reference in itertools.chain([first], looks):

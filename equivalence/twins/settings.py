@@ -28,7 +28,7 @@ def compare(
 
     candidate: the candidate after its run, which may have told the modes of its layers.
     partners: candidate name -> reference name of every weight.
-    kept_by_step: what its training step kept before it ran, see `of_step`.
+    kept_by_step: what its training step kept before it ran, see `sides.candidate_step`.
 
     None where one side is read from a record, which holds no settings; the reference is built again
     where torch is installed. None for a single operator, too, which has no layers. Raises
@@ -42,11 +42,6 @@ def compare(
     return _judge(case, theirs, [*candidate.layers(partners), *kept_by_step], partners)
 
 
-def of_step(case: TwinCase, candidate: "MindSporeNetwork", partners: Partners) -> list[Layer]:
-    """What the training step of a candidate keeps, as layers; a run may change it."""
-    return sides.candidate_step(case, candidate, partners)
-
-
 def of_networks(
     case: TwinCase,
     reference: "TorchNetwork",
@@ -55,7 +50,7 @@ def of_networks(
 ) -> Settings:
     """The settings of two networks that are built and not run, compared as `compare` does."""
     theirs = sides.reference_layers(case, reference)
-    ours = [*candidate.layers(partners), *of_step(case, candidate, partners)]
+    ours = [*candidate.layers(partners), *sides.candidate_step(case, candidate, partners)]
     return _judge(case, theirs, ours, partners)
 
 

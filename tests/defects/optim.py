@@ -50,7 +50,7 @@ MOMENTA = (
         "weights shrink by themselves, not by way of the gradient",
         cause="decoupled weight decay for an L2 penalty"),
     candidate("averaged_gradient", MOMENTUM, OPTIM, "velocities are exponential averages",
-        cause="1 - momentum)"),
+        cause="(a mean for a sum of 8, or 1 - momentum)"),
     candidate("old_velocity", MOMENTUM, OPTIM, "weights move before the velocity does"),
     candidate("velocity_in_half", MOMENTUM.compiled, OPTIM + "half_velocity",
         "the optimiser's state is float16", cause="state in float16"),

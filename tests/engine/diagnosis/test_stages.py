@@ -166,7 +166,7 @@ def test_a_reference_that_is_no_part_is_said():
     case = replace(
         one_case(GIVEN), twin=replace(GIVEN, reference="tests.engine.parts.steps_pt:Given")
     )
-    with pytest.raises(Exception, match="not a training step"):
+    with pytest.raises(Exception, match="builds a Given, not a training step"):
         diagnose(case, 0)
 
 
