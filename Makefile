@@ -34,7 +34,7 @@ unexport DEVICE JOBS MODE SEEDS SEED CANDIDATE SHARD PYTHON PACKAGES ARGS
 
 .DEFAULT_GOAL := help
 .PHONY: help install lint engine gate changed record record-candidate nightly test defects findings releases audit accept \
-	study bench installed constraints clean
+	study bench installed docs package constraints clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -58,7 +58,7 @@ help: ## list the targets
 
 install: .venv/installed ## make .venv with the pinned dependencies
 
-lint: install ## ruff: lint and format; the workflows against their schemas
+lint: install docs ## ruff: lint and format; the workflows against their schemas; every link of the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -120,6 +120,19 @@ bench: install ## the step time of both sides on DEVICE; what the suite costs be
 
 installed: ## what users have: the wheel beside the PACKAGES=newest|oldest that it allows, with PYTHON
 	$(PYTHON) benchmarks/installed.py $(PACKAGES) $(ARGS)
+
+docs: install ## the site of docs/, in reports/site; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+.venv/package: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[dev,package]'
+	@touch $@
+
+package: .venv/package ## the sdist and the wheel, in reports/package, as PyPI wants them
+	rm -rf reports/package
+	$(BIN)/python -m build --quiet --outdir reports/package
+	$(BIN)/python -m twine check --strict reports/package/*
 
 constraints: .venv/zoo ## pin what .venv holds now
 	@{ head -n 1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable \

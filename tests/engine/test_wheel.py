@@ -4,7 +4,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -63,6 +65,26 @@ def test_it_holds_the_engine_alone(wheel):
     page = ("page.html.j2", "page.css", "page.js", "vendor/d3.min.js", "vendor/LICENSE")
     assert {f"equivalence/page/{name}" for name in page} <= {*names}
     assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only git tells what is in the repository")
+def test_the_sdist_is_the_repository(tmp_path):
+    written = "from setuptools import build_meta; build_meta.build_sdist(input())"
+    done = subprocess.run(
+        [sys.executable, "-c", written],
+        cwd=ROOT,
+        input=str(tmp_path),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    (built,) = tmp_path.iterdir()
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert {*tracked} - names == {".ci/run", ".gitattributes", ".gitignore"}
 
 
 def test_it_asks_for_the_numpy_that_mindspore_is_built_for(wheel):
