@@ -30,7 +30,7 @@ from equivalence.host import environment  # noqa: E402
 
 environment.prepare()
 
-from benchmarks import catalogue, step_times  # noqa: E402
+from benchmarks import catalogue  # noqa: E402
 from benchmarks.overhead import Clock  # noqa: E402
 from equivalence import files, kinds  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
@@ -39,6 +39,8 @@ from equivalence.host import memory  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.record import store, truths  # noqa: E402
 from equivalence.runs import kept  # noqa: E402
+from equivalence.timing.sides import builders  # noqa: E402
+from equivalence.timing.steps import REFERENCE, machine, measured  # noqa: E402
 
 MIB = 2**20
 
@@ -87,9 +89,9 @@ class Cost:
 def of(case: TwinCase, seed: int = 0) -> Cost:
     """Measure a case in this process."""
     with isolated():
-        measured = step_times.measured(step_times.builders([case]), time.process_time)
-        steps = {side: times.quartiles[1] for side, times in measured.items()}
-    del measured
+        timed = measured(builders([case]), time.process_time)
+        steps = {side: times.quartiles[1] for side, times in timed.items()}
+    del timed
     with isolated(), _watched() as clock, _peak() as peak:
         started = time.process_time()
         outcome = kinds.check(case, seed)
@@ -101,7 +103,7 @@ def of(case: TwinCase, seed: int = 0) -> Cost:
     return Cost(
         case.name,
         sum(steps.values()),
-        steps[step_times.REFERENCE],
+        steps[REFERENCE],
         seconds,
         recorded,
         one_run,
@@ -253,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for cost in pool.imap(_of_network, asked, chunksize=1):
             costs.append(cost)
             print(table(costs)[-1], *shares(cost), sep="\n", flush=True)
-    lines = [step_times.machine("cpu"), "", *table(costs)]
+    lines = [machine("cpu"), "", *table(costs)]
     for cost in costs:
         lines += ["", *shares(cost)]
     files.write(ROOT / "reports" / "cost.md", "\n".join(lines) + "\n")

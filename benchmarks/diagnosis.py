@@ -27,11 +27,12 @@ from equivalence.host import environment  # noqa: E402
 
 environment.prepare()
 
-from benchmarks import catalogue, step_times  # noqa: E402
+from benchmarks import catalogue  # noqa: E402
 from equivalence import files, kinds  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
+from equivalence.timing.steps import machine  # noqa: E402
 
 MISTAKEN = "benchmarks.mistaken:"
 
@@ -144,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for cost in pool.imap(_of_network, names, chunksize=1):
             costs.append(cost)
             print(table(costs)[-1], flush=True)
-    lines = [step_times.machine("cpu"), "", *table(costs)]
+    lines = [machine("cpu"), "", *table(costs)]
     files.write(ROOT / "reports" / "diagnosis.md", "\n".join(lines) + "\n")
     print("", *lines, sep="\n")
     return 0

@@ -10,14 +10,10 @@ torch has it. On a CPU both sides have one thread. The table goes to the termina
 """
 
 import argparse
-import importlib.metadata
 import json
-import os
-import platform
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,122 +21,25 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from equivalence.host import environment  # noqa: E402
-from equivalence.runs import sides  # noqa: E402
 
 environment.prepare()
 
-import numpy as np  # noqa: E402
-
-from equivalence import files, nesting  # noqa: E402
+from equivalence import files  # noqa: E402
 from equivalence.declare.draws import normal  # noqa: E402
 from equivalence.declare.twin import EXECUTIONS, Twin, TwinCase, cases  # noqa: E402
 from equivalence.errors import EquivalenceError  # noqa: E402
 from equivalence.host import devices  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
-from equivalence.structure import weights  # noqa: E402
-
-WARM_UP = 2
-"""Rounds that are run and left out."""
-
-ROUNDS, FEWEST = 50, 5
-"""Rounds that are timed, and how many are when they take long."""
-
-PATIENCE = 20.0
-"""Seconds after which no round but the fewest is begun."""
-
-REFERENCE = "PyTorch"
-
-
-@dataclass(frozen=True)
-class Times:
-    """One side of a row: seconds of each timed step; first: until the first step was done, with
-    building, loading and, for a graph, compiling."""
-
-    first: float
-    steps: Sequence[float]
-
-    @property
-    def quartiles(self) -> tuple[float, float, float]:
-        """Lower quartile, median and upper quartile, interpolated linearly."""
-        low, middle, high = np.percentile(self.steps, (25, 50, 75))
-        return float(low), float(middle), float(high)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A step, and the times of every side."""
-
-    name: str
-    sides: Mapping[str, Times]
-
-
-def measured(
-    builders: Mapping[str, Callable[[], Callable[[], object]]],
-    clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, Times]:
-    """Time sides by turns. Each builder makes its side ready and gives what does one step."""
-    steps, first = {}, {}
-    for side, build in builders.items():
-        started = clock()
-        steps[side] = build()
-        steps[side]()
-        first[side] = clock() - started
-    taken: dict[str, list[float]] = {side: [] for side in steps}
-    begun = clock()
-    for number in range(WARM_UP + ROUNDS):
-        if number >= WARM_UP + FEWEST and clock() - begun > PATIENCE:
-            break
-        for side, step in steps.items():
-            started = clock()
-            step()
-            elapsed = clock() - started
-            if number >= WARM_UP:
-                taken[side].append(elapsed)
-    return {side: Times(first[side], taken[side]) for side in steps}
-
-
-def table(rows: Sequence[Row]) -> list[str]:
-    """In Markdown: median and quartiles in milliseconds, times PyTorch's median, first step."""
-    sides = list(dict.fromkeys(side for row in rows for side in row.sides))
-    titles = ["step, ms: median (quartiles)", *sides]
-    titles += [f"{side} / {REFERENCE}" for side in sides if side != REFERENCE]
-    titles += [f"first step of {side}, s" for side in sides] + ["rounds"]
-    body = [[row.name, *_cells(row, sides)] for row in rows]
-    widths = [max(map(len, column)) for column in zip(titles, *body, strict=True)]
-    lines = [
-        "| " + " | ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True))
-        for cells in (titles, ["-" * width for width in widths], *body)
-    ]
-    return [f"{line} |" for line in lines]
-
-
-def _cells(row: Row, sides: Sequence[str]) -> Iterable[str]:
-    nothing = "-"
-    for side in sides:
-        yield _spread(row.sides[side]) if side in row.sides else nothing
-    for side in sides:
-        if side != REFERENCE:
-            both = side in row.sides and REFERENCE in row.sides
-            yield f"{_median(row, side) / _median(row, REFERENCE):.2f}" if both else nothing
-    for side in sides:
-        yield f"{row.sides[side].first:.1f}" if side in row.sides else nothing
-    yield str(min(len(times.steps) for times in row.sides.values()))
-
-
-def _median(row: Row, side: str) -> float:
-    return row.sides[side].quartiles[1]
-
-
-def _spread(times: Times) -> str:
-    low, middle, high = map(_milliseconds, times.quartiles)
-    return f"{middle} ({low}-{high})"
-
-
-def _milliseconds(seconds: float) -> str:
-    """Three digits, or all before the point."""
-    value = 1e3 * seconds
-    return f"{value:.0f}" if value >= 100.0 else f"{value:.3g}"
-
+from equivalence.timing.sides import builders  # noqa: E402
+from equivalence.timing.steps import (  # noqa: E402
+    ROUNDS,
+    WARM_UP,
+    Row,
+    machine,
+    measured,
+    spread,
+    table,
+)
 
 # What is timed.
 
@@ -182,99 +81,6 @@ def _cases(twin: Twin, device: str) -> list[TwinCase]:
     return list(cases(twin, device))
 
 
-def builders(of_step: Sequence[TwinCase]) -> dict[str, Callable[[], Callable[[], object]]]:
-    """What makes each side of a step ready: PyTorch, and MindSpore in every execution mode."""
-
-    sample = sides.draw(of_step[0], 0)
-    reference = sides.build_reference(of_step[0])
-    phase = of_step[0].phase
-    made = {REFERENCE: lambda: _torch_step(sides.build_reference(of_step[0]), sample, phase)}
-    for case in of_step:
-        made[f"MindSpore {case.execution}"] = lambda case=case: _mindspore_step(
-            sides.build_candidate(case), reference, case, sample
-        )
-    return made
-
-
-def _torch_step(network: Any, sample: Any, phase: str = "train") -> Callable[[], object]:
-    import torch
-
-    network._load(sample, phase, "float32")
-    inputs = network._inputs(sample, "float32")
-
-    def timed(call: Callable[[], object]) -> Callable[[], object]:
-        def step() -> object:
-            with network._computing(sample, "float32"):
-                result = call()
-            if network.device.type == "cuda":
-                torch.cuda.synchronize()
-            return result
-
-        return step
-
-    if hasattr(network, "step"):
-        network.step.to(network.device).train()
-        return timed(lambda: network.step(*inputs))
-    for i in sample.differentiable:
-        inputs[i].requires_grad_()
-    leaves = [each for each in (*inputs, *network.module.parameters()) if each.requires_grad]
-    with network._computing(sample, "float32"):
-        outputs = nesting.named(network.module(*inputs))
-    along = [
-        torch.from_numpy(sample.cotangent(name, tuple(out.shape))).to(out)
-        for name, out in outputs.items()
-    ]
-    del outputs
-
-    def backward() -> object:
-        outputs = nesting.named(network.module(*inputs))
-        return torch.autograd.grad(list(outputs.values()), leaves, along)
-
-    return timed(backward)
-
-
-def _mindspore_step(
-    network: Any, reference: Any, case: TwinCase, sample: Any
-) -> Callable[[], object]:
-    import mindspore as ms
-
-    partners = weights.pair(reference.slots(), network.slots(), case.twin.rename)
-    arguments = [ms.Tensor(values) for values in sample.inputs()]
-    if case.twin.steps:
-        network._load(sample, partners)
-        network._set_phase("train")
-    else:
-        made = reference.run(sample, case.phase, "float32")
-        shapes = {
-            name.partition(".")[2]: values.shape
-            for name, values in made.items()
-            if name.startswith("output.")
-        }
-        network.run(sample, partners, case.phase, shapes)  # makes the step
-        arguments += [ms.Tensor(sample.cotangent(i, shape)) for i, shape in shapes.items()]
-
-    def step() -> None:
-        network._enter()  # the sides take turns, and the mode is the process's
-        network._step(*arguments)
-        ms.runtime.synchronize()
-
-    return step
-
-
-def machine(device: str) -> str:
-    """On what it was measured."""
-    found = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        lines = cpuinfo.read_text().splitlines()
-        found = next((x.partition(":")[2].strip() for x in lines if "model name" in x), found)
-    versions = ", ".join(
-        f"{name} {importlib.metadata.version(name)}" for name in ("mindspore", "torch")
-    )
-    cores, load = os.cpu_count(), os.getloadavg()[0]
-    return f"{versions}; {device}; {cores} cores, {found}, load {load:.1f}; one thread each"
-
-
 def kept(rows: Sequence[Row], where: str, folder: Path) -> None:
     """Write both files, each complete or not at all."""
     every = [
@@ -310,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 rows.append(Row(name, measured(builders(known[name]))))
         except EquivalenceError as error:
             raise SystemExit(f"{name}: {error}") from None
-        print(f"{name}: {', '.join(map(_spread, rows[-1].sides.values()))} ms", flush=True)
+        print(f"{name}: {', '.join(map(spread, rows[-1].sides.values()))} ms", flush=True)
     where = machine(options.device)
     kept(rows, where, ROOT / "reports")
     print("", where, "", *table(rows), sep="\n")

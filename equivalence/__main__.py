@@ -19,6 +19,12 @@ from equivalence.words import nearest
 USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit codes of every command, besides its own."""
 
+NETWORKS = (
+    *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename", "constant"),
+    *("random", "phase", "execution", "dtype", "device", "seed", "torch_path", "mindspore_path"),
+)
+"""The options of two networks, see `_add_networks`."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
@@ -66,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept, _add_page):
         add(commands)
     _add_trend(commands)
+    _add_time(commands)
     return parser
 
 
@@ -77,6 +84,34 @@ def _add_compare(commands: Any) -> None:
         "then outputs, gradients and buffers, with the layer that is to blame for a difference. "
         "Exit code 1: they differ.",
     )
+    _add_networks(command)
+    for option, meaning in (
+        ("--by-layer", "one layer at a time, for networks beyond memory"),
+        ("--settings", "stop after settings and weights"),
+        ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
+    ):
+        command.add_argument(option, action="store_true", help=meaning)
+    command.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page to look at: one file, no network"
+    )
+    command.set_defaults(
+        run="equivalence.own.command:command",
+        given=(
+            *NETWORKS,
+            *("by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
+        ),
+        destination="the result",
+    )
+
+
+def _add_networks(command: argparse.ArgumentParser) -> None:
+    """What tells two networks, their weights and inputs, and where and how they run."""
     command.add_argument(
         "reference",
         metavar="TORCH",
@@ -127,31 +162,6 @@ def _add_compare(commands: Any) -> None:
         )
     command.add_argument("--device", default="cpu", metavar="DEVICE", help="(default: cpu)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
-    for option, meaning in (
-        ("--by-layer", "one layer at a time, for networks beyond memory"),
-        ("--settings", "stop after settings and weights"),
-        ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
-    ):
-        command.add_argument(option, action="store_true", help=meaning)
-    command.add_argument(
-        "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
-    )
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
-    )
-    command.add_argument(
-        "--html", type=Path, metavar="FILE", help="write a page to look at: one file, no network"
-    )
-    command.set_defaults(
-        run="equivalence.own.command:command",
-        given=(
-            *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename"),
-            *("constant", "random", "phase", "execution", "dtype", "device", "seed"),
-            *("by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
-            *("torch_path", "mindspore_path"),
-        ),
-        destination="the result",
-    )
 
 
 def _add_convert(commands: Any) -> None:
@@ -355,6 +365,25 @@ def _add_trend(commands: Any) -> None:
         run="equivalence.trend.command:command",
         given=("histories", "case", "write"),
         destination="the trend",
+    )
+
+
+def _add_time(commands: Any) -> None:
+    command = commands.add_parser(
+        "time",
+        help="how long a step takes on both sides, and at which layers",
+        description="Time a step of both networks by turns: forward and backward in training, "
+        "forward alone in evaluation. Then the layers at which MindSpore loses the most. No "
+        "verdict.",
+    )
+    _add_networks(command)
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write every single time"
+    )
+    command.set_defaults(
+        run="equivalence.timing.command:command",
+        given=(*NETWORKS, "json_file"),
+        destination="the table",
     )
 
 

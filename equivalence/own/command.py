@@ -85,35 +85,33 @@ def command(
         others |= {"--hidden-settings": hidden_settings, "--constant": constant, "--random": random}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
         return dumped.command(reference, candidate, dict(rename), json_file)
-    _demand_writable(write, "--write", replace=False)
-    _demand_writable(json_file, "--json", replace=True)
-    _demand_writable(html, "--html", replace=True)
+    demand_writable(write, "--write", replace=False)
+    demand_writable(json_file, "--json", replace=True)
+    demand_writable(html, "--html", replace=True)
     named = {"--write": write, "--json": json_file, "--html": html}
     for (one, path), (other, same) in itertools.combinations(named.items(), 2):
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
-    fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
-    fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
-    fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
-    fields |= _pairing(pair, fields["rename"])
+    if by_layer and hidden_settings:
+        raise DeclarationError("--hidden-settings runs the whole reference; leave out --by-layer")
+    fields = fields_of(
+        reference,
+        candidate,
+        inputs,
+        weights,
+        arguments,
+        pair,
+        rename,
+        constant,
+        random,
+        phase,
+        execution,
+        dtype,
+        (torch_path, mindspore_path),
+    )
     if by_layer:
-        if hidden_settings:
-            raise DeclarationError(
-                "--hidden-settings runs the whole reference; leave out --by-layer"
-            )
         fields["by_layer"] = True
-    if random:
-        fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
-    if weights is not None:
-        if not weights.exists():
-            raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
-        fields["weights"] = str(weights)
-    for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
-        _demand_target(side, option)
     paths = {"--torch-path": torch_path, "--mindspore-path": mindspore_path}
-    for option, path in paths.items():
-        if path is not None and not path.is_dir():
-            raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
     repeat = _repeat(reference, candidate, fields, inputs, random, device, seed, paths)
     theirs, ours = map(folders.joined, paths.values(), (reference, candidate))
     try:
@@ -137,6 +135,43 @@ def command(
         raise
     finally:
         forget()
+
+
+def fields_of(
+    reference: str,
+    candidate: str,
+    inputs: Sequence[str],
+    weights: Path | None,
+    arguments: Sequence[tuple[str, Any]],
+    pair: str,
+    rename: Sequence[tuple[str, str]],
+    constant: Sequence[str],
+    random: Sequence[str],
+    phase: Sequence[str],
+    execution: Sequence[str],
+    dtype: Sequence[str],
+    paths: tuple[Path | None, Path | None],
+) -> dict[str, Any]:
+    """The fields of a twin, as the options of a command write them.
+
+    paths: the folders of --torch-path and --mindspore-path.
+    """
+    fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
+    fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
+    fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
+    fields |= _pairing(pair, fields["rename"])
+    if random:
+        fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
+    if weights is not None:
+        if not weights.exists():
+            raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
+        fields["weights"] = str(weights)
+    for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
+        _demand_target(side, option)
+    for option, path in zip(("--torch-path", "--mindspore-path"), paths, strict=True):
+        if path is not None and not path.is_dir():
+            raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
+    return fields
 
 
 def _follow(session: Session, inputs: Sequence[str], settings: bool) -> int:
@@ -340,7 +375,7 @@ def _pairing(pair: str, rename: dict[str, str]) -> dict[str, Any]:
     return {"rename": rename}
 
 
-def _demand_writable(path: Path | None, option: str, replace: bool) -> None:
+def demand_writable(path: Path | None, option: str, replace: bool) -> None:
     """Demand that a file can be written, before anything takes long.
 
     replace: whether it may be there already.

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import step_times
 from equivalence.declare.draws import integers, normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.devices import place
@@ -22,6 +21,7 @@ from equivalence.sides import torch_network, torch_training
 from equivalence.sides.torch_network import TorchNetwork, beside
 from equivalence.sides.torch_noise import Noise
 from equivalence.sides.torch_training import TorchTraining
+from equivalence.timing.sides import torch_step
 from equivalence.truth.known import Reference
 from equivalence.truth.undecided import watch_gradients
 from tests.engine.parts.small import sample
@@ -121,10 +121,10 @@ def test_a_training_there_has_the_trace_of_one_here(request):
 @pytest.mark.usefixtures("elsewhere")
 def test_steps_there_can_be_timed():
     network, drawn = TorchNetwork(HERE + "Convolved", {}), sample(IMAGES)
-    assert {each.device.type for each in step_times._torch_step(network, drawn)()} == {"meta"}
+    assert {each.device.type for each in torch_step(network, drawn)()} == {"meta"}
     training = TorchTraining("tests.engine.parts.steps_pt:classifier", {}, 1)
     batch = sample(normal(6, 3, 4, 4), integers(6, high=5))
-    assert step_times._torch_step(training, batch)().device.type == "meta"
+    assert torch_step(training, batch)().device.type == "meta"
 
 
 def test_coins_are_the_same_wherever_they_are_tossed():

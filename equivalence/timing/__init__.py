@@ -1,0 +1,7 @@
+"""How long a step takes on both sides, beside each other: never a verdict.
+
+steps: rounds in which the sides take turns; their median and spread as a table.
+sides: a step of PyTorch, and one of MindSpore in each execution mode, made ready.
+layers: the time of each layer's forward pass, on both sides.
+command: `equivalence time`.
+"""
