@@ -20,7 +20,7 @@ USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit codes of every command, besides its own."""
 
 NETWORKS = (
-    *("reference", "candidate", "inputs", "weights", "arguments", "pair", "rename", "constant"),
+    *("reference", "candidate", "weights", "arguments", "pair", "rename", "constant"),
     *("random", "phase", "execution", "dtype", "device", "seed", "torch_path", "mindspore_path"),
 )
 """The options of two networks, see `_add_networks`."""
@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         add(commands)
     _add_trend(commands)
     _add_time(commands)
+    _add_evaluate(commands)
     return parser
 
 
@@ -84,6 +85,7 @@ def _add_compare(commands: Any) -> None:
         "then outputs, gradients and buffers, with the layer that is to blame for a difference. "
         "Exit code 1: they differ.",
     )
+    _add_input(command)
     _add_networks(command)
     for option, meaning in (
         ("--by-layer", "one layer at a time, for networks beyond memory"),
@@ -104,14 +106,20 @@ def _add_compare(commands: Any) -> None:
         run="equivalence.own.command:command",
         given=(
             *NETWORKS,
-            *("by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
+            *("inputs", "by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
         ),
         destination="the result",
     )
 
 
-def _add_networks(command: argparse.ArgumentParser) -> None:
-    """What tells two networks, their weights and inputs, and where and how they run."""
+def _add_networks(
+    command: argparse.ArgumentParser,
+    phases: Sequence[str] = ("train", "eval"),
+) -> None:
+    """What tells two networks, their weights, and where and how they run.
+
+    phases: those that are run where none is chosen.
+    """
     command.add_argument(
         "reference",
         metavar="TORCH",
@@ -122,12 +130,6 @@ def _add_networks(command: argparse.ArgumentParser) -> None:
     def add_several(option: str, meaning: str, **more: Any) -> None:
         command.add_argument(option, nargs="+", action="extend", default=[], help=meaning, **more)
 
-    add_several(
-        "--input",
-        "each input in order: x.npy, x.npz, or a draw such as 'normal(2, 3, 64, 64)'",
-        dest="inputs",
-        metavar="INPUT",
-    )
     command.add_argument(
         "--weights", type=Path, metavar="FILE", help="a checkpoint for both (default: drawn)"
     )
@@ -156,12 +158,24 @@ def _add_networks(command: argparse.ArgumentParser) -> None:
         ("--execution", ("pynative", "graph")),
         ("--dtype", ("float32", "float16", "bfloat16", "float64")),
     ):
-        default = values if option != "--dtype" else values[:1]
+        default = {"--dtype": values[:1], "--phase": phases}.get(option, values)
         command.add_argument(
             option, nargs="+", choices=values, default=default, help=f"(default: {default})"
         )
     command.add_argument("--device", default="cpu", metavar="DEVICE", help="(default: cpu)")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+
+
+def _add_input(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--input",
+        nargs="+",
+        action="extend",
+        default=[],
+        dest="inputs",
+        metavar="INPUT",
+        help="each input in order: x.npy, x.npz, or a draw such as 'normal(2, 3, 64, 64)'",
+    )
 
 
 def _add_convert(commands: Any) -> None:
@@ -376,14 +390,52 @@ def _add_time(commands: Any) -> None:
         "forward alone in evaluation. Then the layers at which MindSpore loses the most. No "
         "verdict.",
     )
+    _add_input(command)
     _add_networks(command)
     command.add_argument(
         "--json", type=Path, dest="json_file", metavar="FILE", help="write every single time"
     )
     command.set_defaults(
         run="equivalence.timing.command:command",
-        given=(*NETWORKS, "json_file"),
+        given=(*NETWORKS, "inputs", "json_file"),
         destination="the table",
+    )
+
+
+def _add_evaluate(commands: Any) -> None:
+    command = commands.add_parser(
+        "evaluate",
+        help="whether two networks give the same metrics over a data set, sample by sample",
+        description="Run both networks over a data set with the same weights: outputs, accuracies, "
+        "loss, mean IoU, perplexity, and which samples rounding decides. Exit code 1: they differ.",
+    )
+    _add_networks(command, phases=("eval",))
+    command.add_argument(
+        "--data",
+        required=True,
+        metavar="MODULE:ATTRIBUTE",
+        help="batches of (inputs, labels): a DataLoader, an iterable, or a function that makes one",
+    )
+    command.add_argument(
+        "--batches", type=_positive, metavar="N", help="only the first N (default: all)"
+    )
+    command.add_argument(
+        "--output", metavar="NAME", help="the output that metrics are made of (default: the first)"
+    )
+    command.add_argument(
+        "--metric",
+        nargs="+",
+        default=[],
+        metavar="MODULE:FUNCTION",
+        help="of your own: takes all outputs and labels as arrays, gives a number or several",
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.evaluation.command:command",
+        given=(*NETWORKS, "data", "batches", "output", "metric", "json_file"),
+        destination="the result",
     )
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from equivalence.evaluation.ranking import TopK, top_k
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.sample import Sample
 from equivalence.seeds import stream
 from pt_reference.inference import evaluate
-from tests.ranking import TopK, top_k
 
 U = UNIT_ROUNDOFF["float32"]
 PROBES = 5

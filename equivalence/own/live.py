@@ -130,7 +130,7 @@ def given(inputs: tuple[Any, ...]) -> Iterator[Any]:
     with files.temporary() as folder:
 
         def one(value: Any) -> Any:
-            array = _array(value)
+            array = array_of(value)
             if array is None:
                 return value
             path = Path(folder, f"array_{next(numbers)}.npy")
@@ -141,7 +141,7 @@ def given(inputs: tuple[Any, ...]) -> Iterator[Any]:
         yield nesting.transform(dict(inputs[0]) if by_keyword else [*inputs], one)
 
 
-def _array(value: Any) -> np.ndarray | None:
+def array_of(value: Any) -> np.ndarray | None:
     """The values of an array or a tensor; None for anything else."""
     kind = type(value).__module__.partition(".")[0]
     try:

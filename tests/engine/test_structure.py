@@ -38,6 +38,7 @@ LEVELS = (
     ("page",),
     ("coverage", "own", "changed"),
     ("timing",),
+    ("evaluation",),
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import torch
 
+from equivalence.evaluation.ranking import top_k
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from ms_models import inference as ms_inference
 from pt_reference import inference as pt_inference
-from tests.ranking import top_k
 
 U = UNIT_ROUNDOFF["float32"]
 LOGITS = np.array([[3.0, 1.0, 2.0, 0.0], [0.0, 1.0, 3.0, 2.0], [9.0, 8.0, 7.0, 6.0]])

@@ -1,0 +1,142 @@
+"""`equivalence evaluate TORCH MINDSPORE --data MODULE:LOADER`: both networks over a data set."""
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equivalence import files, folders
+from equivalence.declare.twin import Twin, TwinCase, cases
+from equivalence.evaluation.evaluate import Evaluation, evaluate
+from equivalence.evaluation.metrics import Metric
+from equivalence.host.isolation import isolated
+from equivalence.judge.precision import BUDGET
+from equivalence.own.command import demand_writable, fields_of
+from equivalence.own.notebook import twin_of
+from equivalence.own.session import Session
+from equivalence.targets import resolve
+from equivalence.timing.steps import aligned
+from equivalence.words import counted, listed
+
+DIFFERENT = 1
+
+
+def command(
+    reference: str,
+    candidate: str,
+    weights: Path | None,
+    arguments: Sequence[tuple[str, Any]],
+    pair: str,
+    rename: Sequence[tuple[str, str]],
+    constant: Sequence[str],
+    random: Sequence[str],
+    phase: Sequence[str],
+    execution: Sequence[str],
+    dtype: Sequence[str],
+    device: str,
+    seed: int,
+    torch_path: Path | None,
+    mindspore_path: Path | None,
+    data: str,
+    batches: int | None,
+    output: str | None,
+    metric: Sequence[str],
+    json_file: Path | None,
+) -> int:
+    """Evaluate both networks and print what became of it; 1 where they differ."""
+    demand_writable(json_file, "--json", replace=True)
+    paths = (torch_path, mindspore_path)
+    options = (weights, arguments, pair, rename, constant, random, phase, execution, dtype)
+    fields = fields_of(reference, candidate, (), *options, paths)
+    theirs, ours = map(folders.joined, paths, (reference, candidate))
+    session = Session(twin_of(theirs, ours, fields), device, seed)
+    functions = {each.rpartition(":")[2]: resolve(each) for each in metric}
+    found: dict[str, Evaluation] = {}
+    with contextlib.redirect_stdout(sys.stderr):  # networks may print
+        structure = session.structure()
+        if structure.problem:
+            raise structure.problem
+        for alike in _alike(session.twin, device):
+            with isolated():
+                read = (resolve(data), seed, batches, output, functions, _tell)
+                found |= zip((case.name for case in alike), evaluate(alike, *read), strict=True)
+    for name, evaluation in found.items():
+        print(*lines(name, evaluation), sep="\n")
+    if json_file is not None:
+        files.write(json_file, json.dumps([*map(document, found, found.values())], indent=1) + "\n")
+    return 0 if all(each.equal for each in found.values()) else DIFFERENT
+
+
+def _alike(twin: Twin, device: str) -> list[list[TwinCase]]:
+    """The cases, together those that differ in their execution mode alone."""
+    found: dict[tuple[str, str], list[TwinCase]] = {}
+    for case in cases(twin, device):
+        found.setdefault((case.phase, case.dtype), []).append(case)
+    return [*found.values()]
+
+
+def _tell(doing: str) -> None:
+    print(f"... {doing}", file=sys.stderr, flush=True)
+
+
+def lines(name: str, evaluation: Evaluation) -> list[str]:
+    """What became of one case: the verdict, then a line for each metric."""
+    size = f"{counted(evaluation.samples, 'sample')} in {counted(evaluation.batches, 'batch')}"
+    size = size.replace("batchs", "batches")
+    error, place = evaluation.worst
+    told = [f"{'EQUAL' if evaluation.equal else 'DIFFERENT'}. {name}: {size}"]
+    if evaluation.differing:
+        places = listed(evaluation.differing)
+        told.append(
+            f"outputs differ by more than rounding in batch {places}; the largest error, "
+            f"{error:.3g} roundings, is in batch {place}"
+        )
+    else:
+        told.append(
+            f"outputs are off by at most {error:.3g} of the {BUDGET:g} roundings that rounding may "
+            "cause"
+        )
+    if not evaluation.metrics:
+        told.append("no metric: the output is no logits, or has another shape on both sides")
+        return told
+    titles = ["metric", "float64", "PyTorch", "MindSpore", "verdict"]
+    body = [
+        [each.name, *map(_number, (each.truth, each.reference, each.candidate)), _verdict(each)]
+        for each in evaluation.metrics
+    ]
+    return [*told, *aligned(titles, body)]
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _verdict(metric: Metric) -> str:
+    """What is said of one metric."""
+    if metric.span is not None:
+        low, high = map(_number, metric.span)
+        return f"{'equal' if metric.equal else 'differs'}: rounding leaves {low} to {high}"
+    if metric.error is not None:
+        return f"{'equal' if metric.equal else 'differs'}: {metric.error:.3g} roundings"
+    said = "equal" if metric.equal else f"wrong in samples {listed(metric.wrong)}"
+    if metric.undecided:
+        said += f"; rounding decides samples {listed(metric.undecided)}"
+    return said
+
+
+def document(name: str, evaluation: Evaluation) -> dict[str, Any]:
+    """All of it, as JSON."""
+    error, place = evaluation.worst
+    return {
+        "case": name,
+        "equal": evaluation.equal,
+        "batches": evaluation.batches,
+        "samples": evaluation.samples,
+        "worst": error if math.isfinite(error) else None,
+        "worst_batch": place,
+        "differing_batches": evaluation.differing,
+        "metrics": [{**vars(each), "equal": each.equal} for each in evaluation.metrics],
+    }

@@ -1,0 +1,35 @@
+"""The ports of `nets_pt`, and one with another epsilon."""
+
+from mindspore import nn
+
+
+class Classes(nn.Cell):
+    def __init__(self, eps=1e-5):
+        super().__init__()
+        self.norm, self.fc = nn.BatchNorm1d(6, eps=eps, momentum=0.9), nn.Dense(6, 8)
+
+    def construct(self, x):
+        return self.fc(self.norm(x))
+
+
+class OtherEps(Classes):
+    def __init__(self):
+        super().__init__(1e-2)
+
+
+class Pictures(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 5, 1, has_bias=True)
+
+    def construct(self, x):
+        return {"out": self.conv(x), "aux": self.conv(x).mean((2, 3))}
+
+
+class Text(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.table, self.fc = nn.Embedding(20, 8), nn.Dense(8, 20)
+
+    def construct(self, ids):
+        return self.fc(self.table(ids))
