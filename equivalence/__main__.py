@@ -38,6 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EquivalenceError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "torchvision"):
+            raise
+        print(f"error: this needs {error.name}: {environment.REFERENCE}", file=sys.stderr)
+        return USAGE_ERROR
     except KeyboardInterrupt:
         print(f"interrupted: {options.destination} was not written", file=sys.stderr)
         return INTERRUPTED

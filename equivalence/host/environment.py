@@ -6,6 +6,8 @@ import importlib.util
 import os
 import sys
 
+from equivalence.errors import TorchMissingError
+
 SETTINGS = {
     # MindSpore's CPU convolutions with k > 1 fall back to oneDNN's reference kernel on AVX-512
     # hosts; AVX2 code is 7-31 times faster at equal or better accuracy. Read once, at the first
@@ -32,6 +34,19 @@ def installed(package: str) -> bool:
         return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):  # something blocks the import
         return False
+
+
+REFERENCE = "pip install 'mindspore-torch-equivalence[reference]'"
+"""What brings torch and torchvision."""
+
+
+def demand_torch(what: str) -> None:
+    """Raise TorchMissingError, with the cure, where torch is not installed.
+
+    what: what needs it, as the beginning of a sentence.
+    """
+    if not installed("torch"):
+        raise TorchMissingError(f"{what} needs torch, which is not installed: {REFERENCE}")
 
 
 def launch_synchronously() -> None:

@@ -27,6 +27,7 @@ from equivalence.declare.twin import PAIRS
 from equivalence.dumps import compare as dumped
 from equivalence.dumps import read
 from equivalence.errors import DeclarationError, EquivalenceError
+from equivalence.host import environment
 from equivalence.own import result, written
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, forget
@@ -156,6 +157,7 @@ def fields_of(
 
     paths: the folders of --torch-path and --mindspore-path.
     """
+    environment.demand_torch(f"the reference {reference}")
     fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
     fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
