@@ -22,6 +22,7 @@ from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
 from equivalence.declare.draws import file
+from equivalence.declare.network import read_network
 from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import PAIRS
 from equivalence.dumps import compare as dumped
@@ -93,7 +94,8 @@ def command(
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
     fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
-    fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
+    given = {name: _argument(each, torch_path, mindspore_path) for name, each in arguments}
+    fields |= {"configs": (given,), "inputs": _inputs(inputs) or UNKNOWN}
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
     fields |= _pairing(pair, fields["rename"])
     if by_layer:
@@ -137,6 +139,13 @@ def command(
         raise
     finally:
         forget()
+
+
+def _argument(value: Any, torch_path: Path | None, mindspore_path: Path | None) -> Any:
+    """The value of --arguments KEY=VALUE: a network that it writes, or itself."""
+    if not (isinstance(value, str) and value.startswith("network(")):
+        return value
+    return read_network(value).below(torch_path, mindspore_path)
 
 
 def _follow(session: Session, inputs: Sequence[str], settings: bool) -> int:
