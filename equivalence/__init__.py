@@ -47,6 +47,7 @@ _HOMES = {
     "integers": "equivalence.declare.draws",
     "logits": "equivalence.declare.draws",
     "masked": "equivalence.declare.draws",
+    "network": "equivalence.declare.network",
     "nonfinite": "equivalence.declare.draws",
     "normal": "equivalence.declare.draws",
     "on_cpu": "equivalence.stand_ins.context",

@@ -26,6 +26,7 @@ from equivalence.declare.draws import triangular as triangular
 from equivalence.declare.draws import uniform as uniform
 from equivalence.declare.draws import whole as whole
 from equivalence.declare.initial import Initial as Initial
+from equivalence.declare.network import network as network
 from equivalence.declare.operator import Operator as Operator
 from equivalence.declare.operator import to as to
 from equivalence.declare.pipeline import Pipeline as Pipeline

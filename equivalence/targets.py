@@ -6,12 +6,14 @@ object of this process that no module names.
 """
 
 import contextlib
+import functools
 import importlib
 import inspect
 import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from equivalence import folders
@@ -151,20 +153,30 @@ def _staying(target: str, doing: str) -> Iterator[None]:
         ) from None
 
 
-def build(target: str, arguments: Mapping[str, Any], stays: bool = False) -> Any:
+def build(
+    target: str, arguments: Mapping[str, Any], stays: bool = False, or_plain: bool = False
+) -> Any:
     """The result of calling `target` with `arguments`, or the part of it that `target` names.
 
+    An argument that is a `Building` is built.
+
     stays: whether the folder that the target names stays entered, see `folders.entered`.
+    or_plain: whether the target may also be a function of tensors, which builds nothing; the result
+    is then a `Plain` one, with these arguments.
 
     Raises DeclarationError where the target is no callable, or a network that is built already, and
     where it does not take these arguments, or returns None.
     """
+    given = {
+        name: build(each.target, each.arguments, stays) if isinstance(each, Building) else each
+        for name, each in arguments.items()
+    }
     factory = resolve(target)
     with folders.entered(folders.split(target)[0], stays), _keeping_frameworks(target):
-        return _built(target, factory, arguments)
+        return _built(target, factory, given, or_plain)
 
 
-def _built(target: str, factory: Any, arguments: Mapping[str, Any]) -> Any:
+def _built(target: str, factory: Any, arguments: Mapping[str, Any], or_plain: bool) -> Any:
     """What a factory builds, or the part of it that its target names."""
     if framework_of(factory) and not isinstance(factory, type):
         raise DeclarationError(
@@ -175,17 +187,179 @@ def _built(target: str, factory: Any, arguments: Mapping[str, Any]) -> Any:
         raise DeclarationError(
             f"{target!r} is {described(factory)}, which builds nothing; name a class or a function"
         )
+    may_be_plain = or_plain and not (isinstance(factory, type) or _attributes(target))
+    function = getattr(factory, OWN, lambda: factory)()
     try:
-        inspect.signature(factory).bind(**arguments)
+        signature = inspect.signature(factory)
+        signature.bind(**arguments)
     except TypeError as error:
-        raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
+        found = Plain.taking(target, function, signature, arguments) if may_be_plain else None
+        if found is None:
+            raise DeclarationError(f"{target!r} does not take {dict(arguments)}: {error}") from None
+        return found
     except ValueError:
-        pass  # a built-in without a signature
-    with _staying(target, "building it"):
-        built = factory(**arguments)
+        signature = None  # a built-in without one
+    kinds = {each.kind for each in signature.parameters.values()} if signature else ()
+    any_number = signature is None or inspect.Parameter.VAR_POSITIONAL in kinds
+    try:
+        with _staying(target, "building it"):
+            built = factory(**arguments)
+    except Exception:
+        if any_number and may_be_plain:  # without a tensor it cannot run
+            return Plain(function, {}, arguments, target)
+        raise
+    if not callable(built) and may_be_plain and (any_number or kinds):
+        return Plain(function, {}, arguments, target)
     if built is None:
         raise DeclarationError(f"{target!r} returns None; let it return the network that it builds")
     return unwrapped(part(target, built))
+
+
+def _attributes(target: str) -> list[str]:
+    """The attributes of what is built that a target names, one in the other."""
+    return folders.split(target)[1].partition(":")[2].split(".")[1:]
+
+
+OWN = "own_function"
+"""The attribute of an offered factory that gives the caller's function itself."""
+
+
+@dataclass(frozen=True)
+class Building:
+    """A network that is built where it is an argument. target, arguments: as of `build`."""
+
+    target: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A function of tensors, or of networks and tensors: nothing is built, it is what is run.
+
+    call: the function.
+    before: name -> value of what it gets before the tensors, in order.
+    given: its keyword arguments, besides the tensors.
+    target: its target; "" where a factory has returned it.
+    """
+
+    call: Callable[..., Any]
+    before: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        while isinstance(self.call, functools.partial):  # what it holds is seen, too
+            call = self.call
+            before = {f"argument{number}": each for number, each in enumerate(call.args)}
+            object.__setattr__(self, "before", before | dict(self.before))
+            object.__setattr__(self, "given", call.keywords | dict(self.given))
+            object.__setattr__(self, "call", call.func)
+
+    @classmethod
+    def of(cls, call: Any) -> "Plain":
+        """What a target builds that is no network: itself, or a callable that a factory returns."""
+        return call if isinstance(call, cls) else cls(call)
+
+    @classmethod
+    def taking(
+        cls,
+        target: str,
+        call: Callable[..., Any],
+        signature: inspect.Signature,
+        arguments: Mapping[str, Any],
+    ) -> "Plain | None":
+        """A function that is given more than `arguments`; None where it does not take these.
+
+        A network whose name it does not have is the first of its arguments.
+        """
+        parameters = signature.parameters.values()
+        keywords = any(each.kind is each.VAR_KEYWORD for each in parameters)
+        strange = () if keywords else [n for n in arguments if n not in signature.parameters]
+        before = {n: arguments[n] for n in strange if _is_network(arguments[n])}
+        # Those that come before the tensors would get the tensors, if they were given by keyword.
+        names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+        leading = itertools.takewhile(lambda n: n in arguments, names[len(before) :])
+        before |= {name: arguments[name] for name in leading}
+        given = {name: each for name, each in arguments.items() if name not in before}
+        try:
+            signature.bind_partial(*before.values(), **given)
+        except TypeError:
+            return None
+        return cls(call, before, given, target)
+
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        """Call the function. Raises DeclarationError where it returns a network."""
+        made = self.call(*self.before.values(), *inputs, **self.given, **keywords)
+        if self.target and framework_of(made):
+            raise DeclarationError(
+                f"{self.target!r} was called with the inputs, since it {self.needs}, and returns "
+                f"{described(made)}; {self.cure}"
+            )
+        return made
+
+    @property
+    def networks(self) -> dict[str, Any]:
+        """Name -> network of those among the arguments, and of the one whose method it is.
+
+        One alone is called "net": the sides may call it otherwise, each by a name of its own.
+        """
+        held = {"owner": getattr(self.call, "__self__", None), **self.before, **self.given}
+        found = {name: each for name, each in held.items() if _is_network(each)}
+        return found if len(found) != 1 else {"net": next(iter(found.values()))}
+
+    @property
+    def unseen(self) -> list[str]:
+        """The names in the function's code of networks that are none of its arguments."""
+        code = getattr(self.call, "__code__", None)
+        if code is None:
+            return []
+        values = dict(zip(code.co_freevars, self.call.__closure__ or (), strict=True))
+        enclosed = {}
+        for name, cell in values.items():
+            with contextlib.suppress(ValueError):  # not assigned yet
+                enclosed[name] = cell.cell_contents
+        held = {n: self.call.__globals__.get(n) for n in code.co_names} | enclosed
+        return [name for name, each in held.items() if _is_network(each)]
+
+    @property
+    def _left(self) -> list[inspect.Parameter] | None:
+        """The parameters that the tensors are for; None where it has no signature."""
+        try:
+            parameters = [*inspect.signature(self.call).parameters.values()][len(self.before) :]
+        except (TypeError, ValueError):
+            return None
+        return [each for each in parameters if each.name not in self.given]
+
+    @property
+    def required(self) -> list[str]:
+        """The names of the tensors that it must be given."""
+        kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        left = [each for each in self._left or () if each.kind not in kinds]
+        return [each.name for each in left if each.default is each.empty]
+
+    @property
+    def needs(self) -> str:
+        """Why it was taken for a function of tensors, by which is said what it takes."""
+        needed = self.required
+        return f"needs {' and '.join(needed)}" if needed else "builds no network without them"
+
+    cure = "if it builds the network, give by --arguments what it builds it from"
+
+    def __str__(self) -> str:
+        """What it is, in words: "a function of (x, y, scale=2.0) and the network net"."""
+        left = self._left
+        own = "tensors" if left is None else f"({', '.join(map(_bare, left))})"
+        networks = [n for n, each in {**self.before, **self.given}.items() if _is_network(each)]
+        return f"a function of {own}{''.join(f' and the network {name}' for name in networks)}"
+
+
+def _bare(parameter: inspect.Parameter) -> str:
+    """A parameter as it is written, without what it is annotated with."""
+    return str(parameter.replace(annotation=parameter.empty))
+
+
+def _is_network(value: Any) -> bool:
+    return not isinstance(value, type) and framework_of(value) is not None
 
 
 def unwrapped(network: Any) -> Any:
@@ -252,7 +426,7 @@ def part(target: str, built: Any) -> Any:
 
     Raises DeclarationError where there is no such attribute.
     """
-    for name in folders.split(target)[1].partition(":")[2].split(".")[1:]:
+    for name in _attributes(target):
         if not hasattr(built, name):
             raise DeclarationError(
                 f"{target!r}: what is built, a {type(built).__name__}, has no attribute {name!r}"

@@ -8,6 +8,7 @@ declaration: the checks of their fields that all kinds share.
 difference: known differences and errors, which declarations expect.
 draws, distributions: how the inputs of a twin are drawn, or read from files.
 batches: the inputs of a twin, also those that a data pipeline gives.
+network: a network as an argument of what is compared.
 renames: what the renames of weights say.
 spaces: the space of shapes and arguments that an operator's examples are drawn from.
 """

@@ -22,6 +22,7 @@ from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
 from equivalence.declare.draws import file
+from equivalence.declare.network import read_network
 from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import PAIRS
 from equivalence.dumps import compare as dumped
@@ -159,7 +160,8 @@ def fields_of(
     """
     environment.demand_torch(f"the reference {reference}")
     fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
-    fields |= {"configs": (dict(arguments),), "inputs": _inputs(inputs) or UNKNOWN}
+    given = {name: _argument(each, *paths) for name, each in arguments}
+    fields |= {"configs": (given,), "inputs": _inputs(inputs) or UNKNOWN}
     fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
     fields |= _pairing(pair, fields["rename"])
     if random:
@@ -174,6 +176,13 @@ def fields_of(
         if path is not None and not path.is_dir():
             raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
     return fields
+
+
+def _argument(value: Any, torch_path: Path | None, mindspore_path: Path | None) -> Any:
+    """The value of --arguments KEY=VALUE: a network that it writes, or itself."""
+    if not (isinstance(value, str) and value.startswith("network(")):
+        return value
+    return read_network(value).below(torch_path, mindspore_path)
 
 
 def _follow(session: Session, inputs: Sequence[str], settings: bool) -> int:

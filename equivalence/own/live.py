@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import functools
+import inspect
 import itertools
 import keyword
 import re
@@ -15,22 +16,22 @@ import numpy as np
 
 from equivalence import files, nesting
 from equivalence.declare.draws import file
+from equivalence.declare.network import Network
 from equivalence.errors import DeclarationError
-from equivalence.targets import described, framework_of, offered, unwrapped
+from equivalence.targets import OWN, described, framework_of, offered, unwrapped
 
 
 @contextlib.contextmanager
 def target(side: Any, role: str) -> Iterator[str]:
     """A context that gives the target of a side.
 
-    side: a target; a network; or a class or function that builds one.
+    side: a target; a network; a class or function that builds one; or a function of tensors.
     role: "reference" or "candidate", for the error's text.
     """
     if isinstance(side, str):
         yield side
         return
     name = getattr(side, "__name__", type(side).__name__)
-    library = str(getattr(side, "__module__", "")).partition(".")[0]
     if isinstance(side, type):
         factory = side
     elif framework_of(side):
@@ -39,17 +40,23 @@ def target(side: Any, role: str) -> Iterator[str]:
     elif not callable(side):
         raise DeclarationError(
             f"the {role} is {described(side)}; give a network, a class or function that builds "
-            "one, or 'module:attribute'"
-        )
-    elif library in ("torch", "mindspore"):
-        raise DeclarationError(
-            f"the {role} is the function {name} of {library}; a side builds what is compared, so "
-            f"write lambda: {name}"
+            "one, a function of tensors, or 'module:attribute'"
         )
     else:
         factory = _copying(side)
     with offered(factory, identifier(name)) as given:
         yield given
+
+
+def named(value: Any, enter: Callable[[Any], Any]) -> Any:
+    """A `Network` of live sides with targets in their place; any other value as it is.
+
+    enter: enters a context.
+    """
+    if not isinstance(value, Network):
+        return value
+    sides = [enter(target(getattr(value, role), role)) for role in ("reference", "candidate")]
+    return Network(*sides, value.arguments)
 
 
 def identifier(name: str) -> str:
@@ -83,17 +90,30 @@ def _copier(network: Any) -> Callable[[], Any]:
 def _copying(factory: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, of whose result a copy is run: it may be an object of the caller's."""
 
-    @functools.wraps(factory)
     def build(*values: Any, **arguments: Any) -> Any:
-        made = factory(*values, **arguments)
-        if not framework_of(made) or isinstance(made, type):
-            return made
-        try:
-            return _copier(made)()
-        except DeclarationError:
-            return made
+        return _copied(factory(*values, **arguments))
 
+    # Not all callables have what `functools.wraps` takes, or a signature.
+    with contextlib.suppress(ValueError, TypeError):
+        build.__signature__ = inspect.signature(factory)
+    setattr(build, OWN, lambda: _copied(factory))  # anew for each side that is built
     return build
+
+
+def _copied(made: Any) -> Any:
+    """A copy of what a function has made, or of the networks that it holds as a function."""
+    if isinstance(made, functools.partial):
+        keywords = {name: _copied(each) for name, each in made.keywords.items()}
+        return functools.partial(_copied(made.func), *map(_copied, made.args), **keywords)
+    owner = getattr(made, "__self__", None)
+    if inspect.ismethod(made) and framework_of(owner) and not isinstance(owner, type):
+        return getattr(_copied(owner), made.__name__)
+    if not framework_of(made) or isinstance(made, type):
+        return made
+    try:
+        return _copier(made)()
+    except DeclarationError:
+        return made
 
 
 def _demand_whole(network: Any) -> None:

@@ -37,7 +37,8 @@ def compare(
     """Compare a MindSpore network with the PyTorch network that it must equal, as a twin does.
 
     Each side is a network, which is copied and stays as it is; a class or a function that builds
-    one; or a target, "module:attribute". Weights are drawn for both sides alike.
+    one; a function of tensors, or of networks and tensors; or a target, "module:attribute". Weights
+    are drawn for both sides alike.
 
     inputs: draws, arrays and tensors, in order; or one mapping from keywords to such.
     phase: "train", "eval" or both.
@@ -103,7 +104,12 @@ def _twin(reference: Any, candidate: Any, fields: dict[str, Any]) -> Iterator[Tw
             raise DeclarationError(f"compare has no {one}s; write {one}={fields[f'{one}s']!r}")
         if (value := fields.pop(one, None)) is not None:
             fields[f"{one}s"] = (value,) if isinstance(value, str) else value
-    with live.target(reference, "reference") as theirs, live.target(candidate, "candidate") as ours:
+    with contextlib.ExitStack() as during:
+        offer = during.enter_context
+        theirs = offer(live.target(reference, "reference"))
+        ours = offer(live.target(candidate, "candidate"))
+        if "configs" in fields:
+            fields["configs"] = nesting.transform(fields["configs"], lambda x: live.named(x, offer))
         yield twin_of(theirs, ours, fields)
 
 

@@ -26,6 +26,9 @@ SUCH = "normal(2, 3, 64, 64)"
 
 def propose(module: Any) -> str:
     """A sentence that says which inputs a module needs; with a draw where its layers tell one."""
+    plain = getattr(module, "plain", None)  # of a function that stands for a module
+    if plain is not None:
+        return f"it is {plain}; give each tensor in order, such as {SUCH!r}"
     needed = required(module)
     if len(needed) > 1:
         return f"forward takes {' and '.join(needed)}; give each in order, such as {SUCH!r}"
@@ -39,10 +42,6 @@ def propose(module: Any) -> str:
 
 def required(module: Any) -> list[str]:
     """The names of the inputs that a module must be given."""
-    call = getattr(module, "call", module.forward)  # of a function that stands for a module
-    try:
-        parameters = inspect.signature(call).parameters.values()
-    except (TypeError, ValueError):  # a built-in without a signature
-        return []
+    parameters = inspect.signature(module.forward).parameters.values()
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p.name for p in parameters if p.kind in positional and p.default is p.empty]

@@ -32,6 +32,7 @@ from equivalence.record import candidates, truths
 from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
+from equivalence.targets import Plain
 from equivalence.twins import settings
 from equivalence.words import counted, left, listed, raised
 
@@ -102,6 +103,7 @@ class Session:
     def __init__(self, twin: Twin, device: str = "cpu", seed: int = 0, tell: Tell = lambda _: None):
         _demand_device(device)
         self.twin, self.device, self.seed, self.tell = twin, device, seed, tell
+        self._tried = ""
 
     def structure(self) -> Structure:
         """Build both sides, pair their weights and compare their settings; nothing is run.
@@ -124,6 +126,12 @@ class Session:
             sides_built = (("reference", reference), ("candidate", candidate))
             notes = [_held(role, side.filled) for role, side in sides_built if self.twin.by_layer]
             notes.append(_narrow(reference.made_in, self.twin.dtypes))
+            functions = (reference.module, candidate.cell)
+            plain = [getattr(built, "plain", None) for built in functions]
+            notes += map(_function, ("reference", "candidate"), plain)
+            if plain[0] is not None and plain[0].target:
+                self._tried = f"; it was taken for a function since it {plain[0].needs}: "
+                self._tried += plain[0].cure
         draws = tuple(dict.fromkeys(drawing)) if "train" in self.twin.phases else ()
         if draws and self.twin.random_layers is None:
             self.twin = replace(self.twin, random_layers=DROPOUT)
@@ -228,6 +236,7 @@ class Session:
                 raise  # it is no matter of the inputs
             called = shown_inputs(self.twin.inputs)
             text = f"{error}; it was called with {called}: if that does not fit, give other inputs"
+            text += self._tried
             raise SideError(text) from error
 
     def _diagnose(self, outcome: Outcome) -> Verdict:
@@ -275,6 +284,19 @@ def _held(role: str, names: Sequence[str]) -> str:
         f"such as {names[0]}: give a class or a function whose constructor computes nothing with "
         "its weights"
     )
+
+
+def _function(role: str, plain: Plain | None) -> str:
+    """Says that a side is a function, as which it was found by trying; else ""."""
+    if plain is None:
+        return ""
+    told = f"the {role} {'is' if plain.target else 'builds'} {plain}"
+    if plain.unseen:
+        told += (
+            f"; its code holds the network {plain.unseen[0]}, whose weights are not compared: give "
+            "it as an argument, network(...)"
+        )
+    return told
 
 
 def _narrow(made_in: Mapping[str, int], dtypes: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ import numpy as np
 from equivalence import folders
 from equivalence.checkpoints import files
 from equivalence.declare.draws import Draw
+from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.sketch import Sketch
 from equivalence.sample import Sample
@@ -60,6 +61,7 @@ def fingerprint(case: TwinCase, seed: int, products: float) -> str:
         "reference": folders.split(twin.reference)[1],
         "sources": sources(twin.reference),
     }
+    own |= _networks(case, "reference")
     declared = _declared(case, seed, products) | case.recorded.determining
     return _sum(declared | own | {"sketch": _sketch()})
 
@@ -77,9 +79,16 @@ def candidate_fingerprint(case: TwinCase, seed: int, products: float) -> str:
         "sizes": twin.sizes,
         "rename": dict(twin.rename),
     }
+    own |= _networks(case, "candidate")
     if twin.pair != "name":
         own["pair"] = twin.pair
     return _sum(_declared(case, seed, products) | own)
+
+
+def _networks(case: TwinCase, side: str) -> dict[str, Any]:
+    """The sources of a side's networks among the arguments, where there are any."""
+    found = [each for each in case.arguments.values() if isinstance(each, Network)]
+    return {"networks": [sources(getattr(each, side)) for each in found]} if found else {}
 
 
 def _declared(case: TwinCase, seed: int, products: float) -> dict[str, Any]:

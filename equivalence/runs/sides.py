@@ -1,8 +1,9 @@
 """Builds the two sides of a case, and draws their sample. Imports the frameworks late."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from equivalence.declare.batches import Batches
+from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import TorchMissingError, blaming
 from equivalence.host import devices, environment
@@ -11,6 +12,7 @@ from equivalence.runs import trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Partners
+from equivalence.targets import Building
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -41,11 +43,11 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
     from equivalence.sides.torch_network import TorchNetwork
     from equivalence.sides.torch_training import TorchTraining
 
-    place = devices.place(case.device)
+    place, arguments = devices.place(case.device), _arguments(case, "reference")
     if case.twin.steps:
-        network = TorchTraining(case.twin.reference, case.arguments, case.twin.steps, place)
+        network = TorchTraining(case.twin.reference, arguments, case.twin.steps, place)
     else:
-        network = TorchNetwork(case.twin.reference, case.arguments, place, case.twin.by_layer)
+        network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
     network.draws.pinned = case.twin.pinned
     return network
 
@@ -58,16 +60,28 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
     from equivalence.sides.mindspore_training import MindSporeTraining
 
     place = devices.place(case.device).running(case.computed)
+    arguments = _arguments(case, "candidate")
     if case.twin.steps:
         network = MindSporeTraining(
-            case.twin.candidate, case.arguments, case.execution, place, case.twin.steps
+            case.twin.candidate, arguments, case.execution, place, case.twin.steps
         )
     else:
         network = MindSporeNetwork(
-            case.twin.candidate, case.arguments, case.execution, place, _declared_shapes(case)
+            case.twin.candidate, arguments, case.execution, place, _declared_shapes(case)
         )
     network.draws.pinned = case.twin.pinned
     return network
+
+
+def _arguments(case: TwinCase, side: str) -> dict[str, Any]:
+    """What a side is called with; a network among it is built by this side's target.
+
+    side: "reference" or "candidate".
+    """
+    return {
+        name: Building(getattr(each, side), each.arguments) if isinstance(each, Network) else each
+        for name, each in case.arguments.items()
+    }
 
 
 def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:

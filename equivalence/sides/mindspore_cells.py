@@ -5,6 +5,8 @@ The executor keeps every compiled cell, with its graph and its weights, until th
 """
 
 import contextlib
+import itertools
+import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,18 +15,53 @@ from mindspore import nn
 from mindspore.common.api import _cell_graph_executor
 from mindspore.nn.utils import no_init_parameters
 
-from equivalence.targets import build, demand_network
+from equivalence.targets import Plain, build, demand_network
 
 
 class Function(nn.Cell):
-    """A plain callable as a cell without weights."""
+    """A plain callable as a cell, with the networks that it is given as its parts."""
 
     def __init__(self, call: Callable[..., Any]):
         super().__init__()
-        self.call = call
+        self.plain = Plain.of(call)
+        self.call = self.plain.call
+        for name, network in self.plain.networks.items():
+            setattr(self, name, network)
 
     def construct(self, *inputs, **keywords):
         return self.call(*inputs, **keywords)
+
+
+_numbers = itertools.count(1)
+
+
+def as_cell(call: Callable[..., Any]) -> Function:
+    """A plain callable as a cell.
+
+    What it is given besides its inputs is written into the code of `construct`: the compiler takes
+    a network only where it is an attribute of the cell.
+    """
+    made = Function(call)
+    plain = made.plain
+    if not (plain.before or plain.given):
+        return made
+    held = {id(network): name for name, network in plain.networks.items()}
+    words = {}
+    for name, value in {**plain.before, **plain.given}.items():
+        words[name] = held.get(id(value), f"given_{name}")
+        setattr(made, words[name], value)
+    before = "".join(f"self.{words[name]}, " for name in plain.before)
+    given = "".join(f"{name}=self.{words[name]}, " for name in plain.given)
+    file = f"<a function and its arguments, {next(_numbers)}>"
+    source = (
+        "def construct(self, *inputs, **keywords):\n"
+        f"    return self.call({before}*inputs, {given}**keywords)\n"
+    )
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    module = {"__name__": __name__}
+    exec(compile(source, file, "exec"), module)
+    made.__class__ = type("Function", (Function,), {"construct": module["construct"]})
+    return made
 
 
 def build_cell(target: str, arguments: Mapping[str, Any]) -> nn.Cell:
@@ -35,11 +72,11 @@ def build_cell(target: str, arguments: Mapping[str, Any]) -> nn.Cell:
     """
     try:
         with no_init_parameters():
-            network = build(target, arguments, stays=True)
+            network = build(target, arguments, stays=True, or_plain=True)
     except RuntimeError:  # MindSpore's for a tensor without values
-        network = build(target, arguments, stays=True)
+        network = build(target, arguments, stays=True, or_plain=True)
     demand_network(target, network, "MindSpore")
-    return network if isinstance(network, nn.Cell) else Function(network)
+    return network if isinstance(network, nn.Cell) else as_cell(network)
 
 
 def discard_graphs(cell: nn.Cell) -> None:

@@ -40,7 +40,7 @@ from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.settings import in_modes
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
-from equivalence.targets import build, demand_network
+from equivalence.targets import Plain, build, demand_network
 
 torchvision_schemas.declare_missing()
 
@@ -52,14 +52,16 @@ TIE_BREAKS = 4
 
 
 class Function(nn.Module):
-    """A plain callable as a module without weights."""
+    """A plain callable as a module, with the networks that it is given as its parts."""
 
-    def __init__(self, call):
+    def __init__(self, call: Any):
         super().__init__()
-        self.call = call
+        self.plain = Plain.of(call)
+        for name, network in self.plain.networks.items():
+            self.add_module(name, network)
 
     def forward(self, *inputs, **keywords):
-        return self.call(*inputs, **keywords)
+        return self.plain(*inputs, **keywords)
 
 
 class TorchNetwork:
@@ -109,7 +111,7 @@ class TorchNetwork:
     ):
         self.place, self.device = place, beside(place)
         self.draws = torch_draws.TorchDraws()
-        make = functools.partial(build, target, arguments)
+        make = functools.partial(build, target, arguments, or_plain=True)
         make = functools.partial(without_values, make) if empty else make
         with on(self.device), SkipInitialisation():
             network = make()

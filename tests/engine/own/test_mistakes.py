@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from mindspore import nn as ms_nn
-from mindspore import ops
 from torch import nn
 
 from equivalence import EquivalenceError, compare, normal
@@ -215,8 +214,6 @@ CALLS = [
     (lambda: compare(linear(), None, X), "the candidate is a NoneType; give a network"),
     (lambda: compare(dense(), linear(), X), "a network of MindSpore, where one of PyTorch"),
     (lambda: compare(linear(), linear(), X), "a network of PyTorch, where one of MindSpore"),
-    (lambda: compare(torch.relu, lambda: ops.relu, X), "write lambda: relu"),
-    (lambda: compare(lambda: torch.relu, ops.relu, X), "write lambda: relu"),
     (lambda: compare(nn.Linear, ms_nn.Dense, X), "missing a required argument: 'in_features'"),
     (lambda: compare(Closed(), dense(), X), "Closed.call is a function that holds layers"),
     (lambda: compare(Locked(4, 3), dense(), X), "this Locked cannot be copied", "give the class"),
