@@ -74,7 +74,7 @@ def measured(case: TwinCase) -> tuple[float, float, float]:
         run = known.sample, partners, case.phase, known.expected.pulled_back
 
         def watched() -> None:
-            seen = reached.Candidate(case, network)
+            seen = reached.Candidate(case, network, known.expected.reach)
             with seen:
                 network.run(*run)
             _ = seen.reach

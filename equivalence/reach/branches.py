@@ -112,9 +112,9 @@ class Branches:
         return [each for seen in self._codes.values() for each in self._of(*seen)]
 
     @property
-    def entered(self) -> list[CodeType]:
-        """The functions that were entered."""
-        return [code for code, _, _ in self._codes.values()]
+    def entered(self) -> list[tuple[CodeType, str]]:
+        """The functions that were entered, each with the file that it is told in."""
+        return [(code, file) for code, file, _ in self._codes.values()]
 
     def _of(self, code: CodeType, file: str, steps: Steps) -> Iterator[Decision]:
         spans = _spans(code)

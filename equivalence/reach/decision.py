@@ -43,6 +43,15 @@ class Key(NamedTuple):
         return f"{self.file}:{self.line}" if self.file else self.layer or "the network"
 
 
+def numberless(path: str) -> str:
+    """The path of a layer with a `*` for each number.
+
+    >>> numberless("blocks.3.body.1")
+    'blocks.*.body.*'
+    """
+    return ".".join("*" if part.isdigit() else part for part in path.split("."))
+
+
 @dataclass(frozen=True)
 class Decision:
     """A decision, and what one run or several took of it.
@@ -112,7 +121,7 @@ class Reach:
         return cls(found, unknown)
 
     def __add__(self, other: "Reach") -> "Reach":
-        """The decisions of two parts of a case, such as its sides, and what either does not know."""
+        """The decisions of two parts of a case, such as its sides; and what each does not know."""
         whole = Reach.of([*self.decisions.values(), *other.decisions.values()])
         return replace(whole, unknown={**self.unknown, **other.unknown})
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from equivalence.reach import branches
 from equivalence.reach.branches import Branches, Own, packages
-from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
+from equivalence.reach.decision import REFERENCE, Decision, Key, Reach, numberless
 from equivalence.reach.extremes import Extremes
 from equivalence.reach.operators import Splits, guards, splits
 from equivalence.uncompiled import Uncompiled
@@ -111,5 +111,4 @@ def _below(layer: str | None, above: str | None) -> str:
     if layer is None or layer == above:
         return ""
     prefix = f"{above}." if above else ""
-    parts = layer.removeprefix(prefix).split(".")
-    return ".".join("*" if part.isdigit() else part for part in parts)
+    return numberless(layer.removeprefix(prefix))

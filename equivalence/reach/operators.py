@@ -14,7 +14,7 @@ from torch import Tensor
 
 from equivalence.reach import epsilons
 from equivalence.reach.decision import Decision, Key
-from equivalence.reach.words import EPSILON, MASKED_ROW
+from equivalence.reach.words import EPSILON, KINDS, MASKED_ROW
 
 aten = torch.ops.aten
 
@@ -56,7 +56,7 @@ class Split(NamedTuple):
         finite = values[torch.isfinite(values)]
         if not finite.numel():
             return None
-        largest = (self.kind in SMALLEST) == bool(yes)
+        largest = KINDS[self.kind].largest != bool(yes)
         return float(finite.max() if largest else finite.min())
 
 
@@ -75,9 +75,6 @@ class Call(NamedTuple):
         """The argument at a place, or of a name."""
         return self.args[at] if len(self.args) > at else self.keywords.get(name, default)
 
-
-SMALLEST = frozenset({"clamp low", "minimum", EPSILON})
-"""Kinds whose named side is below the bound."""
 
 Make = Callable[[], Split]
 Splits = Iterator[tuple[str, Make]]

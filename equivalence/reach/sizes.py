@@ -1,11 +1,11 @@
-"""The decisions that a sample takes by its shapes and masks. Imports no framework."""
+"""The decisions that a sample takes by its shapes, masks and draws. Imports no framework."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from equivalence.reach.decision import SAMPLE, SIZE, Decision, Key
-from equivalence.reach.words import BATCH, MASKED_ROW, PADDED_LEFT, PADDED_RIGHT
+from equivalence.reach.decision import REFERENCE, SAMPLE, SIZE, Decision, Key, numberless
+from equivalence.reach.words import BATCH, DROPOUT, MASKED_ROW, PADDED_LEFT, PADDED_RIGHT
 
 
 def of_inputs(
@@ -34,6 +34,19 @@ def of_inputs(
     for i, first in enumerate(calls[0]):
         if _is_mask(first):
             yield from _of_mask([np.asarray(call[i]) for call in calls], names[i])
+
+
+def of_draws(draws: Iterable[tuple[str, str]]) -> Iterator[Decision]:
+    """The draws of random numbers of a run, which are pinned, so that nothing is dropped.
+
+    draws: the path of the layer of each, and its kind.
+
+    >>> [each.key.layer for each in of_draws([("blocks.0.drop", "dropout")])]
+    ['blocks.*.drop']
+    """
+    for path, kind in draws:
+        text = "" if kind == DROPOUT else kind
+        yield Decision(Key(REFERENCE, DROPOUT, layer=numberless(path), text=text), 0, 1)
 
 
 def _sizes(inputs: Sequence[np.ndarray]) -> str:

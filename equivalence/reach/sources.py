@@ -86,7 +86,7 @@ def _parsed(text: str) -> tuple[tuple[Branch, ...], Mapping[Span, str]]:
     except (SyntaxError, ValueError):
         return (), {}
     called = {
-        _span([node]): _text(node)
+        _span([node]): text_of(node)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
@@ -96,19 +96,19 @@ def _parsed(text: str) -> tuple[tuple[Branch, ...], Mapping[Span, str]]:
 def _found(tree: ast.AST) -> Iterator[Branch]:
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and not (_raises(node.body) or _raises(node.orelse)):
-            yield from _conditional(BRANCH, node, f"if {_text(node.test)}", node.test)
+            yield from _conditional(BRANCH, node, f"if {text_of(node.test)}", node.test)
         elif isinstance(node, ast.IfExp):
-            text = f"... if {_text(node.test)}"
+            text = f"... if {text_of(node.test)}"
             yield from _conditional(CHOICE, node, text, node.test)
         elif isinstance(node, ast.While) and not isinstance(node.test, ast.Constant):
-            yield from _conditional(LOOP, node, f"while {_text(node.test)}", node.test)
+            yield from _conditional(LOOP, node, f"while {text_of(node.test)}", node.test)
         elif isinstance(node, ast.For):
-            text = f"for {_text(node.target)} in {_text(node.iter)}"
+            text = f"for {text_of(node.target)} in {text_of(node.iter)}"
             yield from _conditional(LOOP, node, text, node.target, node.iter)
         elif isinstance(node, ast.Try):
             for handler in node.handlers:
                 if not _raises(handler.body):
-                    kind = f" {_text(handler.type)}" if handler.type else ""
+                    kind = f" {text_of(handler.type)}" if handler.type else ""
                     yield Branch(
                         HANDLER,
                         f"except{kind}",
@@ -146,6 +146,7 @@ def _span(nodes: Sequence[ast.AST]) -> Span:
     return Span((first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset))
 
 
-def _text(node: ast.AST) -> str:
+def text_of(node: ast.AST) -> str:
+    """A part of the source as Python writes it, cut where it is long."""
     text = ast.unparse(node)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

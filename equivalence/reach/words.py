@@ -9,6 +9,7 @@ EPSILON, DROPOUT = "epsilon", "dropout"
 MASKED_ROW, PADDED_LEFT, PADDED_RIGHT = "masked row", "padding left", "padding right"
 BATCH = "batch of 1"
 BRANCH, CHOICE, LOOP, HANDLER = "if", "conditional", "loop", "except"
+BOUND = "bound"
 
 
 class Words(NamedTuple):
@@ -65,6 +66,7 @@ KINDS = {
     BRANCH: Words("never true", "always true"),
     CHOICE: Words("never true", "always true"),
     LOOP: Words("its body never ran", "it never ended by itself"),
+    BOUND: Words("the reference has no such bound, and no sample is known to meet it", ""),
     HANDLER: Words("nothing was raised", "it was raised every time"),
     "setting": Words("another value moves no tensor beyond the budget", ""),
     "number": Words("another value moves no tensor beyond the budget", ""),
@@ -89,7 +91,7 @@ def told(decision: Decision) -> str:
     detail = f" ({decision.detail})" if decision.detail else ""
     if key.side == SAMPLE:
         return f"{f'input {key.layer}' if key.layer else 'inputs'}: {text}{detail}"
-    code = key.kind in (BRANCH, CHOICE, LOOP, HANDLER) or key.text.endswith(")")
+    code = key.kind in (BRANCH, CHOICE, LOOP, HANDLER, BOUND) or key.text.endswith(")")
     what = key.text if code else _named(decision)
     return f"{key.place} {what}: {text}{detail}"
 

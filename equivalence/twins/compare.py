@@ -88,7 +88,7 @@ def _run(
     if fresh:
         second_call.prepare(drawn, reference, candidate, partners)
     outputs = reference.expected.pulled_back
-    seen = reached.Candidate(case, candidate)
+    seen = reached.Candidate(case, candidate, reference.expected.reach)
     with blaming("candidate", case.name), seen:
         trace = candidate.run(reference.sample, partners, case.phase, outputs)
     return trace, seen.reach

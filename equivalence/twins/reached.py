@@ -4,8 +4,9 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from equivalence.declare.twin import TwinCase
+from equivalence.reach import bounds
 from equivalence.reach.branches import Branches, Own, packages
-from equivalence.reach.decision import CANDIDATE, Reach
+from equivalence.reach.decision import CANDIDATE, REFERENCE, Reach
 from equivalence.record import candidates
 
 if TYPE_CHECKING:
@@ -19,9 +20,12 @@ class Candidate(contextlib.AbstractContextManager):
     """A context around a run of a candidate; `reach` has its decisions after it.
 
     Only what runs in PyNative mode can be seen.
+
+    reference: what the reference decides; None where that is not known.
     """
 
-    def __init__(self, case: TwinCase, candidate: "MindSporeNetwork"):
+    def __init__(self, case: TwinCase, candidate: "MindSporeNetwork", reference: Reach | None):
+        self._reference = reference
         self._branches: Branches | None = None
         self._unknown = ""
         if candidates.active(case):
@@ -47,5 +51,8 @@ class Candidate(contextlib.AbstractContextManager):
         """What was reached of the candidate's code, and what was not."""
         seen = self._branches
         unknown = self._unknown or (seen.unknown if seen is not None else "")
-        decisions = seen.decisions if seen is not None else ()
+        decisions = seen.decisions if seen is not None else []
+        known = self._reference
+        if seen is not None and known is not None and REFERENCE not in known.unknown:
+            decisions += bounds.alone(seen.entered, known)
         return Reach.of(decisions, **({CANDIDATE: unknown} if unknown else {}))

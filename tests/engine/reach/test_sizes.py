@@ -3,7 +3,7 @@
 import numpy as np
 
 from equivalence.reach.decision import Reach
-from equivalence.reach.sizes import of_inputs
+from equivalence.reach.sizes import of_draws, of_inputs
 from equivalence.reach.words import told
 
 
@@ -47,3 +47,11 @@ def test_a_mask_says_which_rows_it_has_not():
 
 def test_other_numbers_are_no_mask():
     assert len(missed([numbers(2, 3), np.array([[1, 2, 0], [1, 1, 1]])])) == 2
+
+
+def test_what_is_pinned_drops_nothing_and_is_told_once_for_blocks_of_one_kind():
+    draws = [("blocks.0.drop", "dropout"), ("blocks.1.drop", "dropout"), ("path", "DropPath")]
+    assert [told(each) for each in Reach.of(of_draws(draws)).missed] == [
+        "blocks.*.drop dropout: nothing is dropped: it is pinned, and its law is compared",
+        "path dropout DropPath: nothing is dropped: it is pinned, and its law is compared",
+    ]
