@@ -13,6 +13,7 @@ from equivalence import __version__
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.devices import DEVICES
+from equivalence.reach import shares
 from equivalence.targets import resolve
 from equivalence.words import nearest
 
@@ -95,9 +96,16 @@ def _add_compare(commands: Any) -> None:
     for option, meaning in (
         ("--by-layer", "one layer at a time, for networks beyond memory"),
         ("--settings", "stop after settings and weights"),
+        ("--reach", "list the decisions that the inputs do not reach"),
         ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
     ):
         command.add_argument(option, action="store_true", help=meaning)
+    command.add_argument(
+        "--require-reach",
+        type=shares.share,
+        metavar="SHARE",
+        help="each case must reach this share of its decisions",
+    )
     command.add_argument(
         "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
     )
@@ -111,7 +119,8 @@ def _add_compare(commands: Any) -> None:
         run="equivalence.own.command:command",
         given=(
             *NETWORKS,
-            *("inputs", "by_layer", "settings", "hidden_settings", "write", "json_file", "html"),
+            *("inputs", "by_layer", "settings", "hidden_settings", "reach", "require_reach"),
+            *("write", "json_file", "html"),
         ),
         destination="the result",
     )

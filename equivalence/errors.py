@@ -303,8 +303,17 @@ def _compiled_line(message: str) -> str:
 
 def _of_port(file: str) -> bool:
     """Whether a compiled source is that of an installed package, but not of a framework."""
+    return installed_in(file) not in {"", *FRAMEWORKS} and not of_engine(file)
+
+
+def installed_in(file: str) -> str:
+    """The installed package that a source file belongs to; "" where it belongs to none.
+
+    >>> installed_in("/usr/lib/python3.11/site-packages/timm/models/vgg.py")
+    'timm'
+    """
     package = _INSTALLED.search(file)
-    return package is not None and package[1] not in FRAMEWORKS and not of_engine(file)
+    return package[1] if package else ""
 
 
 IN_THE_CLONE = (

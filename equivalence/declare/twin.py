@@ -85,6 +85,7 @@ class Twin:
     memory at a time. A layer is a block that repeats; all around them is one more.
     degenerate: whether inputs without an element, or results that are zero, NaN or infinite as a
     whole, are meant. They are compared as they are, and the verdict says how little that is.
+    reach: the share of decisions that each case must reach, such as 0.9; None demands none.
     releases: the releases of MindSpore that can run the candidate, such as ">=2.8", or those of an
     execution, such as {"graph": ">=2.8"}; None: all. In every other one its cases are counted as
     not in this release, and they must fail there.
@@ -126,6 +127,7 @@ class Twin:
     weights: str | os.PathLike | None = None
     by_layer: bool = False
     degenerate: bool = False
+    reach: float | None = None
     releases: str | Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
@@ -155,6 +157,11 @@ class Twin:
             demand(self.phases == ("train",), "trains, so phases must be ('train',)")
             demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
         demand.flag("degenerate")
+        share = self.reach is None or (type(self.reach) in (int, float) and 0 < self.reach <= 1)
+        demand(share, f"reach is {shown(self.reach)}; write a share above 0, at most 1")
+        other = next((name for name in ("by_layer", "raises") if getattr(self, name)), None)
+        together = f"reach and {other} cannot be together; leave out one"
+        demand(self.reach is None or other is None, together)
         self._demand_sizes(demand)
         self._demand_weights(demand)
         self._demand_layers(demand)

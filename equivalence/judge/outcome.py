@@ -8,6 +8,7 @@ from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement, TensorVerdict
+from equivalence.reach.decision import REFERENCE, Reach
 
 
 @dataclass
@@ -31,6 +32,9 @@ class Outcome:
     settings: the comparison of both sides' settings; None where a side is read from a record, and
     where a case has none.
     proposed: the renames that pair the weights as `pair="order"` does, a line each.
+    reach: the decisions that both sides took, and the sample; None for what has none, such as an
+    operator.
+    demanded: the share of these that must be reached.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -56,6 +60,8 @@ class Outcome:
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
     proposed: tuple[str, ...] = ()
+    reach: Reach | None = None
+    demanded: float = 0.0
     error: str | None = None
 
     @property
@@ -67,15 +73,26 @@ class Outcome:
     def passed(self) -> bool:
         """Whether the sides are equal, or differ where and as far as the declaration says so.
 
-        Settings count as tensors do, also those of a framework's layer that could not be read. A
+        Settings count as tensors do, also those of a framework's layer that could not be read, and
+        so do decisions that were not reached where a share of them is demanded. A
         declared difference covers all settings; it also passes where a coarse mode cannot show it.
         """
         if self.judgement is None:
             return self.error is None
+        if self.lacks_reach:
+            return False
         if self.case.twin.differs:
             shown = bool(self.judgement.differing) or self.judgement.coarse
             return self.judgement.ill_posed is None and shown and not self.unexpected
         return self.judgement.equal and not (self.settings and self.settings.wrong)
+
+    @property
+    def lacks_reach(self) -> bool:
+        """Whether fewer decisions were reached than is demanded, or it is not known how many."""
+        if not self.demanded or self.judgement is None:
+            return False
+        reach = self.reach
+        return reach is None or REFERENCE in reach.unknown or reach.share < self.demanded
 
     @property
     def unexpected(self) -> list[TensorVerdict]:

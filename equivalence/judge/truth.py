@@ -9,6 +9,7 @@ import numpy as np
 from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
 from equivalence.judge.tensors import Trace, buffer, is_none, jumps
+from equivalence.reach.decision import Reach
 
 STEPPING = frozenset({"round", "floor", "ceil", "trunc"})
 """Operators whose values jump, not only their slope."""
@@ -117,16 +118,19 @@ class Truth(dict[str, Expected]):
         the jumps that this causes.
     undecided: the undecided elements of updates, by the tensor's name.
     forward_only: whether the reference runs under `torch.no_grad`, so that it gives no gradients.
+    reach: the decisions that the reference's own run took, and those of the sample; None where none
+        was watched, as for an operator, or where a record is older.
     """
 
     near: tuple[Flip, ...] = ()
     undecided: Mapping[str, Undecided] = MappingProxyType({})
     forward_only = False
+    reach: Reach | None = None
 
     def like(self, other: "Truth") -> "Truth":
         """This truth, with all that `other` tells besides its tensors."""
         self.near, self.undecided = other.near, other.undecided
-        self.forward_only = other.forward_only
+        self.forward_only, self.reach = other.forward_only, other.reach
         return self
 
     def jumps(self, name: str, steps: int = 1) -> bool:

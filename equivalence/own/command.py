@@ -71,6 +71,8 @@ def command(
     by_layer: bool,
     settings: bool,
     hidden_settings: bool,
+    reach: bool,
+    require_reach: float | None,
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -84,6 +86,7 @@ def command(
     if any(map(read.is_stored, (reference, candidate))):
         others = {"--input": inputs, "--weights": weights, "--arguments": arguments}
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
+        others |= {"--reach": reach, "--require-reach": require_reach}
         others |= {"--hidden-settings": hidden_settings, "--constant": constant, "--random": random}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
         return dumped.command(reference, candidate, dict(rename), json_file)
@@ -94,8 +97,9 @@ def command(
     for (one, path), (other, same) in itertools.combinations(named.items(), 2):
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
-    if by_layer and hidden_settings:
-        raise DeclarationError("--hidden-settings runs the whole reference; leave out --by-layer")
+    asked = {"--hidden-settings": hidden_settings, "--reach": reach}
+    if by_layer and (option := next((name for name, given in asked.items() if given), None)):
+        raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
     fields = fields_of(
         reference,
         candidate,
@@ -113,6 +117,8 @@ def command(
     )
     if by_layer:
         fields["by_layer"] = True
+    if require_reach is not None:
+        fields["reach"] = require_reach
     paths = {"--torch-path": torch_path, "--mindspore-path": mindspore_path}
     repeat = _repeat(reference, candidate, fields, inputs, random, device, seed, paths)
     theirs, ours = map(folders.joined, paths.values(), (reference, candidate))
@@ -126,9 +132,8 @@ def command(
         _out.set(sys.stdout)
         with spread.joined(device), contextlib.redirect_stdout(sys.stderr):
             if spread.leads():
-                return _run(
-                    session, inputs, settings, hidden_settings, write, json_file, html, repeat
-                )
+                how = settings, hidden_settings, reach
+                return _run(session, inputs, *how, write, json_file, html, repeat)
             return _follow(session, inputs, settings)
     except EquivalenceError as error:
         if cure := next((CURES[words] for words in CURES if words in str(error)), None):
@@ -199,6 +204,7 @@ def _run(
     inputs: Sequence[str],
     settings: bool,
     hidden_settings: bool,
+    reach: bool,
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -226,7 +232,7 @@ def _run(
     if write is not None and session.twin.degenerate:  # which only the verdicts tell
         _write(write, written.source(session.twin))
     outcomes = [verdict.outcome for verdict in verdicts]
-    _print(result.closing(outcomes))
+    _print(result.closing(outcomes, reach))
     if json_file is not None:
         found = result.document(session.twin, structure, verdicts)
         _write(json_file, json.dumps(found, indent=1) + "\n")
@@ -422,6 +428,7 @@ def _repeat(
         "--constant": fields["constants"],
         "--random": random,
         "--weights": [fields["weights"]] if "weights" in fields else [],
+        "--require-reach": [f"{fields['reach']:g}"] if "reach" in fields else [],
         "--device": [device] if device != "cpu" else [],
     }
     words = ["equivalence", "compare", reference, candidate]

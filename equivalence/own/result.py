@@ -12,6 +12,8 @@ from equivalence.judge.settings import Difference, Unread, unread_told
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.session import DROPOUT, Structure, Verdict
 from equivalence.page.write import framed, page
+from equivalence.reach import words
+from equivalence.reach.decision import Reach, encode, total
 from equivalence.report import failures, text
 from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
@@ -19,6 +21,9 @@ from equivalence.words import counted, listed, number
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
+
+HINT = "--reach lists them"
+"""How to see what was not reached."""
 
 SHOWN = 10
 """Settings, pairs and unpaired weights in a text; all are in the result."""
@@ -70,6 +75,16 @@ class Result:
         return tuple(found.values())
 
     @property
+    def reach(self) -> Reach | None:
+        """The decisions that all cases reached together; None where nothing was watched."""
+        return total(outcome.reach for outcome in self.outcomes)
+
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """The decisions that no case reached, a line each: where it is, and what no element did."""
+        return tuple(map(words.told, self.reach.missed)) if self.reach else ()
+
+    @property
     def settings(self) -> tuple[Difference | Unread, ...]:
         """The settings that differ, or could not be read of a framework's layer, undeclared."""
         return self.structure.settings.wrong
@@ -85,7 +100,7 @@ class Result:
     def __str__(self) -> str:
         lines = structure_lines(self.structure, self.twin)
         lines += [verdict_text(each, self.repeat) for each in self.verdicts]
-        return "\n".join([*lines, *closing(self.outcomes)])
+        return "\n".join([*lines, *closing(self.outcomes, hint="`unreached` lists them")])
 
     def _repr_html_(self) -> str:
         """The page of the result, as a notebook shows it."""
@@ -188,10 +203,10 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
-    words = [text.FORWARD_ONLY] if judgement.forward_only else []
-    words += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
-    words += text.nonfinite(judgement)
-    return "; ".join([line, *words])
+    also = [text.FORWARD_ONLY] if judgement.forward_only else []
+    also += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
+    also += text.nonfinite(judgement)
+    return "; ".join([line, *also])
 
 
 def _failure(verdict: Verdict, repeat: str) -> str:
@@ -217,12 +232,23 @@ def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repea
     return page(title, [results], structure_lines(structure, twin))
 
 
-def closing(outcomes: Sequence[Outcome]) -> list[str]:
-    """The last lines: what was compared, and the conclusion."""
+def closing(outcomes: Sequence[Outcome], listed: bool = False, hint: str = HINT) -> list[str]:
+    """The last lines: what was compared, and the conclusion; a green says what it stands on.
+
+    listed: whether to list the decisions that were not reached.
+    hint: how to see them.
+    """
     if not outcomes:
         return []
     results = [json.loads(line) for outcome in outcomes for line in text.lines(outcome)]
-    return [text.summary(results), conclusion(outcomes)]
+    last, reach = conclusion(outcomes), total(outcome.reach for outcome in outcomes)
+    if listed:
+        unreached = words.listing(reach) if reach is not None else []
+        return [*unreached, text.summary(results), last]
+    missed = (
+        words.short(reach) if reach is not None and all(each.passed for each in outcomes) else ""
+    )
+    return [text.summary(results), f"{last}; {missed} ({hint})" if missed else last]
 
 
 def conclusion(outcomes: Sequence[Outcome]) -> str:
@@ -233,6 +259,9 @@ def conclusion(outcomes: Sequence[Outcome]) -> str:
         return "nothing was run"
     every, right = counted(len(outcomes), "case"), len(outcomes) - errors
     lost = f"; {errors} could not be compared" if errors else ""
+    short = sum(outcome.lacks_reach and outcome.judgement.equal for outcome in outcomes)
+    if short and short == failed:
+        return f"equal, and too little is reached in {short} of {every}{lost}"
     if failed:
         return f"different in {failed} of {every}{lost}"
     return f"equal in {right} of {every}{lost}" if errors else f"equal in {every}"
@@ -249,6 +278,7 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
         "settings_unread": [*map(str, structure.settings.unread)],
         "pairs": dict(structure.pairs),
         "unpaired": [*_alone(structure)],
+        "reach": _reached(verdicts),
         "cases": [
             {
                 "case": verdict.outcome.case.name,
@@ -269,6 +299,16 @@ def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> d
             for verdict in verdicts
         ],
     }
+
+
+def _reached(verdicts: Sequence[Verdict]) -> dict[str, Any] | None:
+    """The decisions of all cases as JSON, and the lines that say what was not reached."""
+    reach = total(verdict.outcome.reach for verdict in verdicts)
+    if reach is None:
+        return None
+    missed = [words.told(each) for each in reach.missed]
+    counts = {"reached": reach.reached, "of": len(reach.decisions), "unreached": missed}
+    return counts | encode(reach)
 
 
 def _cut(lines: list[str], thing: str) -> list[str]:

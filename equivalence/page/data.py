@@ -8,8 +8,10 @@ from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.precision import BUDGET
+from equivalence.reach.words import told
 from equivalence.report.accepted import kind_of
 from equivalence.report.lines import largest, needed, status
+from equivalence.report.reach import of_twins
 from equivalence.report.text import comparisons
 from equivalence.trend.growth import series
 from equivalence.trend.history import History, key_of
@@ -137,6 +139,15 @@ def excuses(results: Iterable[Line]) -> list[dict[str, Any]]:
         }
         for excuse in EXCUSES
         if excuse.name in acted
+    ]
+
+
+def unreached(results: Iterable[Line]) -> list[tuple[str, str, str]]:
+    """(twin, whose, where and what) of each decision that no case of its twin reached."""
+    return [
+        (twin, each.key.side, told(each))
+        for twin, reach in of_twins(results).items()
+        for each in reach.missed
     ]
 
 

@@ -67,6 +67,7 @@ def page(
         about=about,
         counts={each: count for each in statuses if (count := counts[each]) or each == statuses[0]},
         excuses=data.excuses(lines),
+        unreached=data.unreached(lines),
         grown=[each for each in grown(past) if each.key in trends],
         kinds=kinds,
         devices=sorted({case["device"] for case in cases if "device" in case}),

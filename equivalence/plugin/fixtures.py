@@ -57,6 +57,10 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
         request.node.stash[CASE] = case
         with _fail_in_words(request.config):
             outcome = kinds.check(case, seed)
+            whole = isinstance(case, TwinCase) and not (case.twin.by_layer or case.twin.raises)
+            if whole:
+                wanted = request.config.getoption("require_reach") or 0.0
+                outcome.demanded = max(outcome.demanded, wanted)
             request.node.stash[LINES] = report.lines(outcome)
             request.node.user_properties += _properties([outcome])
             if not outcome.passed:
@@ -67,7 +71,6 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             if outcome.passed and outcome.proposed:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *outcome.proposed]
-            whole = isinstance(case, TwinCase) and not case.twin.by_layer
             if request.config.getoption("hidden_settings") and whole:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]

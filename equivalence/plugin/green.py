@@ -37,7 +37,7 @@ INDIFFERENT = (
     *("junitprefix", "keyword", "last_failed_no_failures", "lf", "loadscopereorder", "looponfail"),
     *("markexpr", "max_warnings", "maxfail", "maxprocesses", "maxschedchunk"),
     *("maxworkerrestart", "newfirst", "no_header", "no_summary", "numprocesses", "pastebin", "px"),
-    *("quiet", "reportchars", "results", "rootdir", "rsyncdir", "rsyncignore"),
+    *("quiet", "reach", "reportchars", "results", "rootdir", "rsyncdir", "rsyncignore"),
     *("session_timeout", "showcapture", "showlocals", "splits", "splitting_algorithm"),
     *("stepwise", "stepwise_reset", "stepwise_skip", "store_durations", "tbstyle"),
     *("testrunuid", "traceconfig", "tx", "verbose", "xfail_tb", "xmlpath"),
@@ -47,7 +47,7 @@ INDIFFERENT = (
 OTHERWISE = ("candidate", "example", "record_candidate")
 """Options with which a test is not what it is without them."""
 
-EVERY = ("diagnose", "hidden_settings")
+EVERY = ("diagnose", "hidden_settings", "reach")
 """Options that ask for something of every case."""
 
 BY_PAST = ("lf", "failedfirst", "newfirst", "stepwise", "group")

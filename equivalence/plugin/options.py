@@ -9,6 +9,7 @@ from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import named_devices
 from equivalence.plugin.progress import Progress
 from equivalence.plugin.results import RESULTS, Results
+from equivalence.reach import shares
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +35,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--diagnose",
         action="store_true",
         help="feed each layer by itself in cases that pass, too, and write its errors down",
+    )
+    group.addoption(
+        "--reach",
+        action="store_true",
+        help="list, for each twin, the decisions of both networks and of the sample that no case "
+        "reached",
+    )
+    group.addoption(
+        "--require-reach",
+        type=shares.share,
+        metavar="SHARE",
+        help="each case of a twin must reach this share of its decisions, such as 0.9",
     )
     group.addoption(
         "--hidden-settings",

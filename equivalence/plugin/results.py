@@ -16,7 +16,7 @@ import pytest
 from equivalence import files
 from equivalence.page.write import page
 from equivalence.record import fingerprint
-from equivalence.report import accepted, failures
+from equivalence.report import accepted, failures, reach
 from equivalence.report import text as report
 from equivalence.trend import history
 from equivalence.trend.history import History, Run
@@ -56,6 +56,7 @@ class Results:
         self.warnings: list[str] = []
         self.diagnoses: list[list[str]] = []
         self.selected = False
+        self.listed = config.getoption("reach")
 
     @property
     def empty(self) -> bool:
@@ -162,7 +163,8 @@ class Results:
         return f"as a page: {os.path.relpath(path)}"
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
-        for case, *lines in self.diagnoses:
+        unreached = reach.listing(self.results) if self.listed else []
+        for case, *lines in [*self.diagnoses, *unreached]:
             terminalreporter.section(case, sep="-")
             terminalreporter.write_line("\n".join(lines))
         if self.empty:
@@ -170,7 +172,7 @@ class Results:
             terminalreporter.line("nothing was compared: the run fails", red=True)
         elif self.results:
             terminalreporter.section("equivalence")
-            terminalreporter.line(report.summary(self.results))
+            terminalreporter.line(report.summary(self.results, "--reach lists the others"))
             for line in self.written:
                 terminalreporter.line(line)
             for line in self.warnings:

@@ -10,6 +10,8 @@ from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.sketch import Sketch
 from equivalence.judge.truth import Flip, Truth, Undecided
 from equivalence.randomness.layers import RandomLayer
+from equivalence.reach import decision
+from equivalence.reach.decision import REFERENCE, Reach
 from equivalence.sample import Sample
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference
@@ -26,6 +28,10 @@ NUMBERS = ("spread", "spread_peak", "own_error", "own_worst")
 
 FIGURES = ("dtype", *NUMBERS)
 """Fields of `Expected` that are written as JSON."""
+
+
+OLDER = "its record is older"
+"""Why the reach of a recorded reference is not known."""
 
 
 def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
@@ -52,7 +58,15 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         "tensors": tensors,
         "undecided": {name: each.shape for name, each in expected.undecided.items()},
         "near": [asdict(flip) for flip in expected.near],
-    } | ({"forward_only": True} if expected.forward_only else {})
+    } | _optional(expected)
+
+
+def _optional(expected: Truth) -> dict[str, Any]:
+    """What not every record has."""
+    told: dict[str, Any] = {"forward_only": True} if expected.forward_only else {}
+    if expected.reach is not None:
+        told["reach"] = decision.encode(expected.reach)
+    return told
 
 
 def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sample) -> Reference:
@@ -82,6 +96,8 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         expected[name] = Expected(values, **figures, sketch=sketch, faint=faint)
     expected.near = tuple(map(_flip, rest["near"]))
     expected.forward_only = rest.get("forward_only", False)
+    older = Reach.of((), **{REFERENCE: OLDER})
+    expected.reach = decision.decode(rest["reach"]) if "reach" in rest else older
     expected.undecided = {
         name: Undecided(*(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape))
         for name, shape in rest["undecided"].items()

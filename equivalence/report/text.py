@@ -3,13 +3,15 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings, unread_told
 from equivalence.judge.verdict import Judgement, TensorVerdict
+from equivalence.reach import decision
+from equivalence.report import reach as unreached
 from equivalence.report.lines import but_for_kernels, stood_in
 from equivalence.words import counted, listed, number
 
@@ -53,6 +55,8 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
             f"within {budget:.3g} {judgement.unit} (largest {number(judgement.needed)}).\n"
             f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
         )
+    if judgement.equal and not (outcome.settings and outcome.settings.wrong):
+        return "\n".join([*unreached.demanded(outcome), f"repeat: {repeat}"])
     if judgement.equal:
         return "\n".join([_hidden(outcome), f"repeat: {repeat}"])
     lines = [
@@ -193,6 +197,7 @@ def lines(outcome: Outcome) -> list[str]:
     excuses: the names of the excuses that decided the verdict.
     settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
+    reach: on the first line of a case, the decisions that it took, see `reach/decision.py`.
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
 
@@ -230,9 +235,15 @@ def lines(outcome: Outcome) -> list[str]:
         common["forward_only"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
+    first = {"reach": decision.encode(outcome.reach)} if outcome.reach is not None else {}
     return [
-        json.dumps(common | _figures(verdict) | (_declared(outcome, verdict) if differs else {}))
-        for verdict in outcome.judgement.verdicts
+        json.dumps(
+            common
+            | _figures(verdict)
+            | (_declared(outcome, verdict) if differs else {})
+            | ({} if at else first)
+        )
+        for at, verdict in enumerate(outcome.judgement.verdicts)
     ]
 
 
@@ -327,11 +338,12 @@ def _finite(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def summary(results: Iterable[dict[str, Any]]) -> str:
-    """The summary of a run: what was compared, the largest error, and all exceptions.
+def summary(results: Sequence[dict[str, Any]], hint: str = "") -> str:
+    """The summary of a run: what was compared and reached, the largest error, and all exceptions.
 
     results: the lines of results. Tensors that are declared to differ have no part in the largest
     error.
+    hint: how to see the decisions that were not reached.
     """
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     hollow: set[str] = set()
@@ -395,6 +407,7 @@ def summary(results: Iterable[dict[str, Any]]) -> str:
         text += counted(len(settings), "case")
     unread = [name for each in settings.values() for name in each.get("unread", ())]
     text += "".join(f"; {told}" for told in unread_told(unread))
+    text += unreached.summary(results, hint)
     if hollow:
         text += f"; structure alone in {counted(len(hollow), 'case')}, of zeros or of no element"
     if forward_only:

@@ -9,6 +9,7 @@ from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement, demand_values
+from equivalence.reach.decision import Reach
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
@@ -31,6 +32,7 @@ class Comparison:
     settings: the comparison of the settings, as in `Outcome`.
     excused: the names of the excuses that have changed the verdict so far.
     kernels: the inaccurate kernels that explain the candidate, as in `Outcome`.
+    reach: the decisions that both took, as in `Outcome`.
     stand_ins: for which functions others stood, as in `Outcome`.
     """
 
@@ -46,6 +48,7 @@ class Comparison:
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
     stand_ins: tuple[str, ...] = ()
+    reach: Reach | None = None
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

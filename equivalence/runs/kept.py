@@ -11,6 +11,8 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.host import devices
 from equivalence.judge.truth import Flip, Truth
+from equivalence.reach.decision import Reach
+from equivalence.reach.sizes import of_draws
 from equivalence.record import candidates, truths
 from equivalence.runs import pinned, sides, units
 from equivalence.runs.drawn import Drawn
@@ -169,6 +171,8 @@ def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Referenc
     """The reference's side, of a network that has run."""
     case, network = drawn.case, measurement.network
     draws = pinned.of_reference(measurement, case)
+    if expected.reach is not None:
+        expected.reach += Reach.of(of_draws((each.path, each.kind) for each in draws))
     side = Reference(measurement.sample, network.slots(), draws, expected)
     side.layers = sides.reference_layers(case, network)
     return side

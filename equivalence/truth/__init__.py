@@ -7,6 +7,7 @@ flips, explained, likely: runs that take the other branch at a kink; which of th
 and which are tried.
 undecided: the elements of an update whose value rounding decides.
 products: whether a network multiplies matrices.
+reached: the decisions that the own run of the reference takes.
 hidden: runs with other settings, to find those that a sample does not show.
 updates, mistakes: runs of a training in which the updates are changed, as a mistake changes them.
 known: the reference's side of a case as it is kept; the only file here that loads no torch.

@@ -12,7 +12,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth, nothing_to_compare
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
-from equivalence.truth import flips, repeated, undecided
+from equivalence.truth import flips, reached, repeated, undecided
 from equivalence.truth.explained import explain
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 
@@ -139,8 +139,15 @@ def _overflows(tensor: Expected, own: np.ndarray) -> np.ndarray:
 
 
 def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
-    """Add what the reference's own run tells: dtypes and its errors. Returns its trace."""
-    own = expected.replace_undecided(measurement.run_own())
+    """Add what the reference's own run tells: dtypes, its errors, and the decisions that it took.
+
+    Returns its trace.
+    """
+    if expected.reach is None and not measurement.replaceable:
+        trace, expected.reach = reached.watch(measurement)
+    else:
+        trace = measurement.run_own()
+    own = expected.replace_undecided(trace)
     for name, values in own.items():
         dtype = dtypes.name(values.dtype)
         in_float32 = tensors.of_weight(name) and dtype == "float16"

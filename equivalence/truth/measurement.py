@@ -61,9 +61,12 @@ class Measurement:
         else:
             self.run(sample, watch, dtype)
 
-    def run_own(self) -> Trace:
-        """The trace of the reference's own run, in the precision of the case."""
-        return self.run(dtype=self.sample.dtype)
+    def run_own(self, watch: Watch | None = None) -> Trace:
+        """The trace of the reference's own run, in the precision of the case.
+
+        watch: a context that is open during the run.
+        """
+        return self.run(watch=watch, dtype=self.sample.dtype)
 
     @property
     def coarser(self) -> float:

@@ -6,6 +6,7 @@ excuses: judges a comparison that is not equal once more.
 kernels: runs the candidate with accurate kernels.
 sizes: compares all sizes of a case in one verdict.
 raising: demands that both sides raise.
+reached: the decisions of the candidate's own code.
 settings: compares the settings of both sides, without a run.
 check: checks one case; begin to read here.
 

@@ -42,6 +42,8 @@ def check(case: TwinCase, seed: int) -> Outcome:
         kernels=comparison.kernels,
         settings=comparison.settings,
         proposed=comparison.partners.proposed,
+        reach=None if case.alone else comparison.reach,
+        demanded=case.twin.reach or 0.0,
     )
 
 

@@ -9,13 +9,14 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, demand_values
+from equivalence.reach.decision import Reach
 from equivalence.record import candidates
 from equivalence.runs import kept, pairing, pinned, sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
-from equivalence.twins import excuses, second_call, settings
+from equivalence.twins import excuses, reached, second_call, settings
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -48,14 +49,15 @@ def compare_size(
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
     kept_by_step = sides.candidate_step(case, candidate, partners)
-    raw = _run(drawn, first, candidate, partners, fresh)
+    raw, ours = _run(drawn, first, candidate, partners, fresh)
     configured = settings.compare(case, first, candidate, partners, kept_by_step)
+    reach = first.expected.reach and first.expected.reach + ours
     for reference in itertools.chain([first], looks):
         known = reference.without(partners.alone) if partners.alone else reference
         trace = known.expected.replace_undecided(raw)
         judgement = drawn.judge(known.expected, trace)
         comparison = Comparison(
-            known, candidate, partners, trace, raw, judgement, settings=configured
+            known, candidate, partners, trace, raw, judgement, settings=configured, reach=reach
         )
         if _demand_values(comparison, case).judgement.equal:
             break
@@ -75,8 +77,8 @@ def _run(
     candidate: "MindSporeNetwork",
     partners: Partners,
     fresh: bool,
-) -> Trace:
-    """The candidate's trace on the reference's sample.
+) -> tuple[Trace, Reach]:
+    """The candidate's trace on the reference's sample, and the decisions of its code.
 
     fresh: whether it has not run before, so that it is called with other values first.
     """
@@ -86,8 +88,10 @@ def _run(
     if fresh:
         second_call.prepare(drawn, reference, candidate, partners)
     outputs = reference.expected.pulled_back
-    with blaming("candidate", case.name):
-        return candidate.run(reference.sample, partners, case.phase, outputs)
+    seen = reached.Candidate(case, candidate, reference.expected.reach)
+    with blaming("candidate", case.name), seen:
+        trace = candidate.run(reference.sample, partners, case.phase, outputs)
+    return trace, seen.reach
 
 
 def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.truth import Truth
+from equivalence.reach.decision import total
 from equivalence.record import truths
 from equivalence.runs.comparison import Comparison, joined, stood_in
 from equivalence.twins.compare import compare_size
@@ -68,4 +69,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         tuple(kernels),
         first.settings,
         stood_in(comparison for _, comparison in comparisons),
+        total(comparison.reach for _, comparison in comparisons),
     )

@@ -21,7 +21,7 @@ LEVELS = (
         *("releases", "torchvision_schemas", "uncompiled"),
     ),
     ("folders",),
-    ("declare", "findings", "held", "targets"),
+    ("declare", "findings", "held", "targets", "reach"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),
     ("structure", "stand_ins"),

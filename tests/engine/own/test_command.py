@@ -44,7 +44,7 @@ def test_equal_networks_have_exit_code_0(run):
     ]
     assert all(": equal; all 4 tensors are within 8 roundings" in line for line in lines[2:6])
     assert lines[-2].startswith("compared 16 tensors in 4 cases")
-    assert lines[-1] == "equal in 4 cases"
+    assert lines[-1] == "equal in 4 cases; 2 of 3 decisions were not reached (--reach lists them)"
     assert progress[0] == "... building both networks"
     assert progress[1] == "... 1 of 4: Net-train-float32-pynative-cpu"
 
@@ -124,13 +124,14 @@ def test_a_setting_that_cannot_be_read_has_exit_code_1(run, monkeypatch, tmp_pat
     code, lines, _ = run(*NET, *QUICK)
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
     assert any(line.endswith(f"within 8 roundings, but {told}") for line in lines)
-    assert lines[-2].endswith(f"in 1 case; {told}")
+    assert f"in 1 case; {told}; reached " in lines[-2]
 
 
-def test_hidden_settings_are_not_looked_for_layer_by_layer(run):
-    code, _, errors = run(*NORMED, *QUICK, "--hidden-settings", "--by-layer")
+@pytest.mark.parametrize("option", ["--hidden-settings", "--reach"])
+def test_what_is_hidden_is_not_looked_for_layer_by_layer(run, option):
+    code, _, errors = run(*NORMED, *QUICK, option, "--by-layer")
     assert code == 2
-    assert errors[-1].startswith("error: --hidden-settings runs the whole reference")
+    assert errors[-1].startswith(f"error: {option} runs the whole reference")
 
 
 def test_weights_that_do_not_pair_up_are_seen_with_the_settings(run):
@@ -153,19 +154,19 @@ def test_renamed_weights_pair_up_and_are_told(run, how):
 
 def test_arguments_reach_both_sides(run):
     code, lines, _ = run("nets:Wide", "ports:Wide", "--arguments", "width=5", *QUICK)
-    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
     assert lines[2].startswith("Wide-width5-eval-float32-pynative-cpu: equal")
 
 
 def test_an_input_can_be_a_file(run):
     code, lines, _ = run(*NET, "--input", "x.npy", *QUICK[2:])
-    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
 
 
 def test_inputs_can_have_keywords(run):
     inputs = ["--input", "mask=uniform(2, 3)", "x=x.npy"]
     code, lines, _ = run("nets:Pair", "ports:Pair", *inputs, *QUICK[2:])
-    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_outputs_of_another_structure_are_a_difference(run, nets, told):
 @pytest.mark.parametrize("wrapped", ["odd:compiled", "odd:parallel"])
 def test_a_wrapper_that_computes_the_same_is_taken_off(run, wrapped):
     code, lines, _ = run(wrapped, "odd_ms:leaky", *QUICK)
-    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
     assert "settings: all 2 (1 layer) are the same" in lines
     code, lines, _ = run(wrapped, "odd_ms:leakier", *QUICK)
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
@@ -202,7 +203,7 @@ def test_a_reference_in_another_dtype_is_told(run):
 def test_inputs_can_be_none_or_hold_several(run, given, tmp_path):
     nets = ("odd:Either", "odd_ms:Either", "--input", *given, *QUICK[2:])
     code, lines, _ = run(*nets, "--write", tmp_path / "declared.py")
-    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
     assert "None" in (tmp_path / "declared.py").read_text()
     code, lines, _ = run(nets[0], "odd_ms:Neither", *nets[2:])
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
@@ -280,7 +281,7 @@ def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):
     weights = {"fc.weight": torch.ones(3, 4), "fc.bias": torch.ones(3)}
     torch.save(weights, tmp_path / "n.pth")
     code, lines, _ = run(*NET, *QUICK, "--weights", tmp_path / "n.pth")
-    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
 
 
 def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):
@@ -295,7 +296,7 @@ def test_a_command_in_a_folder_of_ones_own_finds_the_modules_there(own):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("equal in 1 case\n")
+    assert done.stdout.splitlines()[-1].startswith("equal in 1 case")
     assert all(line.startswith("... ") for line in done.stderr.splitlines())
 
 
@@ -306,3 +307,60 @@ def test_what_a_network_prints_is_no_part_of_the_result(run, own):
     assert "loading" not in lines
     assert "loading" in progress
     sys.modules.pop("loud")
+
+
+REACHED = "tests.engine.parts.reached_"
+
+
+def test_what_the_inputs_do_not_reach_is_counted_and_on_request_listed(run, tmp_path):
+    net = [f"{REACHED}pt:Net", f"{REACHED}ms:Net", "--input", "uniform(6, 8, low=0.0, high=1.0)"]
+    one = [*net, "--phase", "eval", "--execution", "pynative"]
+    _, lines, _ = run(*one)
+    assert lines[-1] == "equal in 1 case; 7 of 10 decisions were not reached (--reach lists them)"
+    path = tmp_path / "found.json"
+    code, lines, _ = run(*one, "--reach", "--json", path)
+    assert code == 0
+    at = lines.index("reached 3 of 10 decisions")
+    told = [line.strip().partition(" (")[0] for line in lines[at + 1 : at + 8]]
+    here = "tests/engine/parts/reached_"
+    assert told == [
+        f"{here}pt.py:15 clamp high of body.*: no element is above 6",
+        f"{here}pt.py:16 if self.scale is not None: never true",
+        f"{here}pt.py:28 min(self.window, x.shape[0]): the first is always the smaller",
+        f"{here}pt.py:31 clamp high: no element is above 50",
+        f"candidate: {here}ms.py:14 if self.device == 'Ascend': never true",
+        "inputs: no batch of 1",
+        "inputs: no other size of an input",
+    ]
+    reach = json.loads(path.read_text())["reach"]
+    assert (reach["reached"], reach["of"], len(reach["unreached"])) == (3, 10, 7)
+
+
+def test_a_share_that_must_be_reached_makes_a_case_red_with_the_list(run):
+    net = [f"{REACHED}pt:Net", f"{REACHED}ms:Net", "--input", "uniform(6, 8, low=0.0, high=1.0)"]
+    one = [*net, "--phase", "eval", "--execution", "pynative", "--require-reach"]
+    code, lines, _ = run(*one, "0.3")
+    assert code == 0
+    code, lines, _ = run(*one, "0.5")
+    assert code == 1
+    assert "but it reached 3 of 10 decisions (0.3), and 0.5 is demanded" in lines[2]
+    assert sum("never true" in line for line in lines) == 2
+    assert "--require-reach 0.5" in next(line for line in lines if line.startswith("repeat: "))
+    assert lines[-1] == "equal, and too little is reached in 1 of 1 case"
+
+
+def test_a_share_that_is_none_is_refused_in_a_sentence(run, capsys):
+    with pytest.raises(SystemExit):
+        run(*NET, "--require-reach", "90")
+    assert "'90' is no share; write one above 0, at most 1" in capsys.readouterr().err
+
+
+def test_a_comparison_by_layer_demands_no_share(run):
+    code, _, errors = run(*NORMED, *QUICK, "--by-layer", "--require-reach", "0.5")
+    assert (code, "reach and by_layer cannot be together" in errors[-1]) == (2, True)
+
+
+def test_a_red_comparison_does_not_say_what_it_stands_on(run):
+    wrong = [f"{REACHED}pt:Clamped", f"{REACHED}ms:Unclamped", "--arguments", "most=0.5"]
+    code, lines, _ = run(*wrong, *QUICK)
+    assert (code, lines[-1]) == (1, "different in 1 of 1 case")

@@ -311,6 +311,26 @@ def test_settings_that_a_sample_does_not_show_are_listed_on_request(project):
     result.stdout.fnmatch_lines([f"*{name}*", "settings that the sample does not show: 0 of 0"])
 
 
+def test_what_no_case_of_a_twin_reached_is_counted_and_on_request_listed(project):
+    name = "right and pynative and cpu"
+    result = run(project, "-k", name)
+    result.stdout.fnmatch_lines(["compared * reached * of * decisions of 1 twin (--reach lists *"])
+    result = run(project, "-k", name, "--reach")
+    result.stdout.fnmatch_lines(
+        ["*- right -*", "reached * of * decisions", "  inputs: no batch of 1"]
+    )
+    assert "Decisions that were not reached" in Path(project.path, "reports/index.html").read_text()
+
+
+def test_a_share_that_must_be_reached_makes_a_case_red_and_a_wrong_share_a_sentence(project):
+    name = "right and pynative and cpu"
+    result = run(project, "-k", name, "--require-reach", "1")
+    result.assert_outcomes(failed=1, deselected=21)
+    assert "and 1 is demanded" in text_of(result)
+    result = run(project, "-k", name, "--require-reach", "90")
+    assert "'90' is no share; write one above 0, at most 1" in result.stderr.str()
+
+
 def test_diagnoses_are_those_of_the_latest_run(project):
     run(project, "-k", "wrong and cpu")
     run(project, "-k", "right and cpu")

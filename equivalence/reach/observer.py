@@ -1,0 +1,114 @@
+"""Watches one run of the reference: the decisions of its operators and of its code. Loads torch."""
+
+import contextlib
+import functools
+import sys
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from equivalence.reach import branches
+from equivalence.reach.branches import Branches, Own, packages
+from equivalence.reach.decision import REFERENCE, Decision, Key, Reach, numberless
+from equivalence.reach.extremes import Extremes
+from equivalence.reach.operators import Splits, guards, splits
+from equivalence.uncompiled import Uncompiled
+
+BRANCHES = "reference's branches"
+"""What is unknown where another tool traces the code."""
+
+_LAYERS = f"{torch.__name__}.nn.modules"
+
+
+class Observer(contextlib.AbstractContextManager):
+    """A context that keeps the decisions of a run; `reach` has them after it.
+
+    module: the network.
+    missed: how large a relative change the judge may miss.
+    """
+
+    def __init__(self, module: nn.Module, missed: float):
+        parts = [each for _, each in module.named_modules()]
+        calls = [each.call for each in parts if hasattr(each, "call")]
+        own = Own(packages([*map(type, parts), *calls]))
+        self._extremes = Extremes(REFERENCE, branches.module_file)
+        self._branches = Branches(own, REFERENCE, self._extremes)
+        self._operators = _Operators(module, own, missed)
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> "Observer":
+        self._operators.root = sys._getframe(1)  # the run
+        self._open.enter_context(self._operators)
+        self._open.enter_context(self._branches)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.close()
+        self._operators.root = None
+
+    @property
+    def reach(self) -> Reach:
+        """What was reached, and what was not."""
+        unknown = self._branches.unknown
+        decisions = [
+            *self._operators.decisions.values(),
+            *self._branches.decisions,
+            *self._extremes.decisions,
+        ]
+        return Reach.of(decisions, **({BRANCHES: unknown} if unknown else {}))
+
+
+class _Operators(Uncompiled):
+    """The decisions of the operators of a forward pass, by their keys."""
+
+    def __init__(self, module: nn.Module, own: Own, missed: float):
+        super().__init__()
+        self._own, self._missed = own, missed
+        self._paths = {id(each): path for path, each in module.named_modules()}
+        self.decisions: dict[Key, Decision] = {}
+        self.root: FrameType | None = None
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if torch._C._current_graph_task_id() != -1:  # in a backward pass
+            return func(*args, **kwargs)
+        self._note(splits(func, args, kwargs))
+        result = func(*args, **kwargs)
+        self._note(guards(func, args, result, self._missed))
+        return result
+
+    def _note(self, found: Splits) -> None:
+        place = None
+        for kind, make in found:
+            place = place or self._place(sys._getframe(2))
+            key = Key(REFERENCE, kind, *place)
+            known = self.decisions.get(key)
+            if known is not None and known.reached:
+                continue
+            with torch._C._DisableTorchDispatch():  # outer modes count what runs
+                decision = make().measured(key)
+            self.decisions[key] = known + decision if known is not None else decision
+
+    def _place(self, frame: FrameType | None) -> tuple[str, int, str]:
+        """(file, line, layer) of the network's own code that calls."""
+        layer: str | None = None
+        while frame is not None and frame is not self.root:
+            code = frame.f_code
+            if self._own(code.co_filename):
+                above = self._paths.get(id(frame.f_locals.get("self")))
+                return branches.module_file(frame), frame.f_lineno, _below(layer, above)
+            if layer is None and frame.f_globals.get("__name__", "").startswith(_LAYERS):
+                layer = self._paths.get(id(frame.f_locals.get("self")))
+            frame = frame.f_back
+        return "", 0, layer or ""
+
+
+@functools.cache
+def _below(layer: str | None, above: str | None) -> str:
+    """The path of a layer below another one, with a `*` for each number."""
+    if layer is None or layer == above:
+        return ""
+    prefix = f"{above}." if above else ""
+    return numberless(layer.removeprefix(prefix))

@@ -1,0 +1,350 @@
+"""The decisions that PyTorch's operators take, as splits of their elements. Loads torch.
+
+A split is measured in one run, below autograd, and changes nothing. Its quantity, such as the
+input of a clamp less its bound, is a tensor of the run: what moves it to the other side of zero
+reaches the decision.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from equivalence.reach import epsilons
+from equivalence.reach.decision import Decision, Key
+from equivalence.reach.words import EPSILON, KINDS, MASKED_ROW
+
+aten = torch.ops.aten
+
+OVERFLOWS = math.log(torch.finfo(torch.float32).max)
+"""Where an exponential leaves float32."""
+
+MASKING = -1e4
+"""A logit below this is masked."""
+
+
+class Split(NamedTuple):
+    """How a call of an operator splits its elements.
+
+    kind: the kind of the decision.
+    yes: the elements that took the side which the kind names: booleans.
+    no: those that took the other; None: all others.
+    quantity: gives the values by which the sides part at the bound; None where nothing tells how
+        near a side is.
+    bound: the number that parts the sides.
+    """
+
+    kind: str
+    yes: Tensor
+    no: Tensor | None = None
+    quantity: Callable[[], Tensor] | None = None
+    bound: float | None = None
+
+    def measured(self, key: Key) -> Decision:
+        """What the call took, as a decision."""
+        yes = int(self.yes.sum())
+        no = int(self.no.sum()) if self.no is not None else self.yes.numel() - yes
+        return Decision(key, yes, no, self.bound, None if yes and no else self._nearest(yes))
+
+    def _nearest(self, yes: int) -> float | None:
+        """The value that is nearest to the side that no element took."""
+        if self.quantity is None:
+            return None
+        values = self.quantity()
+        finite = values[torch.isfinite(values)]
+        if not finite.numel():
+            return None
+        largest = KINDS[self.kind].largest != bool(yes)
+        return float(finite.max() if largest else finite.min())
+
+
+class Call(NamedTuple):
+    """A call of an operator, whose first argument is a tensor."""
+
+    args: tuple
+    keywords: dict[str, Any]
+
+    @property
+    def x(self) -> Tensor:
+        """The first argument."""
+        return self.args[0]
+
+    def given(self, at: int, name: str, default: Any = None) -> Any:
+        """The argument at a place, or of a name."""
+        return self.args[at] if len(self.args) > at else self.keywords.get(name, default)
+
+
+Make = Callable[[], Split]
+Splits = Iterator[tuple[str, Make]]
+"""Kinds of decisions of a call, each with what makes its split."""
+
+
+def _above(kind: str, x: Tensor, bound: Any) -> Make:
+    """The split of what is above a bound, a number or a tensor."""
+    return lambda: Split(kind, x > bound, None, *_parted(x, bound))
+
+
+def _below(kind: str, x: Tensor, bound: Any) -> Make:
+    return lambda: Split(kind, x < bound, None, *_parted(x, bound))
+
+
+def _parted(x: Tensor, bound: Any) -> tuple[Callable[[], Tensor], float]:
+    """What parts at a number; of two tensors their difference at zero."""
+    if torch.is_tensor(bound):
+        return (lambda: x - bound), 0.0
+    return (lambda: x), float(bound)
+
+
+def _bounded(low: Any, high: Any, x: Tensor) -> Splits:
+    if low is not None and not (isinstance(low, float | int) and low == -math.inf):
+        yield "clamp low", _below("clamp low", x, low)
+    if high is not None and not (isinstance(high, float | int) and high == math.inf):
+        yield "clamp high", _above("clamp high", x, high)
+
+
+def _clamp(call: Call) -> Splits:
+    return _bounded(call.given(1, "min"), call.given(2, "max"), call.x)
+
+
+def _hardtanh(call: Call) -> Splits:
+    return _bounded(call.given(1, "", -1.0), call.given(2, "", 1.0), call.x)
+
+
+def _kink(call: Call) -> Splits:
+    x = call.x
+    yield "kink", lambda: Split("kink", x > 0, x < 0, lambda: x, 0.0)
+
+
+def _threshold(call: Call) -> Splits:
+    yield "threshold", _above("threshold", call.x, call.args[1])
+
+
+def _softplus(call: Call) -> Splits:
+    beta, most = call.given(1, "beta", 1), call.given(2, "threshold", 20)
+    yield "threshold", lambda: _above("threshold", call.x * beta, most)()
+
+
+def _shrink(call: Call) -> Splits:
+    yield "threshold", lambda: _above("threshold", call.x.abs(), call.given(1, "lambd", 0.5))()
+
+
+def _distance(call: Call) -> Splits:
+    most = call.given(3, "beta", call.keywords.get("delta", 1.0))
+    yield "threshold", lambda: _above("threshold", (call.x - call.args[1]).abs(), most)()
+
+
+def _larger(call: Call) -> Splits:
+    x, other, kind = call.x, call.args[1], "maximum"
+    yield kind, lambda: Split(kind, x > other, x < other, *_parted(x, other))
+
+
+def _smaller(call: Call) -> Splits:
+    x, other, kind = call.x, call.args[1], "minimum"
+    yield kind, lambda: Split(kind, x < other, x > other, *_parted(x, other))
+
+
+def _where(call: Call) -> Splits:
+    yield "where", lambda: Split("where", call.x != 0)
+
+
+def _masked(call: Call) -> Splits:
+    mask = call.args[1]
+    yield "mask", lambda: Split("mask", mask != 0)
+
+
+def _indexed(call: Call) -> Splits:
+    for index in call.args[1]:
+        if index is not None and index.dtype == torch.bool:
+            yield "where", lambda index=index: Split("where", index)
+
+
+def _compared(holds: Callable, ordered: bool) -> Callable[[Call], Splits]:
+    def compared(call: Call) -> Splits:
+        x, other = call.x, call.args[1]
+        tensor = torch.is_tensor(other)
+        numbers = ordered and x.dtype != torch.bool and (tensor or not math.isinf(other))
+        yield "comparison", lambda: Split("comparison", holds(x, other))
+        if numbers:
+            yield "tie", lambda: Split("tie", x == other, _any(x))
+
+    return compared
+
+
+def _any(x: Tensor) -> Tensor:
+    """One element that is true, where a side need not be taken."""
+    return torch.ones(1, dtype=torch.bool, device=x.device)
+
+
+def _rounded(call: Call) -> Splits:
+    x = call.x
+    yield "step", lambda: Split("step", x - x.floor() == 0.5, _any(x))
+
+
+def _stepped(call: Call) -> Splits:
+    x = call.x
+    yield "step", lambda: Split("step", x == x.round(), _any(x))
+
+
+def _not_finite(call: Call) -> Splits:
+    yield "not finite", lambda: Split("not finite", ~torch.isfinite(call.x))
+
+
+def _exponential(call: Call) -> Splits:
+    yield "overflow", _above("overflow", call.x, OVERFLOWS)
+
+
+def _softmax(call: Call) -> Splits:
+    yield from _exponential(call)
+    axis = call.args[1][0] if isinstance(call.args[1], list | tuple) else call.args[1]
+    yield from _rows(call.x, axis)
+
+
+def _rows(logits: Tensor, axis: int) -> Splits:
+    """Whether a row of logits is masked as a whole, where some of them are masked."""
+    if not logits.numel() or not logits.ndim or not bool(logits.amin() < MASKING):
+        return
+    yield MASKED_ROW, lambda: Split(MASKED_ROW, logits.amax(axis) < MASKING)
+
+
+def _attention(call: Call) -> Splits:
+    mask = call.keywords.get("attn_mask", call.keywords.get("attn_bias"))
+    if torch.is_tensor(mask):
+        yield "mask", lambda: Split("mask", mask < MASKING)
+        yield from _rows(mask, -1)
+
+
+def _labels(call: Call) -> Splits:
+    label, ignored = call.args[1], call.args[4]
+    kind = "ignored label"
+    yield kind, lambda: Split(kind, label == ignored, None, None, float(ignored))
+
+
+def _embedding(call: Call) -> Splits:
+    index, rows = call.args[1], call.x.shape[0]
+    for kind, row in (("first index", 0), ("last index", rows - 1)):
+        yield (
+            kind,
+            lambda kind=kind, row=float(row): Split(
+                kind, index == row, _any(index), index.double, row
+            ),
+        )
+    padding = call.given(2, "padding_idx", -1)
+    if padding >= 0:
+        kind = "padding index"
+        yield kind, lambda: Split(kind, index == padding, None, None, float(padding))
+
+
+def _convolved(call: Call) -> Splits:
+    kernel, stride, padding, dilation, transposed = call.args[1].shape[2:], *call.args[3:7]
+    if not transposed:
+        yield from _strided(call.x.shape[2:], kernel, stride, padding, dilation)
+
+
+def _pooled(call: Call) -> Splits:
+    kernel = call.args[1]
+    stride = call.given(2, "stride") or kernel
+    padding = call.given(3, "padding", [0])
+    yield from _strided(call.x.shape[-len(kernel) :], kernel, stride, padding, [1])
+
+
+def _strided(sizes: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Splits:
+    """Whether a stride leaves a rest of a size: there the paddings and roundings of ports part."""
+
+    def of(each: Any, axis: int) -> int:
+        return each[axis] if len(each) > 1 else each[0]
+
+    rests = [
+        (size + 2 * of(padding, i) - of(dilation, i) * (of(kernel, i) - 1) - 1) % of(stride, i)
+        for i, size in enumerate(sizes)
+        if of(stride, i) > 1
+    ]
+    if rests:
+        yield "remainder", lambda: Split("remainder", torch.tensor(rests) > 0)
+
+
+BEFORE: dict[Any, Callable[..., Splits]] = {
+    **dict.fromkeys((aten.clamp, aten.clamp_), _clamp),
+    **dict.fromkeys(
+        (aten.clamp_min, aten.clamp_min_), lambda call: _bounded(call.given(1, "min"), None, call.x)
+    ),
+    **dict.fromkeys(
+        (aten.clamp_max, aten.clamp_max_), lambda call: _bounded(None, call.given(1, "max"), call.x)
+    ),
+    **dict.fromkeys((aten.hardtanh, aten.hardtanh_), _hardtanh),
+    **dict.fromkeys(
+        (aten.hardsigmoid, aten.hardsigmoid_, aten.hardswish, aten.hardswish_),
+        lambda call: _bounded(-3.0, 3.0, call.x),
+    ),
+    **dict.fromkeys(
+        (aten.relu, aten.relu_, aten.leaky_relu, aten.leaky_relu_, aten._prelu_kernel, aten.elu),
+        _kink,
+    ),
+    **dict.fromkeys((aten.elu_, aten.abs, aten.abs_), _kink),
+    **dict.fromkeys((aten.threshold, aten.threshold_), _threshold),
+    aten.softplus: _softplus,
+    **dict.fromkeys((aten.softshrink, aten.hardshrink), _shrink),
+    **dict.fromkeys((aten.smooth_l1_loss, aten.huber_loss), _distance),
+    **dict.fromkeys((aten.maximum, aten.fmax), _larger),
+    **dict.fromkeys((aten.minimum, aten.fmin), _smaller),
+    aten.where: _where,
+    **dict.fromkeys(
+        (aten.masked_fill, aten.masked_fill_, aten.masked_scatter, aten.masked_select), _masked
+    ),
+    aten.index: _indexed,
+    aten.gt: _compared(torch.gt, True),
+    aten.ge: _compared(torch.ge, True),
+    aten.lt: _compared(torch.lt, True),
+    aten.le: _compared(torch.le, True),
+    aten.eq: _compared(torch.eq, False),
+    aten.ne: _compared(torch.ne, False),
+    **dict.fromkeys((aten.round, aten.round_), _rounded),
+    **dict.fromkeys((aten.floor, aten.ceil, aten.trunc), _stepped),
+    **dict.fromkeys((aten.isnan, aten.isinf, aten.nan_to_num, aten.nan_to_num_), _not_finite),
+    **dict.fromkeys((aten.exp, aten.exp_), _exponential),
+    **dict.fromkeys(
+        (aten._softmax, aten._log_softmax, aten._safe_softmax, aten.logsumexp), _softmax
+    ),
+    **dict.fromkeys(
+        (
+            aten._scaled_dot_product_flash_attention_for_cpu,
+            aten._scaled_dot_product_efficient_attention,
+        ),
+        _attention,
+    ),
+    **dict.fromkeys((aten.nll_loss_forward, aten.nll_loss2d_forward), _labels),
+    aten.embedding: _embedding,
+    aten.convolution: _convolved,
+    **dict.fromkeys(
+        (
+            *(aten.max_pool2d_with_indices, aten.max_pool3d_with_indices),
+            *(aten.avg_pool2d, aten.avg_pool3d),
+        ),
+        _pooled,
+    ),
+}
+"""Operator -> its decisions by its arguments, which it may overwrite."""
+
+
+def splits(func: Any, args: tuple, kwargs: dict) -> Splits:
+    """The decisions of a call, before it runs; none where the operator takes none."""
+    found = BEFORE.get(func.overloadpacket)
+    if found is None or not args or not torch.is_tensor(args[0]) or args[0].is_complex():
+        return
+    yield from found(Call(args, kwargs))
+
+
+def guards(func: Any, args: tuple, result: Any, missed: float) -> Splits:
+    """The epsilons of a call, after it ran: whether another one would move its result.
+
+    missed: how large a relative change the judge may miss.
+    """
+    guard = epsilons.of(func, args, result)
+    if guard is not None and guard.epsilon:
+        yield EPSILON, lambda: _moved(guard, missed)
+
+
+def _moved(guard: epsilons.Guard, missed: float) -> Split:
+    moved = guard.moves(missed)
+    return Split(EPSILON, moved, _any(moved), lambda: guard.beside, guard.epsilon)

@@ -1,0 +1,152 @@
+"""The branches of a source file: its conditions, loops and handlers, and where each side is."""
+
+import ast
+import functools
+import linecache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from equivalence.reach.words import BRANCH, CHOICE, HANDLER, LOOP
+
+TRACED = ("is_scripting", "is_tracing", "is_in_onnx_export", "TYPE_CHECKING", "is_compiling")
+"""Names in conditions that no run as written can change."""
+
+LONGEST = 60
+"""Characters of a condition, at most."""
+
+Spot = tuple[int, int]
+"""A line, from 1, and a column, from 0."""
+
+
+class Span(NamedTuple):
+    """A part of a source: from its first character to behind its last one."""
+
+    start: Spot
+    end: Spot
+
+    def holds(self, other: "Span") -> bool:
+        """Whether another part lies within this one."""
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch of the code.
+
+    kind: BRANCH, CHOICE, LOOP or HANDLER of `words`.
+    text: what is decided, such as "if self.training".
+    line: its line.
+    whole: all of it.
+    tests: what is evaluated to decide.
+    body: what runs where it holds.
+    other: what runs where it does not; None where that is whatever comes next.
+    """
+
+    kind: str
+    text: str
+    line: int
+    whole: Span
+    tests: tuple[Span, ...]
+    body: Span
+    other: Span | None
+
+    def decides(self, span: Span) -> bool:
+        """Whether an instruction of this part of the code belongs to the test."""
+        return span == self.whole or any(test.holds(span) for test in self.tests)
+
+    @property
+    def shares_a_line(self) -> bool:
+        """Whether its test and its body stand on one line."""
+        return any(test.end[0] >= self.body.start[0] for test in self.tests)
+
+
+def branches(file: str) -> tuple[Branch, ...]:
+    """The branches of a file, in its order; none where it cannot be read or parsed.
+
+    A condition that guards a `raise` is none: no result comes of it.
+    """
+    return _read(file)[0]
+
+
+def calls(file: str) -> Mapping[Span, str]:
+    """Where a file calls a function by its name -> the call, as text."""
+    return _read(file)[1]
+
+
+def _read(file: str) -> tuple[tuple[Branch, ...], Mapping[Span, str]]:
+    linecache.checkcache(file)  # it may have been edited since
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@functools.cache
+def _parsed(text: str) -> tuple[tuple[Branch, ...], Mapping[Span, str]]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return (), {}
+    called = {
+        _span([node]): text_of(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return tuple(sorted(_found(tree), key=lambda each: (each.line, each.whole))), called
+
+
+def _found(tree: ast.AST) -> Iterator[Branch]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and not (_raises(node.body) or _raises(node.orelse)):
+            yield from _conditional(BRANCH, node, f"if {text_of(node.test)}", node.test)
+        elif isinstance(node, ast.IfExp):
+            text = f"... if {text_of(node.test)}"
+            yield from _conditional(CHOICE, node, text, node.test)
+        elif isinstance(node, ast.While) and not isinstance(node.test, ast.Constant):
+            yield from _conditional(LOOP, node, f"while {text_of(node.test)}", node.test)
+        elif isinstance(node, ast.For):
+            text = f"for {text_of(node.target)} in {text_of(node.iter)}"
+            yield from _conditional(LOOP, node, text, node.target, node.iter)
+        elif isinstance(node, ast.Try):
+            for handler in node.handlers:
+                if not _raises(handler.body):
+                    kind = f" {text_of(handler.type)}" if handler.type else ""
+                    yield Branch(
+                        HANDLER,
+                        f"except{kind}",
+                        handler.lineno,
+                        _span([node]),
+                        (_span(node.body),),
+                        _span(handler.body),
+                        None,
+                    )
+
+
+def _conditional(kind: str, node: ast.AST, text: str, *tests: ast.expr) -> Iterator[Branch]:
+    if any(name in text for name in TRACED):
+        return
+    body = node.body if isinstance(node.body, list) else [node.body]
+    other = node.orelse if isinstance(node.orelse, list) else [node.orelse]
+    yield Branch(
+        kind,
+        text,
+        node.lineno,
+        _span([node]),
+        tuple(_span([each]) for each in tests),
+        _span(body),
+        _span(other) if other else None,
+    )
+
+
+def _raises(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block ends by raising an error."""
+    return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def _span(nodes: Sequence[ast.AST]) -> Span:
+    first, last = nodes[0], nodes[-1]
+    return Span((first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset))
+
+
+def text_of(node: ast.AST) -> str:
+    """A part of the source as Python writes it, cut where it is long."""
+    text = ast.unparse(node)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
