@@ -37,6 +37,7 @@ LEVELS = (
     ("trend", "dumps"),
     ("page",),
     ("coverage", "own", "changed"),
+    ("curves",),
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""
