@@ -34,6 +34,7 @@ _HOMES = {
     "cases": "equivalence.declare.twin",
     "check": "equivalence.kinds",
     "compare": "equivalence.own.notebook",
+    "curve": "equivalence.curves.compare",
     "definite": "equivalence.declare.draws",
     "diagnose": "equivalence.kinds",
     "distinct": "equivalence.declare.draws",

@@ -1,5 +1,6 @@
 """The public names for type checkers, which cannot follow a late import."""
 
+from equivalence.curves.compare import curve as curve
 from equivalence.declare.batches import Batches as Batches
 from equivalence.declare.data_parallel import DataParallel as DataParallel
 from equivalence.declare.difference import Difference as Difference

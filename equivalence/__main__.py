@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_trend(commands)
     _add_time(commands)
     _add_evaluate(commands)
+    _add_curve(commands)
     return parser
 
 
@@ -449,6 +450,56 @@ def _add_evaluate(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.evaluation.command:command",
         given=(*NETWORKS, "data", "batches", "output", "metric", "json_file"),
+        destination="the result",
+    )
+
+
+def _add_curve(commands: Any) -> None:
+    command = commands.add_parser(
+        "curve",
+        help="whether a training's losses and metrics are those of the reference, step by step",
+        description="Compare two trainings by their curves. Each side is what a run has left (CSV, "
+        "JSON lines, a log, TensorBoard's events), or MODULE:FUNCTION, which yields a loss or a "
+        "dict of losses and metrics for each step. A reference that is a function is run again "
+        "with noise of one rounding, for its band. Exit code 1: the candidate leaves it.",
+    )
+    command.add_argument("reference", metavar="REFERENCE", help="a file, or MODULE:FUNCTION")
+    command.add_argument("candidate", metavar="CANDIDATE", help="likewise")
+    command.add_argument(
+        "--pattern",
+        metavar="REGEX",
+        help=r"for lines of a log: 'step (?P<step>\d+) loss (?P<loss>\S+)'",
+    )
+    command.add_argument(
+        "--rename",
+        nargs="+",
+        default=[],
+        type=_assignment,
+        metavar="CANDIDATE=REFERENCE",
+        help="names of metrics",
+    )
+    for option, default, meaning in (
+        ("--steps", 300, "of a function are run at most"),
+        ("--runs", 6, "with noise make the band"),
+    ):
+        command.add_argument(
+            option, type=int, default=default, metavar="N", help=f"{meaning} (default {default})"
+        )
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="for functions (default 0)"
+    )
+    command.add_argument(
+        "--picture", type=Path, dest="image", metavar="FILE", help="write both curves as SVG"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.curves.command:command",
+        given=(
+            *("reference", "candidate", "pattern", "rename", "steps", "runs", "seed"),
+            *("image", "json_file"),
+        ),
         destination="the result",
     )
 

@@ -3,6 +3,7 @@
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
 mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half precision.
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.
+torch_jitter: noise of one rounding in a training as it stands.
 modes: the mode of every layer, as its own network sets it.
 torch_constants: the buffers that keep what a constructor made; the rounding of constants.
 torch_modes: the precision and the rounding of a PyTorch run.

@@ -39,6 +39,7 @@ LEVELS = (
     ("coverage", "own", "changed"),
     ("timing",),
     ("evaluation",),
+    ("curves",),
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""

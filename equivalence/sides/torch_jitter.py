@@ -1,0 +1,55 @@
+"""Noise of one rounding in a training as it stands: in its own precision, from its first step on.
+
+`torch_noise` measures a network in float64. A training of one's own is in float32, and makes its
+network and its batches while it runs. Here each result that an operator computes goes to a number
+beside it in its own precision, as another order of summation or another kernel would move it.
+"""
+
+import torch
+
+from equivalence.judge.precision import UNIT_ROUNDOFF
+from equivalence.sides.torch_noise import Noise
+
+SINGLE = UNIT_ROUNDOFF["float32"]
+_UNITS = {
+    torch.float16: UNIT_ROUNDOFF["float16"],
+    torch.bfloat16: UNIT_ROUNDOFF["bfloat16"],
+    torch.float64: 2.0**-53,
+}
+
+
+class Jitter(Noise):
+    """Rounds every number that a run computes once more, at random, in its own precision.
+
+    What is drawn or made from no number stays: a port gets the same initial weights, batches and
+    masks. seed: of the roundings.
+    """
+
+    def __init__(self, seed: int):
+        super().__init__(SINGLE, seed)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if torch.Tag.nondeterministic_seeded in func.tags or not _floats((args, kwargs)):
+            return func(*args, **kwargs)
+        return self._compute(func, args, kwargs)
+
+    def _round(
+        self,
+        value: torch.Tensor,
+        unit_roundoff: float,
+        subnormal: float = 0.0,
+        of_sum: bool = False,
+    ) -> torch.Tensor:
+        """Round a value in place, by the unit of its own precision."""
+        own = _UNITS.get(value.dtype, SINGLE) / SINGLE
+        return super()._round(value, unit_roundoff * own, subnormal, of_sum)
+
+
+def _floats(values: object) -> bool:
+    """Whether there is a tensor of floats in arguments."""
+    if isinstance(values, torch.Tensor):
+        return values.is_floating_point() or values.is_complex()
+    if isinstance(values, dict):
+        return any(map(_floats, values.values()))
+    return isinstance(values, tuple | list) and any(map(_floats, values))
