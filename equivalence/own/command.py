@@ -32,6 +32,7 @@ from equivalence.host import environment
 from equivalence.own import result, written
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, forget
+from equivalence.reach.words import exactly
 from equivalence.targets import as_target
 
 DIFFERENT = 1
@@ -215,7 +216,7 @@ def _run(
     if structure.problem and not settings:
         raise structure.problem
     _print(result.pair_lines(structure, session.twin))
-    verdicts, samples = [], set()
+    verdicts, samples = [], {}
     if not settings:
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
@@ -225,10 +226,13 @@ def _run(
         for verdict in session.verdicts():
             verdicts.append(verdict)
             _print([result.verdict_text(verdict, repeat)])
-            case = verdict.outcome.case
-            if hidden_settings and verdict.outcome.passed and case.sample_name not in samples:
-                samples.add(case.sample_name)
-                _print(session.hidden(case))
+            outcome, sample = verdict.outcome, verdict.outcome.case.sample_name
+            if not (hidden_settings and outcome.passed):
+                continue
+            if sample not in samples:
+                samples[sample] = session.hidden(outcome.case)
+                _print(samples[sample].lines)
+            outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
     if write is not None and session.twin.degenerate:  # which only the verdicts tell
         _write(write, written.source(session.twin))
     outcomes = [verdict.outcome for verdict in verdicts]

@@ -201,7 +201,7 @@ class Session:
         if waiting:
             raise errors[0]
 
-    def hidden(self, case: TwinCase) -> list[str]:
+    def hidden(self, case: TwinCase) -> settings.Hidden:
         """The settings, and numbers in the reference's code, that a sample does not show."""
         self.tell(f"looking for what {case.sample_name} does not show")
         with _alone():

@@ -22,6 +22,7 @@ from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import ROUNDED_PRODUCTS
 from equivalence.plugin.results import DIAGNOSES
 from equivalence.plugin.watch import WATCH, repeat
+from equivalence.reach.words import exactly
 from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
@@ -74,18 +75,21 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             if request.config.getoption("hidden_settings") and whole:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]
+                request.node.stash[LINES] = report.lines(outcome)  # they count in its reach
 
     with isolated():
         yield run
 
 
 def _hidden_settings(outcome: Outcome) -> list[str]:
-    """The lines that say what the sample of a twin's case does not show."""
+    """The lines that say what the sample of a twin's case does not show; its reach has it, too."""
     if outcome.judgement is None:
         return ["both sides raise, so that no setting shows"]
     if not environment.installed("torch"):
         return ["what the sample does not show cannot be said without torch"]
-    return settings.hidden(outcome.case, outcome.seed)
+    found = settings.hidden(outcome.case, outcome.seed)
+    outcome.reach = outcome.reach and exactly(outcome.reach, found.tried)
+    return found.lines
 
 
 @pytest.fixture

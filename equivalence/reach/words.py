@@ -10,6 +10,7 @@ MASKED_ROW, PADDED_LEFT, PADDED_RIGHT = "masked row", "padding left", "padding r
 BATCH = "batch of 1"
 BRANCH, CHOICE, LOOP, HANDLER = "if", "conditional", "loop", "except"
 BOUND = "bound"
+SETTING, NUMBER = "setting", "number"
 
 
 class Words(NamedTuple):
@@ -68,8 +69,8 @@ KINDS = {
     LOOP: Words("its body never ran", "it never ended by itself"),
     BOUND: Words("the reference has no such bound, and no sample is known to meet it", ""),
     HANDLER: Words("nothing was raised", "it was raised every time"),
-    "setting": Words("another value moves no tensor beyond the budget", ""),
-    "number": Words("another value moves no tensor beyond the budget", ""),
+    SETTING: Words("another value moves no tensor beyond the budget", ""),
+    NUMBER: Words("another value moves no tensor beyond the budget", ""),
 }
 """The kinds of decisions, with the names that `Key.kind` has."""
 
@@ -100,6 +101,20 @@ def _named(decision: Decision) -> str:
     key = decision.key
     layer = f" of {key.layer}" if key.layer and key.file else ""
     return f"{key.kind}{f' {key.text}' if key.text else ''}{layer}"
+
+
+def exactly(reach: Reach, tried: Reach) -> Reach:
+    """A reach with the settings and numbers that were tried, by what they do to the tensors.
+
+    An epsilon is then no longer judged by where it stands.
+    """
+    measured = {(key.file, key.line) for key in tried.decisions if key.kind == NUMBER}
+    rest = [
+        each
+        for key, each in reach.decisions.items()
+        if not (key.kind == EPSILON and (key.file, key.line) in measured)
+    ]
+    return Reach(Reach.of(rest).decisions, reach.unknown) + tried
 
 
 def counted_of(reach: Reach) -> str:

@@ -18,6 +18,9 @@ from torch.overrides import TorchFunctionMode
 from equivalence.errors import of_engine
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
+from equivalence.reach.branches import module_file
+from equivalence.reach.decision import REFERENCE, Decision, Key, numberless
+from equivalence.reach.words import NUMBER, SETTING
 from equivalence.sides.torch_network import Watch
 from equivalence.structure.settings import OPTIMIZER, STEP
 from equivalence.truth.measurement import Measurement
@@ -60,19 +63,26 @@ LAYERS_OF_TORCH = ("torch.nn.modules", "torch.optim", "torch.amp", "torch.cuda.a
 """Modules whose numbers are settings."""
 
 
-class Hidden(NamedTuple):
-    """A setting, or a number in the code, that a sample does not show.
+class Tried(NamedTuple):
+    """A setting, or a number in the code, and what another value does to the truth of a sample.
 
     path: the layer and the setting, in the reference's names; or the line and the function.
     value: its value, as text.
     other: the value that it was changed to, as text.
     moved: how far that moves the tensor that it moves most, in roundings.
+    decision: the decision that it is; reached where the sample shows it.
     """
 
     path: str
     value: str
     other: str
     moved: float
+    decision: Decision
+
+    @property
+    def hidden(self) -> bool:
+        """Whether no tensor is moved beyond the budget."""
+        return self.moved <= BUDGET
 
     def __str__(self) -> str:
         moves = "moves nothing"
@@ -88,8 +98,13 @@ class _Place(NamedTuple):
     set: Callable[[Any], None]
 
 
-def hidden(measurement: Measurement, expected: Mapping[str, Expected]) -> tuple[list[Hidden], int]:
-    """The settings of a reference that its sample does not show, and how many were tried.
+def _tried(key: Key, path: str, value: str, other: str, moved: float) -> Tried:
+    decision = Decision(key, int(moved > BUDGET), 1, detail=other)
+    return Tried(path, value, other, moved, decision)
+
+
+def settings(measurement: Measurement, expected: Mapping[str, Expected]) -> list[Tried]:
+    """The settings of a reference, each tried with another value.
 
     expected: the truth of the case.
     """
@@ -105,15 +120,13 @@ def hidden(measurement: Measurement, expected: Mapping[str, Expected]) -> tuple[
         moved = _moved(measurement, expected)
         if path in (again := dict(_places(network))):
             again[path].set(value)
-        if moved <= BUDGET:
-            found.append(Hidden(path, str(value), str(other), moved))
-    return found, len(changes)
+        key = Key(REFERENCE, SETTING, layer=numberless(path), text=str(value))
+        found.append(_tried(key, path, str(value), str(other), moved))
+    return found
 
 
-def hidden_numbers(
-    measurement: Measurement, expected: Mapping[str, Expected]
-) -> tuple[list[Hidden], int]:
-    """The numbers in a reference's code that its sample does not show, and how many were tried.
+def numbers(measurement: Measurement, expected: Mapping[str, Expected]) -> list[Tried]:
+    """The numbers in a reference's code, each tried with another one.
 
     expected: the truth of the case.
     """
@@ -122,9 +135,12 @@ def hidden_numbers(
     for number in seen.met:
         other = other_number(number)
         moved = _moved(measurement, expected, Numbers({number: other}))
-        if moved <= BUDGET:
-            found.append(Hidden(number.path, f"{number.value:g}", f"{other:g}", moved))
-    return found, len(seen.met)
+        value, told = f"{number.value:g}", f"{other:g}"
+        file, _, what = number.path.partition(":")
+        text = f"{what.partition(' ')[2]} {value}"
+        key = Key(REFERENCE, NUMBER, number.told or file, number.line, text=text)
+        found.append(_tried(key, number.path, value, told, moved))
+    return found
 
 
 class Number(NamedTuple):
@@ -134,6 +150,7 @@ class Number(NamedTuple):
     function: the name of the function.
     argument: the place of the number among the arguments, or its keyword.
     value: the number.
+    told: the file as decisions tell it.
     """
 
     file: str
@@ -141,6 +158,7 @@ class Number(NamedTuple):
     function: str
     argument: int | str
     value: float
+    told: str = ""
 
     @property
     def path(self) -> str:
@@ -167,7 +185,7 @@ class Numbers(TorchFunctionMode):
         if values and (frame := _frame_of_network()):
             line, settings = (frame.f_code.co_filename, frame.f_lineno), _settings_at(frame)
             numbers = {
-                key: Number(*line, name, key, value)
+                key: Number(*line, name, key, value, module_file(frame))
                 for key, value in values.items()
                 if value not in settings
             }
@@ -199,7 +217,7 @@ def _frame_of_network() -> types.FrameType | None:
 
 
 def _settings_at(frame: types.FrameType) -> list[Any]:
-    """The values of the settings that the layer of a frame holds, which `hidden` tries."""
+    """The values of the settings that the layer of a frame holds, which `settings` tries."""
     held = getattr(frame.f_locals.get("self"), "__dict__", {})
     numbers = {n: v for n, v in held.items() if type(v) in (int, float)}
     return [value for name, value in numbers.items() if _other(name, value) != value]

@@ -1,10 +1,11 @@
 """Compares the settings of both sides of a case, whether it passes or not."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from equivalence.declare.twin import TwinCase
 from equivalence.host import environment
 from equivalence.judge.settings import Settings, judge_settings
+from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
 from equivalence.runs import kept, sides
 from equivalence.runs.drawn import Drawn
@@ -67,25 +68,40 @@ def _of_reference(case: TwinCase, reference: Reference) -> list[Layer] | None:
     return reference.layers
 
 
-def hidden(case: TwinCase, seed: int) -> list[str]:
-    """What the samples of a case do not show, in words: settings, and numbers in the code.
+class Hidden(NamedTuple):
+    """What the samples of a case do not show.
 
-    Raises TorchMissingError.
+    lines: in words, settings first, then numbers in the code.
+    tried: all that were tried, as decisions.
+    """
+
+    lines: list[str]
+    tried: Reach
+
+
+def hidden(case: TwinCase, seed: int) -> Hidden:
+    """What the samples of a case do not show of settings and of numbers in the code.
+
+    Each is tried with another value, in a run of the reference of its own. Raises
+    TorchMissingError.
     """
     from equivalence.truth import hidden as search  # torch is there
 
-    searches = {"settings": search.hidden, "numbers in the code": search.hidden_numbers}
+    searches = {"settings": search.settings, "numbers in the code": search.numbers}
     lines: list[str] = []
+    tried: list[Decision] = []
     with truths.using(None):  # a record does not hold whole tensors
         measured = []
         for one in case.sizes:
             known = kept.reference(one, seed)
             measured.append((Drawn(one, seed).measurement(known.sample), known.expected))
         for what, searched in searches.items():
-            found, tried = zip(*(searched(*each) for each in measured), strict=True)
-            at_all = set.intersection(*({(h.path, h.value) for h in each} for each in found))
+            found = [searched(*each) for each in measured]
+            tried += [each.decision for of_size in found for each in of_size]
+            hides = [{(h.path, h.value) for h in of_size if h.hidden} for of_size in found]
+            at_all = set.intersection(*hides)
             shown = [str(each) for each in found[0] if (each.path, each.value) in at_all]
-            if tried[-1] or what == "settings":
-                told = f"{what} that the sample does not show: {len(shown)} of {tried[-1]}"
+            if found[-1] or what == "settings":
+                told = f"{what} that the sample does not show: {len(shown)} of {len(found[-1])}"
                 lines += [told, *shown]
-    return lines
+    return Hidden(lines, Reach.of(tried))

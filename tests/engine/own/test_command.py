@@ -364,3 +364,16 @@ def test_a_red_comparison_does_not_say_what_it_stands_on(run):
     wrong = [f"{REACHED}pt:Clamped", f"{REACHED}ms:Unclamped", "--arguments", "most=0.5"]
     code, lines, _ = run(*wrong, *QUICK)
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
+
+
+def test_settings_and_numbers_that_were_tried_count_as_decisions(run):
+    net = [f"{REACHED}pt:Net", f"{REACHED}ms:Net", "--input", "uniform(6, 8, low=0.0, high=1.0)"]
+    one = [*net, "--phase", "eval", "--execution", "pynative", "--reach", "--hidden-settings"]
+    code, lines, _ = run(*one)
+    assert code == 0
+    told = [line.strip() for line in lines if " setting " in line or " number " in line]
+    hides = "another value moves no tensor beyond the budget"
+    assert told == [
+        f"blocks.*.body.*.max_val setting 6.0: {hides} (12.0)",
+        f"tests/engine/parts/reached_pt.py:31 number clamp max 50: {hides} (100)",
+    ]

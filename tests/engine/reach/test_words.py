@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence.reach.decision import CANDIDATE, REFERENCE, SAMPLE, SIZE, Decision, Key, Reach
-from equivalence.reach.words import KINDS, listing, short, told
+from equivalence.reach.words import KINDS, exactly, listing, short, told
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,16 @@ def test_a_verdict_says_how_many_were_not_reached_and_nothing_where_all_were():
     assert short(Reach.of([here])) == ""
     assert short(Reach.of([here, there])) == "1 of 2 decisions was not reached"
     assert short(Reach.of([here], candidate="why")) == "reach of the candidate unknown: why"
+
+
+def test_a_number_that_was_tried_takes_the_place_of_the_epsilon_in_its_line():
+    local = Decision(Key(REFERENCE, "epsilon", "net.py", 2), 1, 1)
+    elsewhere = Decision(Key(REFERENCE, "epsilon", "net.py", 3), 1, 1)
+    number = Key(REFERENCE, "number", "net.py", 2, text="add 1e-06")
+    tried = Reach.of([Decision(number, 0, 1, detail="1e-05")])
+    whole = exactly(Reach.of([local, elsewhere], candidate="why"), tried)
+    assert [*whole.decisions] == [elsewhere.key, number]
+    assert whole.unknown == {"candidate": "why"}
+    assert listing(whole)[1] == (
+        "  net.py:2 number add 1e-06: another value moves no tensor beyond the budget (1e-05)"
+    )

@@ -337,8 +337,8 @@ def test_a_zero_by_chance_in_a_gradient_that_cancels_is_rounded_as_its_neighbour
     attention = next(each for each in every if each.name == name)
     run = Measurement.run_own
 
-    def run_with_zeros(measurement):
-        own = run(measurement)
+    def run_with_zeros(measurement, watch=None):
+        own = run(measurement, watch)
         own["gradient:in_proj_bias"][12:24] = 0.0
         return own
 

@@ -30,7 +30,7 @@ def isolation():
 
 
 def hidden(of: TwinCase) -> list[str]:
-    return settings.hidden(of, 0)
+    return settings.hidden(of, 0).lines
 
 
 def first(name: str) -> TwinCase:
