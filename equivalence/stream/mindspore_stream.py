@@ -123,10 +123,10 @@ class _Operators(getattr(ms, "MsDispatchMode", object)):
                 "pinned random layers, rehearsals and statements of a diagnosis need; install "
                 f"mindspore{DISPATCHING}"
             )
-        self.told = told
+        self.hooks = observer.hooks(told)
 
     def __ms_dispatch__(self, func, args, kwargs=None):
-        return observer.deliver(Call(func, args), self.told)
+        return observer.deliver(Call(func, args), self.hooks)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ those before it have made of the call. What an observer calls itself is seen by 
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
 RUN: Any = object()
@@ -88,11 +88,29 @@ class Observer:
         return self.order.index(self.slot)
 
 
-def deliver(call: Call, observer: Observer) -> Any:
+Hooks = tuple[Callable | None, Callable | None, Callable | None]
+"""What an observer has of `before`, `replace` and `after`; None for what it does not override."""
+
+
+def hooks(observer: Observer) -> Hooks:
+    """What a mode calls of an observer: it is told of every operator of a run."""
+    own, base = type(observer), Observer
+    return (
+        observer.before if own.before is not base.before else None,
+        observer.replace if own.replace is not base.replace else None,
+        observer.after if own.after is not base.after else None,
+    )
+
+
+def deliver(call: Call, told: Hooks) -> Any:
     """What the caller gets of a call that an observer is told of."""
-    observer.before(call)
-    result = observer.replace(call)
-    return observer.after(call, call.proceed() if result is RUN else result)
+    before, replace, after = told
+    if before:
+        before(call)
+    result = replace(call) if replace else RUN
+    if result is RUN:
+        result = call.proceed()
+    return after(call, result) if after else result
 
 
 @contextlib.contextmanager

@@ -102,11 +102,11 @@ class _Functions(TorchFunctionMode):
 
     def __init__(self, told: Observer):
         super().__init__()
-        self.told = told
+        self.told, self.hooks = told, observer.hooks(told)
         demand_order(told, _get_current_function_mode_stack())
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        return observer.deliver(Call(func, args, kwargs or {}), self.told)
+        return observer.deliver(Call(func, args, kwargs or {}), self.hooks)
 
 
 class _Operators(TorchDispatchMode):
@@ -114,7 +114,7 @@ class _Operators(TorchDispatchMode):
 
     def __init__(self, told: Observer):
         super().__init__()
-        self.told = told
+        self.told, self.hooks = told, observer.hooks(told)
         demand_order(told, _get_current_dispatch_mode_stack())
 
     @classmethod
@@ -123,7 +123,7 @@ class _Operators(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        return observer.deliver(Call(func, args, kwargs or {}), self.told)
+        return observer.deliver(Call(func, args, kwargs or {}), self.hooks)
 
 
 def demand_order(told: Observer, modes: Iterable[Any]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equivalence.stream.observer import RUN, Observer, deliver, demand_order
+from equivalence.stream.observer import RUN, Observer, deliver, demand_order, hooks
 
 
 class Call:
@@ -30,8 +30,8 @@ class Instead(First):
 
 
 def test_a_call_goes_through_what_is_overridden():
-    assert deliver(Call(), First()) == 5
-    assert deliver(Call(), Instead()) == -23
+    assert deliver(Call(), hooks(First())) == 5
+    assert deliver(Call(), hooks(Instead())) == -23
 
 
 def test_what_is_replaced_does_not_run_and_none_is_a_result():
@@ -39,7 +39,7 @@ def test_what_is_replaced_does_not_run_and_none_is_a_result():
         def replace(self, call):
             return None if call.name == "add" else RUN
 
-    assert deliver(Call(), Nothing()) is None
+    assert deliver(Call(), hooks(Nothing())) is None
 
 
 def test_one_that_comes_later_must_be_opened_before():
