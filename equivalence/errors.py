@@ -130,41 +130,6 @@ def staying() -> Iterator[None]:
         os._exit = leave
 
 
-@contextlib.contextmanager
-def without_torch() -> Iterator[None]:
-    """A context in which an operator of torch raises BorrowingError, and so does its import."""
-    if sys.modules.get("torch") is None:  # None where its import is forbidden
-        yield
-        if sys.modules.get("torch") is not None:
-            raise BorrowingError("it imports torch; the candidate must compute with MindSpore")
-        return
-    # It is loaded with torch; this module imports no framework itself.
-    mode = sys.modules["torch.utils._python_dispatch"].TorchDispatchMode
-
-    class Forbidden(mode):
-        def __torch_dispatch__(self, function, _types, arguments=(), keywords=None):
-            if _lending:
-                return function(*arguments, **(keywords or {}))
-            told = f"it calls torch ({function}); the candidate must compute with MindSpore"
-            raise BorrowingError(told)
-
-    with Forbidden():
-        yield
-
-
-@contextlib.contextmanager
-def lending_torch() -> Iterator[None]:
-    """A context within `without_torch` in which the engine itself calls torch."""
-    _lending.append(True)
-    try:
-        yield
-    finally:
-        _lending.pop()
-
-
-_lending: list[bool] = []
-
-
 def words(error: Exception) -> str:
     """The message of an exception, the line of the models' own code, and the likely cause."""
     # MindSpore appends its C++ call stack after an empty line.

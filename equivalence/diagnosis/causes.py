@@ -91,7 +91,7 @@ def _kernels(search: Search, path: str, local: Local) -> list[str]:
     part = search.candidate.part(search.pairs[path], "pynative")
     partners, outputs = search.local_names(path, search.partners), Truth(local.expected).pulled_back
     accurate = AccurateKernels()
-    with accurate():
+    with accurate:
         trace = part.run(local.sample, partners, search.case.phase, outputs)
     if not judge(local.expected, trace, search.unit_roundoff, replaceable=True).equal:
         return []

@@ -6,16 +6,19 @@ candidate is right beside such a run, the cut is the difference.
 
 import linecache
 import os
-import sys
 from collections.abc import Collection
+from types import FrameType
+from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from equivalence.diagnosis.search import Search
 from equivalence.errors import of_models
 from equivalence.judge import tensors
 from equivalence.judge.truth import Truth
+from equivalence.stream.frames import callers
+from equivalence.stream.observer import RUN
+from equivalence.stream.torch_stream import Call, Observer, set_grad_enabled
 from equivalence.truth.compute import whole
 from equivalence.truth.measurement import NOISY_RUNS
 
@@ -26,36 +29,40 @@ Line = tuple[str, int]
 """A source file, and the number of a line."""
 
 
-class Undone(TorchFunctionMode):
-    """A mode that undoes cuts of the gradient: what is detached stays what it was.
+class Undone(Observer):
+    """Undoes cuts of the gradient: what is detached stays what it was.
 
     lines: the lines of the models' code whose cuts are undone; None: all.
     seen: the lines that cut, in order.
     """
 
+    slot = "code"
+
     def __init__(self, lines: Collection[Line] | None = None):
-        super().__init__()
         self.lines, self.seen = lines, {}
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        cuts = func in CUTS
-        if cuts or (func is torch._C._set_grad_enabled and not args[0]):
+    def replace(self, call: Call) -> Any:
+        """What would be detached, as it is; nothing for a switch."""
+        cuts = call.function in CUTS
+        if cuts or (call.function is set_grad_enabled and not call.args[0]):
             line = _line()
             if line and (self.lines is None or line in self.lines):
                 self.seen[line] = True
-                return args[0] if cuts else None
-        return func(*args, **kwargs)
+                return call.args[0] if cuts else None
+        return RUN
 
 
 def _line() -> Line | None:
     """The innermost line of the models' own code that runs; None where it is none of theirs."""
-    frame = sys._getframe(2)
-    while frame and "torch" in frame.f_globals.get("__name__", "").partition(".")[0]:
-        frame = frame.f_back
+    outside = (each for each in callers() if "torch" not in _package(each))
+    frame = next(outside, None)
     if frame is None or not of_models(frame.f_code.co_filename):
         return None
     return frame.f_code.co_filename, frame.f_lineno
+
+
+def _package(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
 def explain(search: Search) -> list[str]:

@@ -46,7 +46,7 @@ def _met(case: TwinCase, made: Comparison) -> dict[Fault, Statement | None]:
     watch = MindSporeCalls(candidate.cell)
     known = made.reference
     try:
-        with watch():
+        with watch:
             candidate.run(known.sample, made.partners, case.phase, {})
     except Exception:  # what raises here is told by the search for the culprit
         return {}
@@ -59,7 +59,7 @@ def _met(case: TwinCase, made: Comparison) -> dict[Fault, Statement | None]:
 
 def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:
     """Whether all of a case is right without these faults, and with accurate kernels."""
-    with Mended(faults)():
+    with Mended(faults):
         try:
             made = compare_size(case, seed, flips=False)
             return made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))

@@ -158,7 +158,7 @@ class _Fed:
         """Whether outputs or gradients are wrong, by more than rounding may explain."""
         network, phase = self.network, self.measurement.phase
         watch = MindSporeCalls(network.cell, recorded=False, lent=self.lent)
-        with kernels.replacing(self.search.accurate), watch():
+        with kernels.replacing(self.search.accurate), watch:
             trace = network.run(self.sample, self.partners, phase, self.expected.pulled_back)
         expected = {
             name: tensor
@@ -195,7 +195,7 @@ class _Fed:
             return False
         network = self.network
         watch = MindSporeCalls(network.cell)
-        with watch():
+        with watch:
             network.run(self.sample, self.partners, self.measurement.phase, {})
         places = {call.statement.place for call in watch.recording.calls if call.statement}
         return all(blame.statement.place in places for blame, _ in blames)
@@ -228,7 +228,7 @@ def _kernel(search: Search, statements: Statements, blame: Blame) -> list[str]:
     if search.mistaken or device != "cpu" or blame.operator not in EXACT or blame.takes:
         return []
     accurate = AccurateKernels([blame.operator])
-    with accurate():
+    with accurate:
         right = statements.gives(blame)
     accurate.errors = {blame.operator: accurate.errors[blame.operator]}
     return kernels_told(accurate, device) if right else []

@@ -13,10 +13,11 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn
-from mindspore.nn import cell as cell_module
 
 from equivalence import dtypes
 from equivalence.dumps.passing import Passing
+from equivalence.stream.mindspore_stream import requires_gradients
+from equivalence.stream.patches import patched
 from equivalence.structure.weights import WRAPPERS
 
 GRAPH = (
@@ -27,8 +28,8 @@ GRAPH = (
 _observers: list[tuple["Side", Passing]] = []
 """Who sees the calls of cells: the network, and who is told."""
 
-_replaced: dict[type, Callable] = {}
-"""Class -> its own `__call__`, while another stands in for it."""
+_replaced: dict[type, contextlib.AbstractContextManager] = {}
+"""Class -> the context in which it has another `__call__`."""
 
 
 class Side:
@@ -57,8 +58,8 @@ class Side:
         finally:
             _observers.remove(observer)
             if not _observers:
-                for each, call in _replaced.items():
-                    each.__call__ = call
+                for place in _replaced.values():
+                    place.__exit__(None, None, None)
                 _replaced.clear()
             self.forget()
 
@@ -100,8 +101,8 @@ def _replace(kind: type) -> None:
     """Let the observers see the calls of cells of a class."""
     for each in kind.__mro__:
         if issubclass(each, nn.Cell) and "__call__" in vars(each) and each not in _replaced:
-            _replaced[each] = vars(each)["__call__"]
-            each.__call__ = _observing(_replaced[each])
+            _replaced[each] = patched(each, __call__=_observing(vars(each)["__call__"]))
+            _replaced[each].__enter__()
 
 
 def _observing(call: Callable) -> Callable:
@@ -139,7 +140,7 @@ def _is_graph() -> bool:
 
 def _is_differentiated() -> bool:
     """Whether a backward pass in PyNative mode will follow."""
-    return not _is_graph() and cell_module._pynative_executor.requires_grad()
+    return not _is_graph() and requires_gradients()
 
 
 def _unwrapped(net: nn.Cell) -> nn.Cell:

@@ -10,6 +10,7 @@ from torch import nn
 
 from equivalence import dtypes
 from equivalence.dumps.passing import Passing
+from equivalence.stream.torch_stream import in_backward
 from equivalence.structure.weights import REFERENCE_ONLY, WRAPPERS
 
 COMPILED = "it is compiled: of its layers, only its own inputs and outputs are seen"
@@ -110,7 +111,7 @@ def _is_seen(passing: Passing, path: str) -> bool:
     """Whether a call is recorded: not while it is compiled, nor when a backward pass repeats it."""
     if torch.compiler.is_compiling() or not passing.active:
         return False
-    if torch._C._current_graph_task_id() != -1:
+    if in_backward():
         passing.note("computed again in a backward pass (checkpointing), not recorded", path)
         return False
     return True

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from equivalence.kinks.choices import CHOICES, argument, choice_of, gap_of
+from equivalence.kinks.choices import CHOICES, Choice, argument, choice_of, gap_of
+from equivalence.stream.torch_stream import Call, Observer, in_backward, unseen
 
 aten = torch.ops.aten
 
@@ -163,7 +164,7 @@ def _wholes_but_zero(args: tuple) -> tuple[Tensor, ...]:
 
 def _step(points: Callable[[tuple], tuple], with_point: Callable[[tuple], bool] = _never) -> Kink:
     def unwatched(args: tuple) -> tuple:
-        with torch._C._DisableTorchDispatch():  # it rounds, and an outer mode may count roundings
+        with unseen():  # it rounds, and an outer mode may count roundings
             return points(args)
 
     return Kink(unwatched, lambda _: 1.0, None, 0, with_point=with_point)
@@ -243,14 +244,9 @@ def kink_of(func: Callable, args: tuple) -> Kink | None:
     return kink
 
 
-def in_backward() -> bool:
-    """Whether the backward pass runs."""
-    return torch._C._current_graph_task_id() != -1
-
-
-def has_kink(func: Callable, args: tuple) -> bool:
-    """Whether a call of an operator has kinks."""
-    return choice_of(func, args) is not None or kink_of(func, args) is not None
+def bend_of(func: Callable, args: tuple) -> Kink | Choice | None:
+    """The kinks of a call of an operator, by element or of what it chooses; None if it has none."""
+    return choice_of(func, args) or kink_of(func, args)
 
 
 def quantity_of(func: Callable, args: tuple) -> Tensor:
@@ -290,3 +286,26 @@ def name_of(func: Callable) -> str:
 
 CHOOSING = frozenset(map(name_of, CHOICES))
 """The names of operators that choose an entry of each window."""
+
+
+class AtKinks(Observer):
+    """What sees the operators with kinks of a run, which it numbers in order.
+
+    kinks: how many operators with kinks there were so far.
+    bend: the kinks of the operator that runs now; None if it has none.
+    number: its number from 0; None if it has none.
+
+    A subclass that has a `begin` or a `before` of its own calls these first.
+    """
+
+    slot = "kinks"
+
+    def begin(self) -> None:
+        """Count from the beginning."""
+        self.kinks = 0
+
+    def before(self, call: Call) -> None:
+        """Look for kinks."""
+        self.bend, self.number = bend_of(call.function, call.args), None
+        if self.bend is not None:
+            self.number, self.kinks = self.kinks, self.kinks + 1

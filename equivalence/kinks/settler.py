@@ -3,13 +3,15 @@
 Activations that stay near a kink are handled in `truth/flips.py`.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
 from equivalence import dtypes
-from equivalence.kinks.operators import has_kink, kink_of, quantity_of
+from equivalence.kinks.operators import AtKinks, Kink, quantity_of
 from equivalence.kinks.watch import Margins
-from equivalence.uncompiled import Uncompiled
+from equivalence.stream.torch_stream import Call
 
 aten = torch.ops.aten
 
@@ -24,7 +26,7 @@ BIASED = {
 """Operator -> the position of its bias among the arguments."""
 
 
-class Settler(Uncompiled):
+class Settler(AtKinks):
     """A forward pass that moves channels away from their kink, by a shift of their bias.
 
     The bias is that of the latest convolution, linear layer or BatchNorm whose output has the shape
@@ -36,20 +38,27 @@ class Settler(Uncompiled):
     shifts: parameter name -> the constants that were added, shape (C,).
     """
 
+    slot = "moves"
+
     def __init__(self, margins: Margins, names: dict[int, str], dtype: str):
-        super().__init__()
-        self.margins, self.names, self.dtype = iter(margins), names, dtype
+        self.margins, self.names, self.dtype = margins, names, dtype
         self.shifts: dict[str, np.ndarray] = {}
         self._biases: dict[tuple[int, ...], torch.Tensor] = {}
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if has_kink(func, args):
-            margin = next(self.margins)
-            # A shift moves all entries of a window of a max pooling alike.
-            kink = kink_of(func, args)
-            if margin is not None and kink and not kink.varies(args):
-                self._settle(func, args, margin)
-        result = func(*args, **(kwargs or {}))
+    def before(self, call: Call) -> None:
+        """Move an activation that is near a kink."""
+        super().before(call)
+        if self.number is None:
+            return
+        margin = self.margins[self.number]
+        # A shift moves all entries of a window of a max pooling alike.
+        by_element = isinstance(self.bend, Kink) and not self.bend.varies(call.args)
+        if margin is not None and by_element:
+            self._settle(call.function, call.args, margin)
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Keep the bias that a later activation may have."""
+        func, args = call.function, call.args
         if func in BIASED and (bias := args[BIASED[func]]) is not None:
             output = result[0] if isinstance(result, tuple) else result
             self._biases[tuple(output.shape)] = bias

@@ -6,11 +6,13 @@ branch on one side only; gradients then jump although both sides are right. `Kin
 every operator with a kink in a PyTorch run, module or function, below autograd.
 """
 
+from typing import Any
+
 import torch
 
 from equivalence.kinks.choices import POOL
-from equivalence.kinks.operators import STEPS, has_kink, kink_of, quantity_of
-from equivalence.uncompiled import Uncompiled
+from equivalence.kinks.operators import STEPS, AtKinks, kink_of, quantity_of
+from equivalence.stream.torch_stream import Call
 
 SAFE = 8.0
 """An activation nearer to its kink than SAFE spreads counts as near. The spread is its change by
@@ -37,7 +39,7 @@ EXACT = 2.0**-48
 aten = torch.ops.aten
 
 
-class KinkWatch(Uncompiled):
+class KinkWatch(AtKinks):
     """Keeps the kink quantities of a forward pass, one tensor for each operator, in order.
 
     against: the watch of another run of the same network, or None. With it, this watch keeps the
@@ -49,56 +51,53 @@ class KinkWatch(Uncompiled):
     """
 
     def __init__(self, against: "KinkWatch | None" = None):
-        super().__init__()
         self.against = against
         self.quantities: list[torch.Tensor] = []
         self.exact: list[torch.Tensor | None] = []
         self._still: dict[int, torch.Tensor] = {}
         self.spreads: list[torch.Tensor] = []
-        self._index = 0
         self._rounded: dict[int, torch.Tensor] = {}
         self._pools: list[tuple[int, torch.Tensor]] = []
         self._kernels: dict[tuple[int, ...], torch.Tensor] = {}
-
-    def __enter__(self):
-        self._index = 0
-        return super().__enter__()
 
     def clear(self) -> None:
         """Forget a run that has failed."""
         for kept in (self.quantities, self.exact, self._pools, self._rounded, self._kernels):
             kept.clear()
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        bent = has_kink(func, args)
-        steps = bent and func in STEPS
-        if bent:
-            quantity = quantity_of(func, args)
+    def before(self, call: Call) -> None:
+        """Keep how far the arguments of an operator with kinks are from these."""
+        super().before(call)
+        if self.number is None:
+            return
+        func, args, number = call.function, call.args, self.number
+        quantity = quantity_of(func, args)
+        if self.against is None:
+            shape = tuple(args[0].shape)
+            if func is POOL and shape in self._kernels:
+                self._pools.append((number, self._kernels[shape]))
+            self.exact.append(_exact(func, args, quantity))
+            self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
+            return
+        change = quantity - self.against.quantities[number]
+        if func in STEPS:
+            change -= change.round()  # the middle between two steps is near neither
+        spread = _spread(change)
+        if number == len(self.spreads):
+            self.spreads.append(spread)
+        else:
+            self.spreads[number] = torch.maximum(self.spreads[number], spread)
+        self.against._leave_out(number, quantity)
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Take the steps of the first run in all others."""
+        if self.number is not None and call.function in STEPS:
             if self.against is None:
-                shape = tuple(args[0].shape)
-                if func is POOL and shape in self._kernels:
-                    self._pools.append((len(self.quantities), self._kernels[shape]))
-                self.exact.append(_exact(func, args, quantity))
-                self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
+                self._rounded[self.number] = result.clone()
             else:
-                change = quantity - self.against.quantities[self._index]
-                if steps:
-                    change -= change.round()  # the middle between two steps is near neither
-                spread = _spread(change)
-                if self._index == len(self.spreads):
-                    self.spreads.append(spread)
-                else:
-                    self.spreads[self._index] = torch.maximum(self.spreads[self._index], spread)
-                self.against._leave_out(self._index, quantity)
-                self._index += 1
-        result = func(*args, **(kwargs or {}))
-        if steps:
-            if self.against is None:
-                self._rounded[len(self.quantities) - 1] = result.clone()
-            else:
-                result.copy_(self.against._rounded[self._index - 1])
-        if func is aten.convolution.default:
-            self._kernels[tuple(result.shape)] = args[1]
+                result.copy_(self.against._rounded[self.number])
+        if call.function is aten.convolution.default:
+            self._kernels[tuple(result.shape)] = call.args[1]
         return result
 
     def _leave_out(self, operator: int, quantity: torch.Tensor) -> None:

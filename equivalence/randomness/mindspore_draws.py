@@ -11,8 +11,9 @@ from mindspore import mint, nn, ops
 from mindspore.ops.function import nn_func
 
 from equivalence.randomness import layers
-from equivalence.randomness.interception import Dispatch, intercepted
 from equivalence.randomness.layers import Draws, RandomLayer
+from equivalence.stream import mindspore_stream
+from equivalence.stream.mindspore_stream import Call, Observer
 
 ELEMENTS = ("Dropout", "DropoutExt")
 CHANNELS = ("Dropout2D", "Dropout3D", "Dropout2dExt")
@@ -30,7 +31,7 @@ DRAWING = re.compile(
 
 FUNCTIONS = (
     *(nn_func.dropout, nn_func.dropout_ext, nn_func.dropout1d, nn_func.dropout2d),
-    *(nn_func.dropout2d_ext, nn_func.dropout3d, nn_func._inner_dropout),
+    *(nn_func.dropout2d_ext, nn_func.dropout3d, mindspore_stream.inner_dropout),
 )
 """Functions that the compiler sees by name; `mint` and `ops` export them."""
 
@@ -61,23 +62,6 @@ def _kept_with_mask(x, *_):
     return x, x
 
 
-def pinned() -> contextlib.AbstractContextManager[None]:
-    """A context in which no dropout of MindSpore draws: everything is kept."""
-    return intercepted(_pin, _replace, __name__)
-
-
-def _replace(value: Any) -> Any:
-    """The object that the compiler gets in place of one that a source names."""
-    if any(value is each for each in FUNCTIONS):
-        return _kept
-    if isinstance(value, ops.Primitive):
-        return _keeping(value.name) or value
-    if isinstance(value, type) and issubclass(value, ops.Primitive):
-        keeping = _keeping(value.__name__)
-        return (lambda *_, **__: keeping) if keeping else value
-    return value
-
-
 def _keeping(primitive: str) -> Callable | None:
     """What stands for a primitive of dropout; None for any other."""
     if primitive in ELEMENTS or primitive in CHANNELS:
@@ -85,21 +69,35 @@ def _keeping(primitive: str) -> Callable | None:
     return None
 
 
-def _pin(func: Callable, arguments: tuple) -> Any:
-    """The result of an operator in PyNative mode; a dropout keeps everything."""
-    if _keeping(func.name) is None:
-        return func(*arguments)
-    if not isinstance(arguments[0], ops.Primitive):
-        x, _, *rest = arguments
-        return func(x, 0.0, *rest)
-    # It has to run: PyNative mode gives no gradient to a result that another operator made.
-    _, name, (x, *shares) = arguments
-    return func(getattr(ops, name)(1.0), name, (x, *([1.0, *shares[1:]] if shares else [])))
+class Pinned(Observer):
+    """Lets no dropout of MindSpore draw: everything is kept."""
 
+    slot = "draws"
 
-def _inputs(arguments: tuple) -> tuple:
-    """The inputs of an operator; a primitive that is called has itself and its name before them."""
-    return arguments[2] if isinstance(arguments[0], ops.Primitive) else arguments
+    def compiled(self, value: Any) -> Any:
+        """The object that the compiler gets in place of one that a source names."""
+        if any(value is each for each in FUNCTIONS):
+            return _kept
+        if isinstance(value, ops.Primitive):
+            return _keeping(value.name) or value
+        if isinstance(value, type) and issubclass(value, ops.Primitive):
+            keeping = _keeping(value.__name__)
+            return (lambda *_, **__: keeping) if keeping else value
+        return value
+
+    def before(self, call: Call) -> None:
+        """Let a dropout in PyNative mode keep everything.
+
+        It has to run: PyNative mode gives no gradient to a result that another operator made.
+        """
+        if _keeping(call.name) is None:
+            return
+        x, *shares = call.args
+        if call.primitive is None:
+            call.args = (x, 0.0, *shares[1:])
+        else:
+            call.primitive = getattr(ops, call.name)(1.0)
+            call.args = (x, *([1.0, *shares[1:]] if shares else []))
 
 
 class MindSporeDraws(Draws):
@@ -107,7 +105,7 @@ class MindSporeDraws(Draws):
 
     def running(self) -> contextlib.AbstractContextManager[Any]:
         """The context of a run, in which what is pinned draws nothing."""
-        return self.notes or (pinned() if self.pins else contextlib.nullcontext())
+        return self.notes or (Pinned() if self.pins else contextlib.nullcontext())
 
 
 def dropouts(network: nn.Cell) -> list[str]:
@@ -119,81 +117,74 @@ def dropouts(network: nn.Cell) -> list[str]:
     ]
 
 
-class Notes:
-    """A context that notes every draw of a PyNative run with its cell, and pins what it can.
+class Notes(Pinned):
+    """Notes every draw of a PyNative run with its cell, and pins what it can.
 
     network: the cell that runs.
     own: path -> class of the random layers of the model's own.
     layers: the draws in order; a layer of the model's own is one draw in each of its calls.
     """
 
+    compiled = None
+
     def __init__(self, network: nn.Cell, own: Mapping[str, str]):
         self.network, self.own = network, own
         self.layers: list[RandomLayer] = []
-        self._path: list[str] = []
         self._inside = 0
         self._drew = False
         self._laws: dict[tuple[str, tuple[int, ...]], RandomLayer] = {}
 
-    def __enter__(self) -> "Notes":
+    def begin(self) -> None:
+        """Follow which cells run."""
         self._stack = contextlib.ExitStack()
-        for path, cell in self.network.cells_and_names():
-            own = path in self.own
-            for handle in (
-                cell.register_forward_pre_hook(self._before(path, own)),
-                cell.register_forward_hook(self._after(own)),
-            ):
-                self._stack.callback(handle.remove)
-        self._stack.enter_context(Dispatch(self._see))
-        return self
+        running = mindspore_stream.layers(self.network, self._entered, self._left)
+        self._path = self._stack.enter_context(running)
 
-    def __exit__(self, *error) -> None:
+    def end(self) -> None:
+        """Follow them no more."""
         self._stack.close()
 
-    def _see(self, func: Callable, arguments: tuple) -> Any:
-        name = func.name
+    def before(self, call: Call) -> None:
+        """Note a draw, and pin it, but within a layer of the model's own."""
+        name = call.name
         if not draws(name):
-            return func(*arguments)
+            return
         self._drew = True
         if self._inside:
-            return func(*arguments)
+            return
         path = self._path[-1] if self._path else ""
         if _keeping(name) is None:
             self.layers.append(RandomLayer(path, name))
-            return func(*arguments)
-        x, shares = _inputs(arguments)[0], _inputs(arguments)[1:]
-        if isinstance(arguments[0], ops.Primitive):
-            p = round(1.0 - arguments[0].keep_prob, 9)
+            return
+        x, *shares = call.args
+        if call.primitive is not None:
+            p = round(1.0 - call.primitive.keep_prob, 9)
         else:
             p = round(float(shares[0]), 7)  # it comes in single precision
         if name != "Dropout2dExt" or shares[1]:
             parts = math.prod(x.shape[:2] if name in CHANNELS else x.shape)
             if 0.0 < p < 1.0:
                 self.layers.append(layers.dropout(path, p, parts))
-        return _pin(func, arguments)
+        super().before(call)
 
-    def _before(self, path: str, own: bool):
-        def hook(cell, inputs):
-            self._path.append(path)
-            if isinstance(cell, MINT) and cell.training and 0.0 < cell.p < 1.0:
-                parts = math.prod(inputs[0].shape[: 2 if isinstance(cell, MINT[1]) else None])
-                self.layers.append(layers.dropout(path, cell.p, parts))
-                cell.set_train(False)
-                self._stack.callback(cell.set_train)
-            if own and not self._inside:
-                self._drew = False
-            self._inside += own
+    def _entered(self, path: str, cell: nn.Cell, inputs: tuple) -> None:
+        """The call of a cell begins."""
+        if isinstance(cell, MINT) and cell.training and 0.0 < cell.p < 1.0:
+            parts = math.prod(inputs[0].shape[: 2 if isinstance(cell, MINT[1]) else None])
+            self.layers.append(layers.dropout(path, cell.p, parts))
+            cell.set_train(False)
+            self._stack.callback(cell.set_train)
+        own = path in self.own
+        if own and not self._inside:
+            self._drew = False
+        self._inside += own
 
-        return hook
-
-    def _after(self, own: bool):
-        def hook(cell, inputs, _):
-            path = self._path.pop()
-            self._inside -= own
-            if own and not self._inside and self._drew:
-                self.layers.append(self._law(path, cell, inputs))
-
-        return hook
+    def _left(self, path: str, cell: nn.Cell, inputs: tuple) -> None:
+        """The call of a cell has ended."""
+        own = path in self.own
+        self._inside -= own
+        if own and not self._inside and self._drew:
+            self.layers.append(self._law(path, cell, inputs))
 
     def _law(self, path: str, cell: nn.Cell, inputs: tuple) -> RandomLayer:
         """The law of a layer of the model's own; without figures where it has several inputs."""

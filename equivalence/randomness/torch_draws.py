@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
 
 from equivalence.randomness import layers
 from equivalence.randomness.layers import Draws, RandomLayer
+from equivalence.stream import torch_stream
+from equivalence.stream.torch_stream import Call, Observer
 
 CHANNELS = {F.dropout1d: 2, F.dropout2d: 3, F.dropout3d: 4, torch.feature_dropout: 1}
 """Dropout of whole channels -> the number of axes of an input without a batch. (PyTorch takes three
@@ -38,21 +39,22 @@ def state() -> tuple[Any, ...]:
     return torchs, cuda, random.getstate(), keys.tobytes(), *place
 
 
-class Pinned(TorchFunctionMode):
-    """A mode in which no function draws that both frameworks have: dropout keeps everything.
+class Pinned(Observer):
+    """Lets no function draw that both frameworks have: dropout keeps everything.
 
     noted: is told the kind, p and the independent parts of each draw, or None.
     """
 
+    slot = "draws"
+
     def __init__(self, noted: Callable[[str, float | None, int | None], None] | None = None):
-        super().__init__()
         self.noted = noted
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        args, kwargs, draws = _without_draws(func, args, kwargs or {})
+    def before(self, call: Call) -> None:
+        """Give arguments with which nothing is drawn."""
+        call.args, call.kwargs, draws = _without_draws(call.function, call.args, call.kwargs)
         for draw in draws if self.noted else ():
             self.noted(*draw)
-        return func(*args, **kwargs)
 
 
 Noted = list[tuple[str, float | None, int | None]]
@@ -132,7 +134,7 @@ def dropouts(network: nn.Module) -> list[str]:
     return [
         path
         for path, layer in network.named_modules()
-        if isinstance(layer, nn.modules.dropout._DropoutNd) and layer.p > 0
+        if isinstance(layer, torch_stream.DROPOUTS) and layer.p > 0
     ]
 
 
@@ -149,20 +151,14 @@ class Notes:
     def __init__(self, network: nn.Module, own: Mapping[str, str]):
         self.network, self.own = network, own
         self.layers: list[RandomLayer] = []
-        self._path: list[str] = []
         self._inside = 0
         self._looking = False
         self._laws: dict[tuple[str, tuple[int, ...]], RandomLayer] = {}
 
     def __enter__(self) -> "Notes":
         self._stack = contextlib.ExitStack()
-        for path, module in self.network.named_modules():
-            own = path in self.own
-            for handle in (
-                module.register_forward_pre_hook(self._before(path, own)),
-                module.register_forward_hook(self._after(own), always_call=True),
-            ):
-                self._stack.callback(handle.remove)
+        running = torch_stream.layers(self.network, self._entered, self._left)
+        self._path = self._stack.enter_context(running)
         self._last = state()
         self._stack.enter_context(_Seeing(self))
         return self
@@ -197,29 +193,25 @@ class Notes:
             self.layers.append(RandomLayer(self._path[-1] if self._path else "", kind))
         self._last = now
 
-    def _before(self, path: str, own: bool):
-        def hook(*_):
-            self.check("random numbers")
-            self._path.append(path)
-            if own and not self._inside:
-                self._entered = (len(self.layers), self._state())
-            self._inside += own
+    def _entered(self, path: str, *_: Any) -> None:
+        """The call of a layer begins."""
+        self.check("random numbers")
+        own = path in self.own
+        if own and not self._inside:
+            self._begun = (len(self.layers), self._state())
+        self._inside += own
 
-        return hook
-
-    def _after(self, own: bool):
-        def hook(module, args, _):
-            path = self._path.pop()
-            self._inside -= own
-            if own and not self._inside:
-                count, before = self._entered
-                self._last = self._state()
-                drew = len(self.layers) > count or self._last != before
-                del self.layers[count:]
-                if drew:
-                    self.layers.append(self._law(path, module, args))
-
-        return hook
+    def _left(self, path: str, module: nn.Module, args: tuple) -> None:
+        """The call of a layer has ended."""
+        own = path in self.own
+        self._inside -= own
+        if own and not self._inside:
+            count, before = self._begun
+            self._last = self._state()
+            drew = len(self.layers) > count or self._last != before
+            del self.layers[count:]
+            if drew:
+                self.layers.append(self._law(path, module, args))
 
     def _law(self, path: str, module: nn.Module, args: tuple) -> RandomLayer:
         """The law of a layer of the model's own; None of its figures where it cannot be called."""
@@ -246,9 +238,14 @@ class _Seeing(Pinned):
         super().__init__(notes.note)
         self.notes = notes
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if self.notes.busy:
-            return func(*args, **(kwargs or {}))
-        result = super().__torch_function__(func, types, args, kwargs)
-        self.notes.check(getattr(func, "__name__", str(func)))
+    def before(self, call: Call) -> None:
+        """Pin a function, but within a layer of the model's own."""
+        self.busy = self.notes.busy
+        if not self.busy:
+            super().before(call)
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Note what has drawn all the same."""
+        if not self.busy:
+            self.notes.check(getattr(call.function, "__name__", str(call.function)))
         return result

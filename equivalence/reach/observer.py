@@ -14,7 +14,8 @@ from equivalence.reach.branches import Branches, Own, packages
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach, numberless
 from equivalence.reach.extremes import Extremes
 from equivalence.reach.operators import Splits, guards, splits
-from equivalence.uncompiled import Uncompiled
+from equivalence.stream import torch_stream
+from equivalence.stream.torch_stream import Call, in_backward, unseen
 
 BRANCHES = "reference's branches"
 """What is unknown where another tool traces the code."""
@@ -60,34 +61,37 @@ class Observer(contextlib.AbstractContextManager):
         return Reach.of(decisions, **({BRANCHES: unknown} if unknown else {}))
 
 
-class _Operators(Uncompiled):
+class _Operators(torch_stream.Observer):
     """The decisions of the operators of a forward pass, by their keys."""
 
+    slot = "reach"
+
     def __init__(self, module: nn.Module, own: Own, missed: float):
-        super().__init__()
         self._own, self._missed = own, missed
         self._paths = {id(each): path for path, each in module.named_modules()}
         self.decisions: dict[Key, Decision] = {}
         self.root: FrameType | None = None
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if torch._C._current_graph_task_id() != -1:  # in a backward pass
-            return func(*args, **kwargs)
-        self._note(splits(func, args, kwargs))
-        result = func(*args, **kwargs)
-        self._note(guards(func, args, result, self._missed))
+    def before(self, call: Call) -> None:
+        """See which side of an operator's own decision each element takes."""
+        if not in_backward():
+            self._note(splits(call.function, call.args, call.kwargs))
+
+    def after(self, call: Call, result: Any) -> Any:
+        """See what the result decides."""
+        if not in_backward():
+            self._note(guards(call.function, call.args, result, self._missed))
         return result
 
     def _note(self, found: Splits) -> None:
         place = None
         for kind, make in found:
-            place = place or self._place(sys._getframe(2))
+            place = place or self._place(sys._getframe(1))
             key = Key(REFERENCE, kind, *place)
             known = self.decisions.get(key)
             if known is not None and known.reached:
                 continue
-            with torch._C._DisableTorchDispatch():  # outer modes count what runs
+            with unseen():  # outer modes count what runs
                 decision = make().measured(key)
             self.decisions[key] = known + decision if known is not None else decision
 

@@ -14,22 +14,21 @@ running ones.
 Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be reached.
 """
 
-import contextlib
 import functools
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
-from mindspore.ops.operations._grad_ops import BatchNormGrad
 from scipy import special
 
 from equivalence.judge.expected import roundings
 from equivalence.judge.norms import distance
 from equivalence.judge.precision import UNIT_ROUNDOFF
-from equivalence.randomness.interception import Dispatch
+from equivalence.stream.mindspore_stream import Call, Observer, batch_norm_gradient
+from equivalence.stream.observer import RUN
 
 
 def _gelu(x):
@@ -133,7 +132,7 @@ class _BatchNorm(nn.Cell):
     def __init__(self, made: tuple, epsilon: float, overwrite: Callable[[tuple, tuple], None]):
         super().__init__()
         self.made, self.epsilon, self.overwrite = made, epsilon, overwrite
-        self.gradient = BatchNormGrad(True, epsilon)
+        self.gradient = batch_norm_gradient(True, epsilon)
 
     def construct(self, x, scale, bias):  # noqa: ARG002
         return ops.stop_gradient(self.made[0])
@@ -145,39 +144,38 @@ class _BatchNorm(nn.Cell):
         return own
 
 
-class AccurateKernels:
+class AccurateKernels(Observer):
     """Replaces kernels by accurate ones, and measures the error of each.
 
     replaced: the primitives whose results are overwritten, of those in KERNELS.
     errors: primitive -> the largest error of its own results so far, in roundings of the result by
     the Euclidean or the maximum norm. It has all primitives of KERNELS that have run.
+
+    While it is open, every cell and function of MindSpore uses them in PyNative mode.
     """
+
+    slot = "kernels"
 
     def __init__(self, replaced: Collection[str] = KERNELS):
         self.replaced = frozenset(replaced)
         self.errors: dict[str, float] = {}
 
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[None]:
-        """A context in which every cell and function of MindSpore uses them in PyNative mode."""
-        with Dispatch(self._dispatch):
-            yield
+    def after(self, call: Call, result: Any) -> Any:
+        """Overwrite what a kernel gives that has a formula."""
+        if call.name in EXACT:
+            self._overwrite(call.name, EXACT[call.name], call.args, result)
+        return result
 
-    def _dispatch(self, func: Callable, arguments: tuple) -> Any:
-        if func.name not in (*EXACT, BATCH_NORM):
-            return func(*arguments)
-        # Some come as a primitive, its name, its arguments.
-        own = arguments[2] if isinstance(arguments[0], ops.Primitive) else arguments
-        if func.name in EXACT:
-            result = func(*arguments)
-            self._overwrite(func.name, EXACT[func.name], own, result)
-            return result
-        *_, trains, epsilon, momentum, layout = own
+    def replace(self, call: Call) -> Any:
+        """What a BatchNorm in training gives, with a gradient that can be overwritten."""
+        if call.name != BATCH_NORM:
+            return RUN
+        *_, trains, epsilon, momentum, layout = call.args
         if not trains or layout != CHANNELS_FIRST:
-            return func(*arguments)
-        *given, mean, variance = own[:5]
+            return RUN
+        *given, mean, variance = call.args[:5]
         before = ms.Tensor(mean.asnumpy().copy()), ms.Tensor(variance.asnumpy().copy())
-        result = func(*arguments)
+        result = call.proceed()
         results = (result[0], *result[3:], mean, variance)
         self._overwrite(BATCH_NORM, _batch_norm, (*given, *before, epsilon, momentum), results)
         overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT, _batch_norm_gradient)

@@ -1,8 +1,4 @@
-"""Builds the cells of MindSpore, and frees what its executor keeps of them.
-
-The executor keeps every compiled cell, with its graph and its weights, until the process ends:
-170 MB for a step of ResNet18.
-"""
+"""Builds the cells of MindSpore, and frees their weights."""
 
 import contextlib
 import itertools
@@ -12,9 +8,9 @@ from typing import Any
 
 import mindspore as ms
 from mindspore import nn
-from mindspore.common.api import _cell_graph_executor
 from mindspore.nn.utils import no_init_parameters
 
+from equivalence.stream.patches import patched
 from equivalence.targets import Plain, build, demand_network
 
 
@@ -79,12 +75,6 @@ def build_cell(target: str, arguments: Mapping[str, Any]) -> nn.Cell:
     return network if isinstance(network, nn.Cell) else as_cell(network)
 
 
-def discard_graphs(cell: nn.Cell) -> None:
-    """Free the graphs that were compiled for a cell."""
-    _cell_graph_executor.del_net_res(cell, cell.compile_cache)
-    cell.compile_cache.clear()
-
-
 def empty(parameters: Iterable[ms.Parameter]) -> None:
     """Free the values of parameters."""
     for parameter in parameters:
@@ -118,8 +108,5 @@ def changes_of_mode(changed: list[nn.Cell]) -> Iterator[None]:
             changed.append(cell)
         return add(cell, **flags)
 
-    nn.Cell.add_flags = noted
-    try:
+    with patched(nn.Cell, add_flags=noted):
         yield
-    finally:
-        nn.Cell.add_flags = add

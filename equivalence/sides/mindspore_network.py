@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 import mindspore as ms
 import numpy as np
 from mindspore import nn
-from mindspore.common.api import _pynative_executor
 
 from equivalence import dtypes
-from equivalence.errors import DeclarationError, WeightError, without_torch
+from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
@@ -28,7 +27,6 @@ from equivalence.sides.mindspore_arrays import array, narrow, tensor
 from equivalence.sides.mindspore_cells import (
     build_cell,
     changes_of_mode,
-    discard_graphs,
     empty,
     unheld,
 )
@@ -43,6 +41,8 @@ from equivalence.sides.mindspore_pullback import (
 from equivalence.sides.modes import PHASES, Given, Modes
 from equivalence.sides.rehearsal import Rehearsal
 from equivalence.stand_ins.context import StandIns, lacks_kernel
+from equivalence.stream import mindspore_stream
+from equivalence.stream.borrowing import without_torch
 from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.mindspore_settings import settings
 from equivalence.structure.settings import in_modes
@@ -164,7 +164,7 @@ class MindSporeNetwork:
             if before or self.place.runs_on != "cpu" or not lacks_kernel(error):
                 raise
             self.stand_ins.every = True
-        _pynative_executor.clear_res()
+        mindspore_stream.clear()
         self._forget()
         return self._with_kernels(call)
 
@@ -182,7 +182,7 @@ class MindSporeNetwork:
                     f"{path or 'the network'} is a {type(cell).__name__} with to_float(float16), "
                     "which no rehearsal can look into: declare the twin with computes='float16'"
                 )
-        return self.rehearsal()
+        return self.rehearsal
 
     @property
     def products(self) -> int | None:
@@ -278,7 +278,7 @@ class MindSporeNetwork:
     def _run_anew(self, sample, partners, phase, outputs) -> Trace:
         # State of earlier cases changes gradients: after a softmax over an axis of size one, the
         # gradient of every later softmax of that rank and axis lacks its sum.
-        _pynative_executor.clear_res()
+        mindspore_stream.clear()
         try:
             self._load(sample, partners)
             with without_torch(), self._arithmetic(), self.draws.running():
@@ -289,7 +289,7 @@ class MindSporeNetwork:
         except BaseException:
             # An error under grad leaves the executor in the middle of a graph; indexing then fails
             # in every later case of the process.
-            _pynative_executor.clear_res()
+            mindspore_stream.clear()
             raise
         return self._run_anew(sample, partners, phase, outputs)
 
@@ -316,7 +316,7 @@ class MindSporeNetwork:
     def _forget(self) -> None:
         """Compile anew in the next run."""
         if self._step is not None:
-            discard_graphs(self._step)
+            mindspore_stream.discard_graphs(self._step)
             self._step = None
 
     def call_before(
@@ -341,7 +341,7 @@ class MindSporeNetwork:
                 try:
                     self.cell(*arguments, **keywords)
                 except Exception:  # the cases of that phase tell of it
-                    _pynative_executor.clear_res()
+                    mindspore_stream.clear()
 
     @property
     def filled(self) -> list[str]:
@@ -403,7 +403,7 @@ class MindSporeNetwork:
                 how = len(inputs), positions, tuple(trained.values()), tuple(outputs)
                 numbered = not self._odd and self.declared is None
                 self._step = pullback(self._step, *how, self.execution == "graph", numbered)
-            weakref.finalize(self, discard_graphs, self._step).atexit = False
+            weakref.finalize(self, mindspore_stream.discard_graphs, self._step).atexit = False
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
         self._set_phase(phase)

@@ -18,9 +18,10 @@ from equivalence.judge.tensors import Trace
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample, moved
 from equivalence.sides.mindspore_arrays import array, tensor
-from equivalence.sides.mindspore_cells import discard_graphs, empty
+from equivalence.sides.mindspore_cells import empty
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
+from equivalence.stream.mindspore_stream import discard_graphs
 from equivalence.structure import mindspore_steps
 from equivalence.structure.weights import (
     Partners,

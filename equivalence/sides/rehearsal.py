@@ -11,7 +11,6 @@ The gradient of a product has two further products, of the cotangent with each f
 rounded, too: the factors are rounded in a way that gradients pass, and so is the cotangent.
 """
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,8 @@ import mindspore as ms
 from mindspore import ops
 
 from equivalence.errors import EquivalenceError
-from equivalence.randomness.interception import intercepted
+from equivalence.stream.mindspore_stream import Call, Observer
+from equivalence.stream.observer import RUN
 
 SIGNIFICANT = {"tf32": 11, "hf32": 12}
 """Significant bits of a factor: TF32 stores 10, HF32 stores 11 (CANN, `allow_hf32`)."""
@@ -72,13 +72,15 @@ OPAQUE = frozenset(
 EquivalenceError."""
 
 
-class Rehearsal:
+class Rehearsal(Observer):
     """The arithmetic of one compute mode.
 
     mode: "tf32", "hf32" or "float16".
     products: the number of products rounded so far. A compiled product is counted once, when it is
     compiled, not in each call.
     """
+
+    slot = "arithmetic"
 
     def __init__(self, mode: str):
         self.mode, self.products = mode, 0
@@ -87,11 +89,7 @@ class Rehearsal:
             self._enter = _rounding(SIGNIFICANT[mode])
             self._leave = _cotangents(self._enter)
 
-    def __call__(self) -> contextlib.AbstractContextManager[None]:
-        """A context in which every cell and function of MindSpore rounds its products."""
-        return intercepted(self._dispatch, self._replace, __name__)
-
-    def _replace(self, value: Any) -> Any:
+    def compiled(self, value: Any) -> Any:
         """The object that the compiler gets in place of one that a source names."""
         if isinstance(value, ops.Primitive) and self._multiplies(value.name):
             return self._product(value, PRODUCTS[value.name])
@@ -103,16 +101,11 @@ class Rehearsal:
             return self._maker(value)
         return value
 
-    def _dispatch(self, func: Callable, arguments: tuple) -> Any:
+    def replace(self, call: Call) -> Any:
         """The result of an operator in PyNative mode, with rounded factors where it multiplies."""
-        if not self._multiplies(func.name):
-            return func(*arguments)
-        if isinstance(arguments[0], ops.Primitive):  # primitive, its name, its arguments
-            primitive, name, arguments = arguments
-            product = self._product(lambda *inner: func(primitive, name, inner), PRODUCTS[name])
-        else:
-            product = self._product(func, PRODUCTS[func.name])
-        return product(*arguments)
+        if not self._multiplies(call.name):
+            return RUN
+        return self._product(call.proceed, PRODUCTS[call.name])(*call.args)
 
     def _multiplies(self, name: str) -> bool:
         """Whether a primitive multiplies; counts it if so. Raises EquivalenceError for OPAQUE."""

@@ -7,8 +7,11 @@ from typing import Any
 
 import torch
 from torch import amp, nn
-from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
+
+from equivalence.stream.observer import RUN
+from equivalence.stream.patches import patched
+from equivalence.stream.torch_stream import MAKING_SCALE, Call, Observer, without_functions
 
 WIDER = {
     torch.float16: torch.float64,
@@ -78,23 +81,24 @@ def computing_on(device: torch.device, mode: str | None) -> Iterator[None]:
             setattr(owner, name, value)
 
 
-class SkipInitialisation(TorchFunctionMode):
-    """A mode in which PyTorch does not fill new parameters: the sample sets them before use.
+class SkipInitialisation(Observer):
+    """Keeps PyTorch from filling new parameters: the sample sets them before use.
 
     Buffers are filled, since they may keep what the constructor made.
     """
 
+    slot = "initialisation"
     FILLS = (torch.Tensor.normal_, torch.Tensor.uniform_)
-    # The mode gets these calls, and then not the fill inside them.
+    # It is told of these calls, and then not of the fill inside them.
     INITS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if func in self.FILLS or func in self.INITS:
-            filled = args[0] if args else kwargs["tensor"]
+    def replace(self, call: Call) -> Any:
+        """A parameter as it is."""
+        if call.function in self.FILLS or call.function in self.INITS:
+            filled = call.args[0] if call.args else call.kwargs["tensor"]
             if isinstance(filled, nn.Parameter):
                 return filled
-        return func(*args, **kwargs)
+        return RUN
 
 
 def without_values(make: Callable[[], Any]) -> Any:
@@ -111,18 +115,15 @@ def without_values(make: Callable[[], Any]) -> Any:
             given = empty[given]
         register(module, name, given)
 
-    nn.Module.register_parameter = register_empty
     try:
-        return make()
+        with patched(nn.Module, register_parameter=register_empty):
+            return make()
     except (RuntimeError, NotImplementedError):  # PyTorch's for a tensor without values
-        nn.Module.register_parameter = register
         return make()
-    finally:
-        nn.Module.register_parameter = register
 
 
-class Widened(TorchFunctionMode):
-    """A mode in which every precision means float64, and so does one that is not told.
+class Widened(Observer):
+    """Makes float64 of every precision, and of one that is not told.
 
     A network that casts to float32 or to a half does not round in its float64 run: that would be
     the truth with some rounding. `Tensor.view` stays, which reads the same bits as another type. A
@@ -133,52 +134,61 @@ class Widened(TorchFunctionMode):
     ungraded: whether the run has computed something without gradients, as under `torch.no_grad`.
     """
 
+    slot = "precision"
     rounds_casts: Callable[[torch.Tensor, torch.dtype], torch.Tensor] | None = None
     mixed = ungraded = False
 
-    def __enter__(self):
-        self._before = torch.get_default_dtype()
+    def begin(self) -> None:
+        """Make float64 the default, and keep the scale of a `GradScaler` in float32."""
+        self._default = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
-        amp.GradScaler._lazy_init_scale_growth_tracker = _narrow_scale
-        amp.GradScaler.unscale_ = _unscale_narrow
-        return super().__enter__()
+        narrow = {MAKING_SCALE: _narrow_scale, "unscale_": _unscale_narrow}
+        self._scaler = patched(amp.GradScaler, **narrow)
+        self._scaler.__enter__()
 
-    def __exit__(self, *error):
-        torch.set_default_dtype(self._before)
-        amp.GradScaler._lazy_init_scale_growth_tracker = _SCALE
-        amp.GradScaler.unscale_ = _UNSCALE
-        return super().__exit__(*error)
+    def end(self) -> None:
+        """Undo both."""
+        torch.set_default_dtype(self._default)
+        self._scaler.__exit__(None, None, None)
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def before(self, call: Call) -> None:
+        """Widen the precisions among the arguments."""
+        func, args, kwargs = call.function, call.args, call.kwargs
         self.mixed = self.mixed or torch.is_autocast_enabled("cpu")
         self.ungraded = self.ungraded or not torch.is_grad_enabled()
+        self._short, self._casts = None, False
         if func is torch.Tensor.view or (len(args) < 2 and not kwargs and func not in WIDER_CASTS):
-            return func(*args, **(kwargs or {}))
-        wide, kwargs = [_widen(each) for each in args], kwargs or {}
-        result = WIDER_CASTS.get(func, func)(*wide, **{k: _widen(v) for k, v in kwargs.items()})
-        short = SHORT.get(func) or next(
+            return
+        self._short = SHORT.get(func) or next(
             (each for each in (*args, *kwargs.values()) if _is_short(each)), None
         )
+        self._casts = func in SHORT or func is torch.Tensor.to or func is torch.Tensor.type
+        call.function = WIDER_CASTS.get(func, func)
+        call.args = [_widen(each) for each in args]
+        call.kwargs = {name: _widen(each) for name, each in kwargs.items()}
+
+    def after(self, call: Call, result: Any) -> Any:  # noqa: ARG002
+        """Round what was cast to a shorter precision."""
+        short = self._short
         if short is None or not isinstance(result, torch.Tensor):
             return result
         self.mixed = True
-        casts = func in SHORT or func is torch.Tensor.to or func is torch.Tensor.type
-        return self.rounds_casts(result, short) if self.rounds_casts and casts else result
+        return self.rounds_casts(result, short) if self.rounds_casts and self._casts else result
 
 
-_SCALE, _UNSCALE = amp.GradScaler._lazy_init_scale_growth_tracker, amp.GradScaler.unscale_
+_SCALE, _UNSCALE = getattr(amp.GradScaler, MAKING_SCALE), amp.GradScaler.unscale_
 FLOAT32_MAX = torch.finfo(torch.float32).max
 
 
 def _narrow_scale(scaler: amp.GradScaler, *device: torch.device) -> None:
     """The making of a scale, in float32: its kernels take no other one."""
-    with torch._C.DisableTorchFunction():
+    with without_functions():
         _SCALE(scaler, *device)
 
 
 def _unscale_narrow(scaler: amp.GradScaler, optimizer: torch.optim.Optimizer) -> None:
     """The unscaling of gradients in float64, where those overflow that would in float32."""
-    with torch._C.DisableTorchFunction(), torch.no_grad():
+    with without_functions(), torch.no_grad():
         for parameter in (p for group in optimizer.param_groups for p in group["params"]):
             if parameter.grad is not None:
                 parameter.grad[parameter.grad.abs() > FLOAT32_MAX] = torch.inf
@@ -237,8 +247,5 @@ def changes_of_mode(changed: list[nn.Module]) -> Iterator[None]:
         changed.append(module)
         return train(module, mode)
 
-    nn.Module.train = noted
-    try:
+    with patched(nn.Module, train=noted):
         yield
-    finally:
-        nn.Module.train = train

@@ -36,6 +36,8 @@ from equivalence.sides.torch_modes import (
     without_values,
 )
 from equivalence.sides.torch_noise import Noise, Precisions, ProductFunctions, Watched
+from equivalence.stream.observer import installed
+from equivalence.stream.torch_stream import MAX_POOLINGS, Observer
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.settings import in_modes
 from equivalence.structure.torch_settings import settings
@@ -185,8 +187,7 @@ class TorchNetwork:
 
     def pools_maxima(self, path: str) -> bool:
         """Whether the module at a path is a max pooling."""
-        kinds = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
-        return isinstance(self.module.get_submodule(path), kinds)
+        return isinstance(self.module.get_submodule(path), MAX_POOLINGS)
 
     @contextlib.contextmanager
     def observed(self, sink: Sink, called: Called | None = None) -> Iterator[None]:
@@ -382,7 +383,7 @@ class TorchNetwork:
             if dtype != "float64":
                 yield None
                 return
-            widened = modes.enter_context(Widened())
+            observers: list[Observer] = [widened := Widened()]
             if sample.rounding:
                 constants = self.constants.tensors(self.module)
                 noise = Noise(
@@ -393,8 +394,10 @@ class TorchNetwork:
                     sample.products,
                 )
                 if sample.products > noise.unit_roundoff:
-                    modes.enter_context(ProductFunctions(noise))
-                widened.rounds_casts = modes.enter_context(noise).cast
+                    observers.append(ProductFunctions(noise))
+                widened.rounds_casts = noise.cast
+                observers.append(noise)
+            modes.enter_context(installed(*observers))
             yield widened
             self.mixed = self.mixed or widened.mixed
 

@@ -18,13 +18,12 @@ from typing import Any
 import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.overrides import TorchFunctionMode
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sample import EXACT_BITS
 from equivalence.sides.torch_modes import MOVES, each_tensor, is_dense
 from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, Terms, is_product, terms
-from equivalence.uncompiled import Uncompiled
+from equivalence.stream.torch_stream import Call, Observer, in_backward, unseen
 
 BLOCK = 8.0
 """The share of terms whose rounding shows: kernels sum in blocks, see above."""
@@ -167,23 +166,23 @@ Precisions = Mapping[str, Sequence[torch.dtype]]
 """Name of an operator -> the dtype of what it gives, call by call."""
 
 
-class Watched(Uncompiled):
+class Watched(Observer):
     """Takes note of the precision in which each operator of a run computes.
 
     precisions: what was seen.
     """
 
+    slot = "calls"
+
     def __init__(self) -> None:
-        super().__init__()
         self.precisions: dict[str, list[torch.dtype]] = {}
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        name = func.overloadpacket.__name__
-        if not _moves(func, args, kwargs or {}):
+    def after(self, call: Call, result: Any) -> Any:
+        """Take note of the precision of what an operator gives."""
+        if not _moves(call.function, call.args, call.kwargs):
             found = [value.dtype for value in _tensors(result) if _is_floating(value)]
             if found:
-                self.precisions.setdefault(name, []).append(found[0])
+                self.precisions.setdefault(call.name, []).append(found[0])
         return result
 
 
@@ -191,7 +190,7 @@ FOURIER = ("_fft_r2c", "_fft_c2c", "_fft_c2r")
 """Operators of which a kernel may compute zeros by terms that do not cancel."""
 
 
-class Noise(Uncompiled):
+class Noise(Observer):
     """Rounds every number of a run once, at random.
 
     What depends on no input and on no weight, such as a table made from whole numbers, decides as
@@ -210,6 +209,8 @@ class Noise(Uncompiled):
         than the rest; their sums are rounded as others are.
     """
 
+    slot = "rounding"
+
     def __init__(
         self,
         unit_roundoff: float,
@@ -219,7 +220,6 @@ class Noise(Uncompiled):
         precisions: Precisions | None = None,
         products: float = 0.0,
     ):
-        super().__init__()
         self.products = products
         self._precisions = {name: iter(each) for name, each in (precisions or {}).items()}
         self.unit_roundoff, self.dtype = unit_roundoff, dtype
@@ -230,11 +230,11 @@ class Noise(Uncompiled):
         self._storages = set(map(_storage, filter(_is_floating, constants)))
         self._twins: dict[StorageWeakRef, torch.UntypedStorage] = {}
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if torch._C._current_graph_task_id() != -1:
+    def replace(self, call: Call) -> Any:
+        """What an operator gives, rounded."""
+        func, args, kwargs, name = call.function, call.args, call.kwargs, call.name
+        if in_backward():
             return self._compute(func, args, kwargs)
-        name = func.overloadpacket.__name__
         written = [*_written(func, args, kwargs)]
         literal = name in LITERAL and args[0].untyped_storage().resizable()
         asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
@@ -453,17 +453,22 @@ class Noise(Uncompiled):
         return known or not _is_floating(value)
 
 
-class ProductFunctions(TorchFunctionMode):
+class ProductFunctions(Observer):
     """Rounds the factors and the results of functions that other frameworks compute by products."""
 
+    slot = "factors"
+
     def __init__(self, noise: Noise):
-        super().__init__()
         self.noise = noise
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func not in PRODUCT_FUNCTIONS:
-            return func(*args, **(kwargs or {}))
-        return self.noise.factor(func(*each_tensor(self.noise.factor, args), **(kwargs or {})))
+    def before(self, call: Call) -> None:
+        """Round the factors."""
+        if call.function in PRODUCT_FUNCTIONS:
+            call.args = each_tensor(self.noise.factor, call.args)
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Round the result."""
+        return self.noise.factor(result) if call.function in PRODUCT_FUNCTIONS else result
 
 
 class _Cast(torch.autograd.Function):
@@ -498,7 +503,7 @@ def _lift_zeros(
 
 def _rounded_apart(value: torch.Tensor, noise: Noise, unit_roundoff: float) -> torch.Tensor:
     """A rounded copy, made unseen by the modes of a run."""
-    with torch._C._DisableTorchDispatch():
+    with unseen():
         return noise._moved(value.clone(), unit_roundoff)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from equivalence.stream.torch_stream import Operator
+
 Call = Callable[[str], Any]
 """Gives an argument of a call by its name in the operator's schema."""
 
@@ -284,13 +286,13 @@ PRODUCT_FUNCTIONS = frozenset((torch.einsum, torch.ger, torch.linalg.matrix_powe
 an axis of one element, for two vectors, for a power of one. Another framework may use a product."""
 
 
-def is_product(func: torch._ops.OpOverload) -> bool:
+def is_product(func: Operator) -> bool:
     """Whether an operator multiplies matrices, or is the gradient of one that does."""
     name = func.overloadpacket.__name__.rstrip("_").removesuffix("_backward")
     return name in PRODUCT_OPERATORS
 
 
-def terms(func: torch._ops.OpOverload, args: tuple, kwargs: Mapping[str, Any]) -> Terms:
+def terms(func: Operator, args: tuple, kwargs: Mapping[str, Any]) -> Terms:
     """The terms that a call of an operator sums for each number that it gives; 1 for no sum."""
     count = TERMS.get(func.overloadpacket.__name__.rstrip("_"))
     if count is None:

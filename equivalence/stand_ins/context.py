@@ -13,7 +13,6 @@ from mindspore import ops
 from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 
-from equivalence.randomness.interception import PARSER
 from equivalence.stand_ins.table import (
     COMPILED,
     FALLBACKS,
@@ -23,6 +22,8 @@ from equivalence.stand_ins.table import (
     PARTLY,
     STAND_INS,
 )
+from equivalence.stream.mindspore_stream import reading
+from equivalence.stream.patches import patched
 
 _LACKING = re.compile(
     r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device (?:CPU|\d)"
@@ -46,8 +47,7 @@ class StandIns:
     counted once, when it is compiled.
 
     PyNative mode calls an operator by its class, or by an object of several operators; there the
-    stand-in is called before MindSpore records anything, so that its own gradient is recorded. The
-    compiler calls `resolve_symbol` for every name in a source.
+    stand-in is called before MindSpore records anything, so that its own gradient is recorded.
     """
 
     def __init__(self, *, every: bool = True) -> None:
@@ -60,15 +60,11 @@ class StandIns:
         if ms.get_context("device_target") != "CPU":
             yield self
             return
-        places = [*self._places()]
-        before = [getattr(place.owner, place.name) for place in places]
-        try:
-            for place in places:
-                setattr(place.owner, place.name, place.value)
+        with contextlib.ExitStack() as stack:
+            for place in [*self._places()]:
+                stack.enter_context(patched(place.owner, **{place.name: place.value}))
+            stack.enter_context(reading(self._compiled, _OWN))
             yield self
-        finally:
-            for place, value in zip(places, before, strict=True):
-                setattr(place.owner, place.name, value)
 
     def _places(self) -> Iterator["_Place"]:
         """What is replaced, and by what."""
@@ -77,13 +73,6 @@ class StandIns:
                 yield _Place(owner, "__call__", self._calling(name, owner))
         if self.every:
             yield from self._functions()
-        resolve = PARSER.resolve_symbol
-
-        def resolve_replaced(namespace: Any, symbol: str) -> Any:
-            value = resolve(namespace, symbol)
-            return value if namespace.name.startswith(_OWN) else self._compiled(value)
-
-        yield _Place(PARSER, "resolve_symbol", resolve_replaced)
 
     def _functions(self) -> Iterator["_Place"]:
         """What PyNative mode calls that is no primitive."""

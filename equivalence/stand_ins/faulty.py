@@ -4,7 +4,7 @@ A diagnosis puts what is right in the place of those that a wrong network calls,
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ import mindspore as ms
 from mindspore import ops
 from mindspore.ops.operations import nn_ops
 
-from equivalence.randomness.interception import intercepted
 from equivalence.stand_ins import making
+from equivalence.stream.mindspore_stream import Observer
+from equivalence.stream.patches import patched
 
 SCALE, ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
 """The constants of a SELU."""
@@ -86,27 +87,28 @@ FAULTS = (
 """The faults that are tried."""
 
 
-class Mended:
-    """What is right stands in the place of operators that are wrong.
+class Mended(Observer):
+    """What is right stands in the place of operators that are wrong: no run has these faults.
 
     faults: the operators.
     """
 
+    slot = "faults"
+
     def __init__(self, faults: Iterable[Fault]):
         self.faults = {fault.primitive: fault for fault in faults}
 
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[None]:
-        """A context in which no run of MindSpore has these faults."""
-        with contextlib.ExitStack() as places:
-            places.enter_context(intercepted(_as_ever, self._replace, __name__))
-            for fault in self.faults.values():
-                if not fault.compiled:
-                    # Before MindSpore records anything, so that its own gradient is recorded.
-                    owner = getattr(ops, fault.primitive)
-                    places.callback(setattr, owner, "__call__", owner.__call__)
-                    owner.__call__ = self._calling(fault)
-            yield
+    def begin(self) -> None:
+        """Put them there before MindSpore records anything, so that their gradient is recorded."""
+        self._places = contextlib.ExitStack()
+        for fault in self.faults.values():
+            if not fault.compiled:
+                owner = getattr(ops, fault.primitive)
+                self._places.enter_context(patched(owner, __call__=self._calling(fault)))
+
+    def end(self) -> None:
+        """Take them away."""
+        self._places.close()
 
     def _calling(self, fault: Fault) -> Callable:
         """What a class does when one of its primitives is called in PyNative mode."""
@@ -116,7 +118,7 @@ class Mended:
 
         return call
 
-    def _replace(self, value: Any) -> Any:
+    def compiled(self, value: Any) -> Any:
         """The object that the compiler gets in place of one that a source names."""
         if isinstance(value, ops.Primitive):
             fault = self.faults.get(value.name)
@@ -132,10 +134,6 @@ class Mended:
         """What stands for an object with its settings."""
         told = [getattr(primitive, name) for name in fault.settings]
         return fault.stand_in(*told) if told else fault.stand_in
-
-
-def _as_ever(func: Callable, arguments: tuple) -> Any:
-    return func(*arguments)
 
 
 def _making(fault: Fault) -> Callable:

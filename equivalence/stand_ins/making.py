@@ -4,14 +4,15 @@ from typing import Any
 
 import mindspore as ms
 from mindspore import ops
-from mindspore._c_expression import typing
+
+from equivalence.stream.mindspore_stream import dtype_numbered
 
 
 def dtype_of(told: Any, otherwise: Any) -> Any:
     """A dtype that a primitive is told, by its number too; `otherwise` for None."""
     if told is None:
         return otherwise
-    return typing.type_id_to_type(told) if isinstance(told, int) else told
+    return dtype_numbered(told) if isinstance(told, int) else told
 
 
 HALF = (ms.float16, ms.bfloat16)

@@ -13,9 +13,7 @@ from types import FrameType
 import numpy as np
 
 from equivalence.errors import FRAMEWORKS, of_engine, of_models, of_stand_in
-
-MODES = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
-"""Functions of the engine that stand between a network and a framework, in the middle of a call."""
+from equivalence.stream.frames import in_stream
 
 PATIENCE = 150_000
 """Operator calls that a search for statements may run again: under a minute of a processor."""
@@ -319,7 +317,7 @@ class Code:
             # front of the network, in the place of a function of MindSpore.
             file = frame.f_code.co_filename if frame else ""
             engine = of_engine(file) and not of_stand_in(file)
-            if frame is None or (inside and engine and frame.f_code.co_name not in MODES):
+            if frame is None or (inside and engine and not in_stream(frame)):
                 break
             inside = inside or not engine
             if self._is_own(frame):

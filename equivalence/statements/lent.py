@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from equivalence import nesting
-from equivalence.errors import lending_torch
 from equivalence.sides.torch_constants import numbers
+from equivalence.stream.borrowing import lending_torch
 from equivalence.truth.measurement import Measurement
 
 Pull = Callable[[Sequence[np.ndarray]], list[np.ndarray]]

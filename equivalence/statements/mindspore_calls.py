@@ -11,20 +11,20 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
-from mindspore.common.api import _pynative_executor
 
 from equivalence import nesting
-from equivalence.randomness.interception import Dispatch
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_pullback import FLOATS
 from equivalence.statements.calls import Code, Place, Recording, Spot
 from equivalence.statements.lent import Lent, Pull
+from equivalence.stream.mindspore_stream import Call, Observer, asking
+from equivalence.stream.patches import patched
 
 Swap = tuple[int, str, int]
 """The number of a call, "input" or "output", and the position of a tensor among them."""
 
 
-class MindSporeCalls:
+class MindSporeCalls(Observer):
     """Records every operator of a run. Indexing, which MindSpore does not dispatch, is one, too.
 
     network: the cell that runs.
@@ -35,6 +35,8 @@ class MindSporeCalls:
     recording: the run as data.
     taken: the values that the call takes which is under way, or has raised.
     """
+
+    slot = "calls"
 
     def __init__(
         self,
@@ -60,10 +62,8 @@ class MindSporeCalls:
         self._followed: set[tuple[int, int]] = set()
         self._reached: list[ms.Tensor] = []
 
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[None]:
-        """A context in which runs are recorded."""
-        kept = {n: ms.Tensor.__dict__.get(n) for n in ("__getitem__", "__setitem__")}
+    def begin(self) -> None:
+        """See what MindSpore does not dispatch, too: indexing, gradients, layers that are lent."""
         take, put = ms.Tensor.__getitem__, ms.Tensor.__setitem__
 
         def get_item(tensor: ms.Tensor, index: Any) -> Any:
@@ -79,41 +79,29 @@ class MindSporeCalls:
 
             self._watch("setitem", write, (tensor, index, values), writes=True)
 
-        executor = type(_pynative_executor)
-        gradients = executor.grad
-
-        def grad(executor: Any, function: Any, kind: Any, *others: Any) -> Any:
+        def grad(pull: Callable, inputs: tuple) -> Any:
             """A gradient that the network itself asks for; its operators are not dispatched."""
-            (weights, positions, aux), inputs = others[:3], others[3:]
-            pull = functools.partial(gradients, executor, function, kind, weights, positions, aux)
             return self._watch("grad", lambda taken: pull(*taken), inputs, follows=False)
 
-        executor.grad = grad
-        ms.Tensor.__getitem__, ms.Tensor.__setitem__ = get_item, set_item
+        self._places = contextlib.ExitStack()
+        self._places.enter_context(asking(grad))
+        self._places.enter_context(patched(ms.Tensor, __getitem__=get_item, __setitem__=set_item))
         self._handles.append(self.network.register_forward_pre_hook(self._begin))
         self._handles.append(self.network.register_forward_hook(self._returned))
         cells = dict(self.network.cells_and_names())
-        try:
-            with contextlib.ExitStack() as instead, Dispatch(self._dispatch):
-                for path, layer in self.lent.items():
-                    construct = functools.partial(self._instead, layer)
-                    instead.enter_context(_having(cells[path], construct))
-                yield
-        finally:
-            executor.grad = gradients
-            for handle in self._handles:
-                handle.remove()
-            for name, method in kept.items():
-                if method is None:
-                    delattr(ms.Tensor, name)
-                else:
-                    setattr(ms.Tensor, name, method)
+        for path, layer in self.lent.items():
+            construct = functools.partial(self._instead, layer)
+            self._places.enter_context(_having(cells[path], construct))
 
-    def _dispatch(self, func: Callable, arguments: tuple) -> Any:
-        if arguments and isinstance(arguments[0], ops.Primitive):
-            primitive, name, inner = arguments
-            return self._watch(func.name, lambda given: func(primitive, name, given), inner)
-        return self._watch(func.name, lambda given: func(*given), arguments)
+    def end(self) -> None:
+        """See it no more."""
+        self._places.close()
+        for handle in self._handles:
+            handle.remove()
+
+    def replace(self, call: Call) -> Any:
+        """What an operator gives, recorded."""
+        return self._watch(call.name, lambda given: call.proceed(*given), call.args)
 
     def _instead(self, layer: Lent, *arguments: Any, **keywords: Any) -> Any:
         """A call of a cell in whose place a layer of the reference computes."""

@@ -48,7 +48,7 @@ class _Raising(Watched):
         """Watch the candidate until it raises, and find its values in the reference."""
         watch = MindSporeCalls(self.network.cell, replaced)
         self.raises = True
-        with contextlib.suppress(Exception), watch():
+        with contextlib.suppress(Exception), watch:
             self.network.run(self.sample, self.partners, self.measurement.phase, {})
             self.raises = False
         self.candidate, self.taken = watch.recording, watch.taken

@@ -1,6 +1,7 @@
 """Records the operator calls of a PyTorch run, and the cotangents that come back to them."""
 
 import functools
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,18 +12,19 @@ from torch.backends import cuda
 from equivalence import nesting
 from equivalence.sides.torch_constants import as_pairs
 from equivalence.statements.calls import Code, Place, Recording, Spot
-from equivalence.uncompiled import Uncompiled
+from equivalence.stream.torch_stream import Call, Observer
 
 
-class TorchCalls(Uncompiled):
+class TorchCalls(Observer):
     """A watch that records every operator of a forward pass, also those within attention.
 
     network: the module that runs.
     recording: the run as data.
     """
 
+    slot = "calls"
+
     def __init__(self, network: nn.Module):
-        super().__init__()
         self.code = Code(dict(network.named_modules()))
         self.network, self.recording = network, Recording()
         self._over = False
@@ -31,37 +33,41 @@ class TorchCalls(Uncompiled):
         self._nodes: set = set()
         self._edges: dict[tuple, Spot] = {}
 
-    def __enter__(self):
+    def begin(self) -> None:
+        """Compute attention by operators, and know when the forward pass ends."""
         # A fused kernel would hide the scores. The switch is that of CPUs, too.
         self._fused = cuda.flash_sdp_enabled()
         cuda.enable_flash_sdp(False)
         self._handles.append(self.network.register_forward_hook(self._returned))
-        return super().__enter__()
 
-    def __exit__(self, *error):
-        super().__exit__(*error)
+    def end(self) -> None:
+        """Undo it."""
         cuda.enable_flash_sdp(self._fused)
         for handle in self._handles:
             handle.remove()
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+    def before(self, call: Call) -> None:
+        """Record what an operator takes."""
         if self._over:
-            return func(*args, **kwargs)
-        given = _tensors((args, kwargs))
-        taken = self.recording.take([_array(x) for x in given], [*map(_place, given)])
-        self._follow(given, taken)
-        result = func(*args, **kwargs)
+            return
+        self._given = _tensors((call.args, call.kwargs))
+        values, places = [*map(_array, self._given)], [*map(_place, self._given)]
+        self._taken = self.recording.take(values, places)
+        self._follow(self._given, self._taken)
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Record what it gives, also what it writes."""
+        if self._over:
+            return result
         written = [
             x
-            for x, argument in zip(args, func._schema.arguments, strict=False)
+            for x, argument in zip(call.args, call.function._schema.arguments, strict=False)
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
         outputs = _tensors((result, written))
-        self._alive += [*given, *outputs]
-        name, places = func.overloadpacket.__name__, [*map(_place, outputs)]
-        arrays = [_array(x) for x in outputs]
-        self.recording.add(name, taken, arrays, self.code.here(), places)
+        self._alive += [*self._given, *outputs]
+        arrays, places = [*map(_array, outputs)], [*map(_place, outputs)]
+        self.recording.add(call.name, self._taken, arrays, self.code.here(), places)
         return result
 
     def _follow(self, given: list[torch.Tensor], taken: tuple[int, ...]) -> None:

@@ -117,7 +117,7 @@ class Watched:
         recorded: whether the run is recorded.
         """
         watch = MindSporeCalls(self.network.cell, replaced, pulled, recorded, self.lent)
-        with watch():
+        with watch:
             phase = self.measurement.phase
             trace = self.network.run(self.sample, self.partners, phase, self.pulled)
         ran = watch.recording if recorded else self.candidate

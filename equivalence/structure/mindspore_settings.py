@@ -4,10 +4,12 @@ Layers of `mindspore.mint` have PyTorch's names and conventions. Layers of `mind
 own names, defaults and padding rules, and keep some arguments in their primitives only.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from mindspore import Parameter, nn
 
+from equivalence.judge.settings import Unread
 from equivalence.structure import settings as configuration
 from equivalence.structure.settings import Sides, convert, dimensions, reversed_pairs, spread
 
@@ -55,6 +57,19 @@ WORDS = {
 }
 """Argument of `mindspore.nn` -> argument of PyTorch."""
 
+FIXED: Mapping[str, Mapping[str, object]] = {
+    "AvgPool": {"ceil_mode": False, "count_include_pad": True, "divisor_override": None},
+    "MaxPool": {"ceil_mode": False, "dilation": 1},
+    "MaxPool3D": {"dilation": 1},
+}
+"""Primitive -> what its layer can be told and it cannot: it is as it is by default."""
+
+BY_FLAGS = (
+    *(nn.MSELoss, nn.FocalLoss, nn.MultiMarginLoss, nn.CosineEmbeddingLoss, nn.PoissonNLLLoss),
+    *(nn.MultilabelMarginLoss, nn.MAELoss, nn.SampledSoftmaxLoss),
+)
+"""Losses that hold their reduction as two flags alone."""
+
 _ROOTS = (nn.Cell, nn.LossBase, object)
 _CONTAINERS = (nn.SequentialCell, nn.CellList, nn.CellDict)
 
@@ -75,7 +90,8 @@ def settings(cell: nn.Cell) -> dict[str, object]:
     library = cls.__module__.startswith("mindspore.")
     kind = KINDS.get(cls.__name__, cls.__name__) if library else cls.__name__
     read = _read if library else getattr
-    config: dict[str, object] = {"kind": kind, **configuration.arguments(cell, cls, read)}
+    told = configuration.arguments(cell, cls, read, library)
+    config: dict[str, object] = {"kind": kind, **told}
     if library:
         with configuration.reading(config):
             _adjust(cell, cls, config)
@@ -90,14 +106,18 @@ def settings(cell: nn.Cell) -> dict[str, object]:
 
 
 def _read(cell: nn.Cell, name: str) -> object:
-    """An argument of the constructor: an attribute of the cell, or of its primitives.
+    """An argument of the constructor: an attribute of the cell, of its primitives, of its like.
 
-    Raises AttributeError where neither has it, and ValueError where the primitives disagree.
+    Raises AttributeError where none has it, and ValueError where the primitives disagree.
     """
     if hasattr(cell, name):
         return getattr(cell, name)
-    primitives = [v.init_attrs for v in vars(cell).values() if hasattr(v, "init_attrs")]
-    values = [attributes[name] for attributes in primitives if name in attributes]
+    primitives = [each for each in vars(cell).values() if hasattr(each, "init_attrs")]
+    told = [{**FIXED.get(each.name, {}), **each.init_attrs} for each in primitives]
+    values = [attributes[name] for attributes in told if name in attributes]
+    alike = [each for each in cell.cells() if type(each).__name__ == type(cell).__name__]
+    if not values and alike:  # a loss of mint wraps one of nn
+        return getattr(alike[0], name)
     if not values:
         raise AttributeError(name)
     if any(value != values[0] for value in values):
@@ -119,17 +139,20 @@ def _adjust(cell: Any, cls: type, config: dict[str, object]) -> None:
         else:
             configuration.of_windows(config)
     elif configuration.normalizes(kind):
-        _adjust_norm(cell, config)
+        _adjust_norm(cell, cls, config)
     elif kind.startswith("Dropout"):
         _adjust_dropout(cell, config)
     elif kind.endswith("Loss"):
         _adjust_loss(cell, cls, config)
     elif kind == "Linear":
-        activation = getattr(cell, "activation", None)
-        config["activation"] = "none" if activation is None else settings(activation)["kind"]
+        if not isinstance(config.get("activation"), Unread):
+            activation = getattr(cell, "activation", None)  # of mint, none has one
+            config["activation"] = "none" if activation is None else settings(activation)["kind"]
     elif kind.startswith("Upsample"):
         convert(config, "align_corners", bool)
         convert(config, "recompute_scale_factor", bool)
+    elif kind == "LocalResponseNorm":
+        _adjust_local_norm(cell, config)
     elif kind == "LeakyReLU":
         configuration.rename(config, {"alpha": "negative_slope"})
     elif kind == "PReLU":
@@ -204,9 +227,10 @@ def _pool_padding(cell: Any, axes: int) -> Sides:
     return tuple((p, p) for p in spread(each, axes))
 
 
-def _adjust_norm(cell: Any, config: dict[str, object]) -> None:
+def _adjust_norm(cell: Any, cls: type, config: dict[str, object]) -> None:
     kind = str(config["kind"])
-    if kind == "BatchNorm3d" and hasattr(cell, "bn2d"):  # it contains a BatchNorm2d
+    if cls is nn.BatchNorm3d:  # it contains a BatchNorm2d
+        config.clear()
         config |= {**settings(cell.bn2d), "kind": kind}
         return
     if "BatchNorm" in kind and "track_running_stats" in config:
@@ -230,16 +254,29 @@ def _adjust_norm(cell: Any, config: dict[str, object]) -> None:
     config[configuration.affine(kind)] = trained
 
 
+def _adjust_local_norm(cell: Any, config: dict[str, object]) -> None:
+    """PyTorch divides alpha by the number of channels that it looks at; MindSpore does not."""
+    told = cell.lrn_op
+    size = 2 * told.depth_radius + 1
+    own = {"size": size, "alpha": told.alpha * size, "beta": told.beta, "k": told.bias}
+    config.clear()
+    config |= {"kind": "LocalResponseNorm", **own}
+
+
 def _adjust_dropout(cell: Any, config: dict[str, object]) -> None:
-    kept = config.pop("keep_prob", None)
-    if config.get("p") is None:
-        config["p"] = cell.prob if kept is None and hasattr(cell, "prob") else None
+    if config["kind"] == "Dropout":
+        kept = config.pop("keep_prob", None)  # of mint, none has one
         if config["p"] is None:
-            config["p"] = round(1.0 - (cell.keep_prob if kept is None else kept), 15)
+            config["p"] = kept
+            convert(config, "p", lambda share: round(1.0 - share, 15))
+    elif hasattr(cell, "prob"):
+        config["p"] = cell.prob
+    elif isinstance(config["p"], Unread):
+        config["p"] = round(1.0 - cell.keep_prob, 15)
 
 
 def _adjust_loss(cell: Any, cls: type, config: dict[str, object]) -> None:
-    if "reduction" not in config and isinstance(cell, nn.LossBase):
+    if cls in BY_FLAGS:
         config["reduction"] = ("mean" if cell.average else "sum") if cell.reduce else "none"
     if cls is nn.SoftmaxCrossEntropyWithLogits:
         config.pop("sparse", None)  # PyTorch decides this by the dtype of the targets

@@ -9,6 +9,7 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn
+from mindspore.experimental.optim import Optimizer
 
 from equivalence.judge.settings import Unread
 from equivalence.structure import settings as configuration
@@ -32,6 +33,25 @@ WORDS = {
 """Attribute of an optimiser of `mindspore.nn` -> PyTorch's word."""
 
 SHARED = ("momentum", "dampening", "nesterov", "eps", "amsgrad", "alpha", "centered")
+
+BETAS = ("beta1", "beta2")
+
+HELD: Mapping[str, Sequence[str]] = {
+    "ASGD": ("alpha",),
+    "AdaFactor": ("eps",),
+    "AdaMax": ("eps", *BETAS),
+    "Adadelta": ("epsilon",),
+    "Adam": ("eps", "use_amsgrad", *BETAS),
+    "AdamOffload": ("eps", *BETAS),
+    "AdamWeightDecay": ("eps", *BETAS),
+    "LazyAdam": ("eps", "use_nesterov", *BETAS),
+    "Lamb": ("eps", *BETAS),
+    "Momentum": ("momentum", "use_nesterov"),
+    "RMSProp": ("momentum", "centered", "decay", "epsilon"),
+    "SGD": ("momentum", "dampening", "nesterov"),
+}
+"""Optimiser of `mindspore.nn` -> the attributes of its settings; without one, a release has renamed
+it."""
 
 
 def layers(
@@ -72,7 +92,7 @@ def rates(step: nn.Cell) -> list[object]:
             given = cell.group_lr if cell.is_group else [cell.learning_rate]
             found += [_number(rate) for rate in given if not isinstance(rate, nn.Cell)]
         else:
-            found += [_number(group["lr"]) for group in getattr(cell, "param_groups", ())]
+            found += [_number(group["lr"]) for group in _groups(cell)]
     return found
 
 
@@ -98,23 +118,30 @@ def _optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, object]]]:
             settings = {"lr": unknown, "weight_decay": unknown}
             return [(weight, settings) for weight in cell.parameters]
         return _grouped(cell, told | _shared(cell))
-    groups = getattr(cell, "param_groups", ())  # of mindspore.experimental and mindspore.mint
     return [
         (parameter, told | {n: _number(v) for n, v in group.items() if n != "params"})
-        for group in groups
+        for group in _groups(cell)
         for parameter in group["params"]
     ]
+
+
+def _groups(cell: nn.Cell) -> list[dict[str, Any]]:
+    """The groups of an optimiser of `mindspore.experimental` or `mindspore.mint`; else none."""
+    return cell.param_groups if isinstance(cell, Optimizer) else getattr(cell, "param_groups", [])
 
 
 def _shared(cell: nn.Optimizer) -> dict[str, object]:
     """The settings that are the same for all weights."""
     told: dict[str, object] = {}
-    for name in (*SHARED, *WORDS):
-        word = WORDS.get(name, name)
-        if word in SHARED and hasattr(cell, name):
-            told[word] = _number(getattr(cell, name))
-    if hasattr(cell, "beta1") and hasattr(cell, "beta2"):
-        told["betas"] = (_number(cell.beta1), _number(cell.beta2))
+    library = configuration.library_class(cell, "mindspore.", (nn.Optimizer,))
+    held = HELD.get(library.__name__, ())
+    for name in dict.fromkeys((*SHARED, *WORDS)):
+        if name in held or hasattr(cell, name):
+            with configuration.reading(told, word := WORDS.get(name, name)):
+                told[word] = _number(getattr(cell, name))
+    if BETAS[0] in held or all(hasattr(cell, name) for name in BETAS):
+        with configuration.reading(told, "betas"):
+            told["betas"] = (_number(cell.beta1), _number(cell.beta2))
     return told
 
 

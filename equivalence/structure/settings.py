@@ -12,7 +12,7 @@ import operator
 import re
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -71,15 +71,22 @@ EPSILONS = ("eps", "epsilon", "variance_epsilon")
 _IGNORED = ("device", "dtype", "inplace", "name", "data_format", "size_average", "reduce")
 _IGNORED_ENDING = "_init"
 
-_RECURRENT = (
-    "hidden_size",
-    "num_layers",
-    "bias",
-    "has_bias",
-    "batch_first",
-    "dropout",
-    "bidirectional",
-)
+_OF_A_LAYER = ("d_model", "nhead", "dim_feedforward", "batch_first", "layer_norm_eps", "bias")
+_OF_ALL = ("num_encoder_layers", "num_decoder_layers", "dropout", "activation", "norm_first")
+UNHELD: Mapping[str, Collection[str]] = {
+    "MultiheadAttention": ("bias", "add_bias_kv"),
+    "PReLU": ("channel",),
+    "PReLUExt": ("init",),
+    "Transformer": (*_OF_A_LAYER, *_OF_ALL, "custom_encoder", "custom_decoder"),
+    "TransformerDecoder": ("decoder_layer",),
+    "TransformerDecoderLayer": _OF_A_LAYER,
+    "TransformerEncoder": ("encoder_layer",),
+    "TransformerEncoderLayer": _OF_A_LAYER,
+}
+"""Class of a framework -> the arguments of its constructor that it does not hold: its parts and its
+weights show them."""
+
+_RECURRENT = ("hidden_size", "num_layers", "batch_first", "dropout", "bidirectional")
 
 
 def library_class(layer: object, library: str, roots: Iterable[type]) -> type:
@@ -126,21 +133,29 @@ def _held(layer: object, name: str, absent: object, read: Callable = getattr) ->
 
 
 def arguments(
-    layer: object, cls: type, read: Callable[[object, str], object] = getattr
+    layer: object,
+    cls: type,
+    read: Callable[[object, str], object] = getattr,
+    library: bool = False,
 ) -> dict[str, object]:
     """The arguments of the constructor of `cls` that the layer still has, as plain values.
 
     read: reads one argument of the layer; raises AttributeError where it has none.
+    library: whether it is a framework's class. Of these an argument that the layer does not hold is
+        `Unread`, but for those in `UNHELD`: a release may have renamed it.
 
     Arrays, layers and functions are left out, too. "bias" is whether there is one; the weights of a
     loss are "given" or "none".
     """
     config: dict[str, object] = {}
-    recurrent = _RECURRENT if cls.__name__ in ("RNN", "LSTM", "GRU") else ()
-    for name in (*_constructor(cls), *recurrent):
+    recurrent = cls.__name__ in ("RNN", "LSTM", "GRU")
+    biased = "bias" if hasattr(layer, "bias") else "has_bias"
+    for name in (*_constructor(cls), *((*_RECURRENT, biased) if recurrent else ())):
         with reading(config, name):
             value = _held(layer, name, _NOT_PLAIN, read)
             if value is _NOT_PLAIN:
+                if library and name not in UNHELD.get(cls.__name__, ()):
+                    raise AttributeError(f"{cls.__name__} holds no {name}")
                 continue
             if name == "bias" and not isinstance(value, bool):
                 config[name] = value is not None
@@ -158,7 +173,7 @@ def _constructor(cls: type) -> tuple[str, ...]:
     except (TypeError, ValueError):
         return ()
     names = [n for n in names if n not in _IGNORED and not n.endswith(_IGNORED_ENDING)]
-    return tuple(n for n in names if n not in ("self", "args", "kwargs"))
+    return tuple(n for n in names if n not in ("self", "args", "kwargs") and n[0] != "_")
 
 
 _NOT_PLAIN = object()

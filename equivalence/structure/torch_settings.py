@@ -23,8 +23,10 @@ def settings(module: nn.Module) -> dict[str, object]:
     own = type(module).forward is not cls.forward
     if own and issubclass(cls, _CONTAINERS):
         cls = type(module)
-    config: dict[str, object] = {"kind": cls.__name__, **configuration.arguments(module, cls)}
-    if not cls.__module__.startswith("torch."):
+    library = cls.__module__.startswith("torch.")
+    told = configuration.arguments(module, cls, library=library)
+    config: dict[str, object] = {"kind": cls.__name__, **told}
+    if not library:
         config[configuration.OWN] = True
         configuration.add_epsilon(module, config)
     with reading(config):

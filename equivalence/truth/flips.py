@@ -8,29 +8,30 @@ kink, and `truth/explained.py` finds the flips that it has made.
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from equivalence.judge.truth import Flip
-from equivalence.kinks.choices import choice_of, two_largest
+from equivalence.kinks.choices import Choice, choice_of, two_largest
 from equivalence.kinks.operators import (
     CHOOSING,
     KINKS,
+    AtKinks,
     elements,
-    has_kink,
     kink_of,
     name_of,
     quantity_of,
     shape_of,
 )
 from equivalence.kinks.watch import KinkWatch
-from equivalence.sides.torch_network import Watch
+from equivalence.stream.observer import Observer, installed
+from equivalence.stream.torch_stream import Call, layers, unseen
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
-from equivalence.uncompiled import Uncompiled
 
 aten = torch.ops.aten
 
@@ -117,53 +118,47 @@ def _joined(flips: Sequence[Flip]) -> list[Flip]:
     ]
 
 
-class _Locator(Uncompiled):
+class _Locator(AtKinks):
     """Collects the flips of a run: the module of each near activation, and its two branches."""
 
     def __init__(self, module: nn.Module, near: Sequence[tuple[int, tuple[int, ...]]]):
-        super().__init__()
         self.module, self.near = module, near
         self.flips: list[Flip] = []
         self.calls: Counter[tuple[str, str]] = Counter()
-        self._place = 0
-        self._inside: list[str] = []
-        self._hooks: list = []
 
-    def __enter__(self):
-        for path, module in self.module.named_modules():
-            enter = module.register_forward_pre_hook(lambda *_, p=path: self._inside.append(p))
-            leave = module.register_forward_hook(lambda *_: self._leave(), always_call=True)
-            self._hooks += [enter, leave]
-        return super().__enter__()
+    def begin(self) -> None:
+        """Follow which modules run."""
+        super().begin()
+        self._running = layers(self.module)
+        self._paths = self._running.__enter__()
 
-    def __exit__(self, *error):
-        for hook in self._hooks:
-            hook.remove()
-        return super().__exit__(*error)
+    def end(self) -> None:
+        """Follow them no more."""
+        self._running.__exit__(None, None, None)
 
-    def _leave(self) -> None:
-        self._inside.pop()
+    def before(self, call: Call) -> None:
+        """Keep how far an operator is from its kink, which may overwrite its input."""
+        super().before(call)
+        self._indices = [index for number, index in self.near if number == self.number]
+        near = self._indices and self.number is not None
+        self._quantity = quantity_of(call.function, call.args).clone() if near else None
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if not has_kink(func, args):
-            return func(*args, **(kwargs or {}))
-        indices = [index for place, index in self.near if place == self._place]
-        # Before an operator overwrites its input.
-        quantity = quantity_of(func, args).clone() if indices else None
-        result = func(*args, **(kwargs or {}))
-        layer, operator = self._inside[-1] if self._inside else "", name_of(func)
+    def after(self, call: Call, result: Any) -> Any:
+        """Note the flips of an operator."""
+        if self.number is None:
+            return result
+        func, args = call.function, call.args
+        layer, operator = self._paths[-1] if self._paths else "", name_of(func)
         self.calls[layer, operator] += 1
-        choice = choice_of(func, args)
-        for index in indices:
-            value = float(quantity[index])
-            if choice:
-                branches = two_largest(choice, args, index)
+        for index in self._indices:
+            value = float(self._quantity[index])
+            if isinstance(self.bend, Choice):
+                branches = two_largest(self.bend, args, index)
             else:
-                above = bool(kink_of(func, args).is_above(quantity[index], elements(args, index)))
+                above = self.bend.is_above(self._quantity[index], elements(args, index))
                 branches = int(above), int(not above)
-            call = self.calls[layer, operator]
-            self.flips.append(Flip(layer, call, operator, index, value, self._place, *branches))
-        self._place += 1
+            number = self.calls[layer, operator]
+            self.flips.append(Flip(layer, number, operator, index, value, self.number, *branches))
         return result
 
 
@@ -209,7 +204,7 @@ class Copied:
         return x
 
 
-class Branches(Uncompiled):
+class Branches(AtKinks):
     """The context of a run in which every near activation takes a chosen branch.
 
     near: the activations. flipped: a mask over `near`; True takes the other branch, False the
@@ -220,36 +215,39 @@ class Branches(Uncompiled):
     entry is moved beyond the other one.
     """
 
+    slot = "moves"
+
     def __init__(self, near: Sequence[Flip], flipped: Sequence[bool] | None = None):
-        super().__init__()
         self._branches: dict[int, list[tuple[Flip, int, int]]] = {}
         for flip, other in zip(near, flipped or [False] * len(near), strict=True):
             branches = (flip.other, flip.taken) if other else (flip.taken, flip.other)
             self._branches.setdefault(flip.place, []).append((flip, *branches))
 
-    def __enter__(self):
-        self._place, self._copied = 0, Copied()
-        return super().__enter__()
+    def begin(self) -> None:
+        """Know no copy."""
+        super().begin()
+        self._copied = Copied()
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        branches = ()
-        if has_kink(func, args):
-            branches = self._branches.get(self._place, ())
-            self._place += 1
-        choice = choice_of(func, args) if branches else None
-        if choice and choice.tells_indices:
-            values, indices = func(*args, **(kwargs or {}))
-            for flip, branch, _ in branches:
-                value, place = choice.entry(args, branch)
-                for index in flip.indices:
-                    values[index], indices[index] = value, place
-            return values, indices
-        if branches:
-            with torch._C._DisableTorchDispatch():  # which is not a part of the run
-                self._move(func, args, branches)
-        result = func(*args, **(kwargs or {}))
-        self._copied.meet(func, args, result)
-        return result
+    def before(self, call: Call) -> None:
+        """Move the activations of an operator across their kinks, where need be."""
+        super().before(call)
+        self._chosen = self._branches.get(self.number, ())
+        self._tells = isinstance(self.bend, Choice) and self.bend.tells_indices
+        if self._chosen and not self._tells:
+            with unseen():  # it is not a part of the run
+                self._move(call.function, call.args, self._chosen)
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Give the entries that windows are to choose."""
+        if not (self._chosen and self._tells):
+            self._copied.meet(call.function, call.args, result)
+            return result
+        values, indices = result
+        for flip, branch, _ in self._chosen:
+            value, place = self.bend.entry(call.args, branch)
+            for index in flip.indices:
+                values[index], indices[index] = value, place
+        return values, indices
 
     def _move(self, func, args: tuple, branches: Sequence[tuple[Flip, int, int]]) -> None:
         """Move activations in place, since some operators keep them for the backward pass."""
@@ -270,13 +268,11 @@ class Branches(Uncompiled):
                     args[1][index] = _across(func, here[::-1], not branch)
 
 
-@contextlib.contextmanager
-def hold_branches(near: Sequence[Flip], *watches: Watch) -> Iterator[None]:
+def hold_branches(
+    near: Sequence[Flip], *observers: Observer
+) -> contextlib.AbstractContextManager[None]:
     """The context of a run that takes the truth's branch at every near activation.
 
-    watches: contexts to enter besides.
+    observers: what sees the run besides.
     """
-    with contextlib.ExitStack() as stack:
-        for watch in (*watches, Branches(near)) if near else watches:
-            stack.enter_context(watch)
-        yield
+    return installed(*observers, *([Branches(near)] if near else []))

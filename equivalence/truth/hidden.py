@@ -6,14 +6,12 @@ code of a network is no setting, nothing compares it: `clamp(max=100)` where not
 """
 
 import os
-import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from torch.optim import Optimizer
-from torch.overrides import TorchFunctionMode
 
 from equivalence.errors import of_engine
 from equivalence.judge.expected import Expected
@@ -22,6 +20,8 @@ from equivalence.reach.branches import module_file
 from equivalence.reach.decision import REFERENCE, Decision, Key, numberless
 from equivalence.reach.words import NUMBER, SETTING
 from equivalence.sides.torch_network import Watch
+from equivalence.stream.frames import callers
+from equivalence.stream.torch_stream import Call, Observer
 from equivalence.structure.settings import OPTIMIZER, STEP
 from equivalence.truth.measurement import Measurement
 
@@ -167,20 +167,21 @@ class Number(NamedTuple):
         return f"{os.path.basename(self.file)}:{self.line} {self.function}{keyword}"
 
 
-class Numbers(TorchFunctionMode):
-    """A mode that notes the numbers in the code of a network, and puts others in their place.
+class Numbers(Observer):
+    """Notes the numbers in the code of a network, and puts others in their place.
 
     met: all that were met, in order, each once.
     """
 
+    slot = "code"
+
     def __init__(self, others: Mapping[Number, float] = types.MappingProxyType({})):
-        super().__init__()
         self.others, self.met = others, {}
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        given = {**dict(enumerate(args)), **kwargs}
-        name = getattr(func, "__name__", "").strip("_")
+    def before(self, call: Call) -> None:
+        """Note the numbers among the arguments, and replace them."""
+        given = {**dict(enumerate(call.args)), **call.kwargs}
+        name = getattr(call.function, "__name__", "").strip("_")
         values = {key: value for key, value in given.items() if _is_value(name, value)}
         if values and (frame := _frame_of_network()):
             line, settings = (frame.f_code.co_filename, frame.f_lineno), _settings_at(frame)
@@ -191,9 +192,8 @@ class Numbers(TorchFunctionMode):
             }
             self.met |= dict.fromkeys(numbers.values())
             given |= {key: self.others.get(each, each.value) for key, each in numbers.items()}
-            args = [given[i] for i in range(len(args))]
-            kwargs = {key: given[key] for key in kwargs}
-        return func(*args, **kwargs)
+            call.args = [given[i] for i in range(len(call.args))]
+            call.kwargs = {key: given[key] for key in call.kwargs}
 
 
 def _is_value(function: str, argument: Any) -> bool:
@@ -205,14 +205,12 @@ def _is_value(function: str, argument: Any) -> bool:
 
 def _frame_of_network() -> types.FrameType | None:
     """The frame of the network's code that calls; None where a layer of PyTorch does."""
-    frame = sys._getframe(2)
-    while frame is not None:
+    for frame in callers():
         module = frame.f_globals.get("__name__", "")
         if module.startswith(LAYERS_OF_TORCH):
             return None
         if not (of_engine(frame.f_code.co_filename) or module.partition(".")[0] == "torch"):
             return frame
-        frame = frame.f_back
     return None
 
 

@@ -10,7 +10,8 @@ have nothing, but for chance. So one run and a few passes forward tell which fli
 import contextlib
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,21 +19,21 @@ import torch
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
-from equivalence.kinks.choices import CHOICES, Choice, choice_of
+from equivalence.kinks.choices import CHOICES, Choice
 from equivalence.kinks.operators import (
     CHOOSING,
     COMPARISONS,
     KINKS,
+    AtKinks,
     Kink,
     elements,
-    in_backward,
-    kink_of,
 )
 from equivalence.sample import Perturbed, Sample
 from equivalence.seeds import stream
+from equivalence.stream.observer import installed
+from equivalence.stream.torch_stream import Call, in_backward
 from equivalence.truth.flips import Branches, Copied
 from equivalence.truth.measurement import Measurement
-from equivalence.uncompiled import Uncompiled
 
 DRAWN = 8
 """Random directions that tell how large the change by each flip is, to about a third."""
@@ -76,7 +77,7 @@ class Moved(Perturbed):
         return np.asarray(weight + self._weights[name]) if name in self._weights else weight
 
 
-class Reached(Uncompiled):
+class Reached(AtKinks):
     """Keeps what goes into operators at chosen activations, and the cotangent that reaches each.
 
     near: the activations. quantities: what goes in; of a window one entry less the other; of
@@ -86,7 +87,6 @@ class Reached(Uncompiled):
     """
 
     def __init__(self, near: Sequence[Flip]):
-        super().__init__()
         self.near = near
         self.quantities = np.full(len(near), np.nan)
         self.gains = np.ones(len(near))
@@ -115,28 +115,29 @@ class Reached(Uncompiled):
         self._masks: dict[int, tuple[int, torch.Tensor]] = {}
         self._shapes: dict[int, torch.Size] = {}
         self._copied = Copied()
-        self._place = 0
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        place, bent = None, kink_of(func, args) or choice_of(func, args)
-        if bent:
-            place, self._place = self._place, self._place + 1
-        numbers = self._numbers.get(place)
-        if numbers and isinstance(bent, Kink):
-            within = elements(args, self._indices[place])
-            self.quantities[numbers] = _in_float64(within[0] - _point(bent, within))
-            self.gains[numbers] = bent.gain(within)
-        elif numbers:
-            self.quantities[numbers] = self._gaps(place, args[0])
-        result = func(*args, **(kwargs or {}))
-        if numbers:
+    def before(self, call: Call) -> None:
+        """Keep what goes into an operator."""
+        super().before(call)
+        self._here = self._numbers.get(self.number)
+        if self._here and isinstance(self.bend, Kink):
+            within = elements(call.args, self._indices[self.number])
+            self.quantities[self._here] = _in_float64(within[0] - _point(self.bend, within))
+            self.gains[self._here] = self.bend.gain(within)
+        elif self._here:
+            self.quantities[self._here] = self._gaps(self.number, call.args[0])
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Know what the backward pass of an operator will be given, and meet it."""
+        func, args, place = call.function, call.args, self.number
+        if self._here:
             results = result if isinstance(result, tuple) else (result,)
             self._shapes[place] = results[0].shape
             if func in COMPARISONS:
                 self._masks[result.data_ptr()] = place, result
             else:
-                kept = _kept_by(bent, args, results, self._copied.of(args[0]))
-                self._kept[kept] = place, bent.cotangent
+                kept = _kept_by(self.bend, args, results, self._copied.of(args[0]))
+                self._kept[kept] = place, self.bend.cotangent
         self._copied.meet(func, args, result)
         self._meet(func, args, result)
         if self._masks and (func in THROUGH or func is aten._to_copy.default):
@@ -332,12 +333,12 @@ class Pointers:
         return moves
 
 
-@contextlib.contextmanager
-def _within(near: Sequence[Flip], flipped: Sequence[bool], reached: Reached) -> Iterator[None]:
+def _within(
+    near: Sequence[Flip], flipped: Sequence[bool], reached: Reached
+) -> contextlib.AbstractContextManager[None]:
     """The context of a run with these flips that `reached` watches."""
     taken = list(itertools.compress(near, flipped))
-    with reached, Branches(taken, [True] * len(taken)):
-        yield
+    return installed(reached, Branches(taken, [True] * len(taken)))
 
 
 def _norm(arrays: Iterable[np.ndarray]) -> float:

@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from equivalence import dtypes
 from equivalence.sides.torch_network import Watch
 from equivalence.sides.torch_training import TorchTraining
+from equivalence.stream.torch_stream import without_functions
 from equivalence.truth.updates import Act, Around, Changed, groups_of, trained_by
 
 
@@ -245,7 +246,7 @@ def _exchanged(network: TorchTraining) -> Act:
 
 def _round(values: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """The values as a shorter precision has them, also where all precisions mean float64."""
-    with torch._C.DisableTorchFunction():
+    with without_functions():
         return values.to(dtype).to(values.dtype)
 
 

@@ -2,40 +2,39 @@
 
 import contextlib
 
-from torch.overrides import TorchFunctionMode
-
 from equivalence.sample import Sample
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, is_product
-from equivalence.uncompiled import Uncompiled
+from equivalence.stream.observer import installed
+from equivalence.stream.torch_stream import Call, Observer
 
 
 class _ProductError(Exception):
     """Ends a run at its first product, which decides the answer."""
 
 
-class _Products(Uncompiled):
+class _Products(Observer):
     """Sets `found` and raises _ProductError at the first operator that is a product."""
 
-    found = False
+    slot, found = "calls", False
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if is_product(func):
+    def before(self, call: Call) -> None:
+        """End the run where an operator is a product."""
+        if is_product(call.function):
             self.found = True
-            raise _ProductError(func.overloadpacket.__name__)
-        return func(*args, **(kwargs or {}))
+            raise _ProductError
 
 
-class _Functions(TorchFunctionMode):
+class _Functions(Observer):
     """Sets `found` and raises _ProductError at the first function in `PRODUCT_FUNCTIONS`."""
 
-    found = False
+    slot, found = "code", False
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if func in PRODUCT_FUNCTIONS:
+    def before(self, call: Call) -> None:
+        """End the run where a function is a product."""
+        if call.function in PRODUCT_FUNCTIONS:
             self.found = True
-            raise _ProductError(func.__name__)
-        return func(*args, **(kwargs or {}))
+            raise _ProductError
 
 
 def multiplies(network: TorchNetwork, sample: Sample, phase: str) -> bool:
@@ -45,6 +44,6 @@ def multiplies(network: TorchNetwork, sample: Sample, phase: str) -> bool:
     again.
     """
     below, above = _Products(), _Functions()
-    with contextlib.suppress(_ProductError), above:
-        network.run(sample, phase, sample.dtype, below)
+    with contextlib.suppress(_ProductError):
+        network.run(sample, phase, sample.dtype, installed(below, above))
     return below.found or above.found

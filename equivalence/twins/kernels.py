@@ -161,7 +161,7 @@ def replacing(wanted: bool) -> contextlib.AbstractContextManager[None]:
     """A context in which all kernels of PyNative mode are accurate, if that is wanted."""
     from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
 
-    return AccurateKernels()() if wanted else contextlib.nullcontext()
+    return AccurateKernels() if wanted else contextlib.nullcontext()
 
 
 def inaccurate(errors: Mapping[str, float]) -> list[str]:
@@ -210,7 +210,7 @@ class _Accurate:
         from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
 
         kernels = AccurateKernels(self.replaced)
-        with kernels():
+        with kernels:
             return self.candidate.run(*arguments), kernels.errors
 
 

@@ -18,9 +18,9 @@ LINES, FILES = 600, 16
 LEVELS = (
     (
         *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
-        *("releases", "torchvision_schemas", "uncompiled"),
+        *("releases", "torchvision_schemas"),
     ),
-    ("folders",),
+    ("folders", "stream"),
     ("declare", "findings", "held", "targets", "reach"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints"),
@@ -43,6 +43,11 @@ LEVELS = (
     ("plugin", "__main__"),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""
+
+STREAMS = ("equivalence.stream.torch_stream", "equivalence.stream.mindspore_stream")
+"""Each has all that its framework shows of operators, and all that is private to it."""
+
+HANDLERS = ("__torch_function__", "__torch_dispatch__", "__ms_dispatch__")
 
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
@@ -95,6 +100,52 @@ def needless(root: Path, package: str) -> list[str]:
     ]
 
 
+def privates(module: str, file: Path) -> list[str]:
+    """Modes of a framework, imports and attributes that it keeps private, and what is patched."""
+    tree, names, found = ast.parse(file.read_text()), set(), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported = [(each.name, each.asname or package_of(each.name)) for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported = [
+                (f"{node.module}.{each.name}", each.asname or each.name) for each in node.names
+            ]
+        else:
+            continue
+        ours = [(full, name) for full, name in imported if package_of(full) in FRAMEWORKS]
+        names |= {name for _, name in ours}
+        found += [(node, full) for full, _ in ours if re.search(r"\._(?!_)|Mode$", full)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in HANDLERS:
+            found.append((node, node.name))
+        if isinstance(node, ast.Attribute) and root_of(node) in names:
+            private = re.search(r"\._(?!_)|Mode$", ast.unparse(node))
+            if private and not ast.unparse(node).startswith("torch.ops."):
+                found.append((node, ast.unparse(node)))
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        found += [(node, f"{ast.unparse(each)} = ...") for each in targets if patches(each, names)]
+    return [f"{module}:{node.lineno} {told}" for node, told in found]
+
+
+def package_of(module: str) -> str:
+    """The package of a module."""
+    return module.partition(".")[0]
+
+
+def root_of(node: ast.expr) -> str | None:
+    """The name that an attribute begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def patches(target: ast.expr, names: set[str]) -> bool:
+    """Whether an assignment changes what a framework has, or how any class is called."""
+    if not isinstance(target, ast.Attribute):
+        return False
+    return root_of(target) in names or target.attr == "__call__"
+
+
 def test_every_room_has_a_level():
     assert {room_of(module) for module in modules(ROOT, PACKAGE) if "." in module} == set(LEVEL)
 
@@ -129,6 +180,12 @@ def test_no_room_is_crowded_and_each_says_what_it_is_for():
         unnamed = [file.stem for file in files if not re.search(rf"\b{file.stem}\b", told)]
         assert len(told.splitlines()) <= FILES + 4, folder.name
         assert unnamed == [], f"{folder.name}/__init__.py does not say what these are for"
+
+
+def test_only_the_streams_have_modes_and_what_a_framework_keeps_private():
+    files = {m: f for m, f in modules(ROOT, PACKAGE).items() if m not in STREAMS}
+    private = [told for module, file in files.items() for told in privates(module, file)]
+    assert private == []
 
 
 # What these tests would see.
@@ -174,3 +231,29 @@ def test_a_late_import_is_needless_where_it_loads_no_framework(small):
 def test_a_late_import_that_loads_a_framework_through_another_is_right(small):
     late = "def f():\n    import p.mid.file\n"
     assert needless(small(low="import torch\n", mid="import p.low.file\n", top=late), "p") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("from torch.overrides import TorchFunctionMode", "torch.overrides.TorchFunctionMode"),
+        ("from torch.utils import _python_dispatch as d", "torch.utils._python_dispatch"),
+        ("import mindspore as ms\nms.MsDispatchMode", "ms.MsDispatchMode"),
+        ("import torch\ntorch._C._get()", "torch._C._get"),
+        ("from mindspore.common.api import _pynative_executor", "api._pynative_executor"),
+        ("from torch import nn\nnn.Module.train = print", "nn.Module.train = ..."),
+        ("import mindspore as ms\nms.Tensor.x = 1", "ms.Tensor.x = ..."),
+        ("def f(each):\n    each.__call__ = print", "each.__call__ = ..."),
+        ("class A:\n    def __torch_dispatch__(self): ...", "__torch_dispatch__"),
+    ],
+)
+def test_what_belongs_in_a_stream_is_seen(tmp_path, text, told):
+    file = tmp_path / "file.py"
+    file.write_text(text)
+    assert told in privates("p.low", file)[0]
+
+
+def test_what_anyone_may_call_is_not_taken_for_private(tmp_path):
+    file = tmp_path / "file.py"
+    file.write_text("import torch\ntorch.ops.aten._log_softmax\nself.x = torch.ones(2)\n")
+    assert privates("p.low", file) == []

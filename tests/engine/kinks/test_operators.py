@@ -6,10 +6,17 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from equivalence.judge.truth import STEPPING
-from equivalence.kinks.operators import COMPARISONS, KINKS, STEPS, kink_of, name_of, quantity_of
+from equivalence.kinks.operators import (
+    COMPARISONS,
+    KINKS,
+    STEPS,
+    AtKinks,
+    kink_of,
+    name_of,
+    quantity_of,
+)
 from equivalence.kinks.watch import KinkWatch
 from tests.engine.parts.small import watched
 
@@ -229,12 +236,12 @@ def test_a_rounding_in_a_backward_pass_is_no_step():
     ],
 )
 def test_the_point_itself_has_the_slope_of_the_side_that_the_table_says(bent):
-    class Seen(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            if kink := kink_of(func, args):
-                self.points = kink.points(args)
-                self.above = kink.is_above(quantity_of(func, args), args)
-            return func(*args, **(kwargs or {}))
+    class Seen(AtKinks):
+        def before(self, call):
+            super().before(call)
+            if self.bend:
+                self.points = self.bend.points(call.args)
+                self.above = self.bend.is_above(quantity_of(call.function, call.args), call.args)
 
     def at(x: float) -> tuple[float, bool, tuple]:
         x = torch.tensor([x], dtype=torch.float64, requires_grad=True)

@@ -179,7 +179,7 @@ def test_afterwards_the_cpu_computes_as_before(execution, raising):
     before, _, _ = run(None, (5, 7), (7, 3))
     resolve = _parse.resolve_symbol
     if raising:
-        with pytest.raises(RuntimeError, match="stop"), Rehearsal("hf32")():
+        with pytest.raises(RuntimeError, match="stop"), Rehearsal("hf32"):
             raise RuntimeError("stop")
     else:
         run("hf32", (5, 7), (7, 3))

@@ -20,7 +20,7 @@ def test_each_fault_has_its_finding():
 def test_a_selu_is_that_of_pytorch():
     x = torch.tensor(VALUES, requires_grad=True)
     torch.nn.functional.selu(x).sum().backward()
-    with faulty.Mended(faulty.FAULTS)():
+    with faulty.Mended(faulty.FAULTS):
         got = ms.grad(lambda x: ops.selu(x).sum())(ms.Tensor(VALUES)).asnumpy()
         value = ops.selu(ms.Tensor(VALUES)).asnumpy()
     np.testing.assert_allclose(got, x.grad.numpy(), rtol=1e-5, atol=1e-6)

@@ -32,7 +32,7 @@ def run(both, layers):
     measurement, expected, network, partners = both
     lent = lend(measurement, layers, "")
     watch = MindSporeCalls(network.cell, lent=lent)
-    with watch():
+    with watch:
         trace = network.run(measurement.sample, partners, "train", expected.pulled_back)
     gone = {f"gradient:{name}" for name in weights(measurement, layers.values())}
     return {name: values for name, values in trace.items() if name not in gone}, watch.recording

@@ -22,7 +22,7 @@ def recorded(replaced=None):
     ms.set_context(mode=ms.PYNATIVE_MODE)
     network = Net()
     watch = MindSporeCalls(network, replaced)
-    with watch():
+    with watch:
         out = network(ms.Tensor(X))
     return watch.recording, out.asnumpy()
 
@@ -67,7 +67,7 @@ def test_the_recording_is_that_of_the_call_that_went_through():
     ms.set_context(mode=ms.PYNATIVE_MODE)
     network = Tried()
     watch = MindSporeCalls(network, {(1, "output", 0): 10 * np.ones((4, 2), np.float32)})
-    with watch():
+    with watch:
         with pytest.raises(RuntimeError, match="unregistered"):
             network(ms.Tensor(X))
         out = network(ms.Tensor(X))
@@ -88,7 +88,7 @@ def test_what_a_stand_in_calls_is_of_the_networks_own_statement():
     ms.set_context(mode=ms.PYNATIVE_MODE)
     network = OfMint()
     watch = MindSporeCalls(network)
-    with StandIns()() as stand_ins, watch():
+    with StandIns()() as stand_ins, watch:
         network(ms.Tensor(X))
     assert stand_ins.used == {"mint.nn.functional.conv2d": 1}
     convolutions = [call for call in watch.recording.calls if call.name == "Conv2D"]

@@ -9,7 +9,8 @@ from mindspore import nn as msnn
 from torch import nn
 
 from equivalence.judge.settings import Unread
-from equivalence.structure.layers import differences
+from equivalence.structure import settings as configuration
+from equivalence.structure.layers import common, differences
 from equivalence.structure.mindspore_settings import settings
 from equivalence.structure.settings import ALL, OWN
 from equivalence.structure.torch_settings import settings as torch_settings
@@ -374,3 +375,128 @@ def test_what_a_release_renames_is_unread():
     layer = msnn.PReLU()
     del layer._params["w"]
     assert "weight" in settings(layer)[ALL].raised
+
+
+def places_of(cell):
+    """Where a cell holds what its reader may read: (mapping, name), private ones left out."""
+    base = vars(msnn.Cell())
+    yield from ((vars(cell), name) for name in vars(cell) if name not in base and name[0] != "_")
+    yield from ((kept, name) for kept in (cell._params, cell._cells) for name in kept)
+    for primitive in vars(cell).values():
+        attributes = getattr(primitive, "init_attrs", None)
+        yield from ((attributes, name) for name in attributes or ())
+    for inner in cell.cells():
+        yield from places_of(inner)
+
+
+def silent(make):
+    """The settings that are neither told as before nor as unread, each place renamed in turn."""
+    count = len([*places_of(make()[1])])
+    found, lost = [], 0
+    for number in range(count):
+        module, cell = make()
+        before = settings(cell)
+        names = common(torch_settings(module), before)
+        kept, name = [*places_of(cell)][number]
+        kept[f"renamed_{name}"] = kept.pop(name)
+        after = settings(cell)
+        unread = {n for n, value in after.items() if isinstance(value, Unread)}
+        lost += bool(unread)
+        unread |= {"padding_value"} if unread & {"padding", "padding_mode"} else set()
+        if ALL not in unread:
+            found += [
+                f"{name}: {n}" for n in names if n not in unread and after.get(n) != before[n]
+            ]
+    return found, lost
+
+
+ODD_PAIRS = {
+    "conv": lambda: conv({"stride": 2, "dilation": 2}, stride=2, dilation=2),
+    "conv1d": RIGHT_PAIRS["conv1d"],
+    "conv3d": RIGHT_PAIRS["conv3d"],
+    "transposed conv": RIGHT_PAIRS["transposed conv"],
+    "max pool": lambda: (
+        nn.MaxPool2d(3, 2, 1, 2, ceil_mode=True),
+        msnn.MaxPool2d(3, 2, "pad", 1, 2, ceil_mode=True),
+    ),
+    "max pool1d": RIGHT_PAIRS["max pool1d"],
+    "max pool3d": lambda: (
+        nn.MaxPool3d(3, 2, 1, 2, ceil_mode=True),
+        msnn.MaxPool3d(3, 2, "pad", 1, 2, ceil_mode=True),
+    ),
+    "avg pool": lambda: (
+        nn.AvgPool2d(3, 2, 1, True, False, 5),
+        msnn.AvgPool2d(3, 2, "pad", 1, True, False, 5),
+    ),
+    "avg pool1d": lambda: (
+        nn.AvgPool1d(3, 2, 1, True, False),
+        msnn.AvgPool1d(3, 2, "pad", 1, True, False),
+    ),
+    "avg pool3d": lambda: (
+        nn.AvgPool3d(3, 2, 1, True, False, 5),
+        msnn.AvgPool3d(3, 2, "pad", 1, True, False, 5),
+    ),
+    "adaptive pool": lambda: (nn.AdaptiveAvgPool2d(3), msnn.AdaptiveAvgPool2d(3)),
+    "batch norm": lambda: (nn.BatchNorm2d(3, 1e-3, 0.25), msnn.BatchNorm2d(3, 1e-3, 0.75)),
+    "batch norm1d": lambda: (nn.BatchNorm1d(3, 1e-3, 0.25), msnn.BatchNorm1d(3, 1e-3, 0.75)),
+    "batch norm3d": lambda: (nn.BatchNorm3d(3, 1e-3, 0.25), msnn.BatchNorm3d(3, 1e-3, 0.75)),
+    "layer norm": lambda: (
+        nn.LayerNorm((4, 5), 1e-3),
+        msnn.LayerNorm((4, 5), -2, -2, epsilon=1e-3),
+    ),
+    "group norm": lambda: (nn.GroupNorm(2, 4, 1e-3), msnn.GroupNorm(2, 4, 1e-3)),
+    "instance norm": lambda: (
+        nn.InstanceNorm2d(3, 1e-3, affine=True),
+        msnn.InstanceNorm2d(3, 1e-3),
+    ),
+    "local norm": lambda: (
+        nn.LocalResponseNorm(5, 2.5, 0.25, 2.0),
+        msnn.LRN(2, 2.0, 0.5, 0.25),
+    ),
+    "dense": lambda: (nn.Linear(3, 4, bias=False), msnn.Dense(3, 4, has_bias=False)),
+    "embedding": lambda: (nn.Embedding(9, 4, 2), msnn.Embedding(9, 4, padding_idx=2)),
+    "dropout": lambda: (nn.Dropout(0.25), msnn.Dropout(p=0.25)),
+    "dropout1d": lambda: (nn.Dropout1d(0.25), msnn.Dropout1d(0.25)),
+    "dropout2d": lambda: (nn.Dropout2d(0.25), msnn.Dropout2d(0.25)),
+    "prelu": lambda: (nn.PReLU(3), msnn.PReLU(3)),
+    "leaky relu": lambda: (nn.LeakyReLU(0.3), msnn.LeakyReLU(0.3)),
+    "softshrink": lambda: (nn.Softshrink(0.3), msnn.SoftShrink(0.3)),
+    "softmax": lambda: (nn.Softmax(1), msnn.Softmax(1)),
+    "padding": lambda: (nn.ConstantPad2d((1, 2, 3, 4), 5.0), msnn.ConstantPad2d((1, 2, 3, 4), 5.0)),
+    "squares": lambda: (nn.MSELoss(reduction="sum"), msnn.MSELoss("sum")),
+    "entropy": lambda: (
+        nn.CrossEntropyLoss(ignore_index=3, label_smoothing=0.25, reduction="sum"),
+        msnn.CrossEntropyLoss(ignore_index=3, label_smoothing=0.25, reduction="sum"),
+    ),
+    "binary entropy of mint": lambda: (
+        nn.BCELoss(reduction="sum"),
+        mint.nn.BCELoss(reduction="sum"),
+    ),
+    "lstm": lambda: (
+        nn.LSTM(3, 4, 2, batch_first=True, dropout=0.25, bidirectional=True),
+        msnn.LSTM(3, 4, 2, batch_first=True, dropout=0.25, bidirectional=True),
+    ),
+    "linear of mint": lambda: (nn.Linear(3, 4), mint.nn.Linear(3, 4)),
+    "conv of mint": lambda: (nn.Conv2d(3, 4, 3, 2, 1), mint.nn.Conv2d(3, 4, 3, 2, 1)),
+}
+"""Pairs whose settings are no defaults, of more than twenty classes of MindSpore."""
+
+
+@pytest.mark.parametrize("pair", ODD_PAIRS)
+def test_no_setting_is_lost_without_a_word_where_a_release_renames_an_attribute(pair):
+    assert told(*ODD_PAIRS[pair]()) == []
+    found, lost = silent(ODD_PAIRS[pair])
+    assert found == []
+    assert lost
+
+
+def test_what_is_silent_would_be_seen(monkeypatch):
+    monkeypatch.setattr(configuration, "UNHELD", {"BatchNorm2d": ("use_batch_statistics", "eps")})
+    found, _ = silent(ODD_PAIRS["batch norm"])
+    assert sorted(found) == ["eps: eps", "use_batch_statistics: batch_statistics"]
+
+
+def test_a_local_norm_of_these_settings_computes_the_same():
+    x = np.random.default_rng(0).normal(size=(2, 7, 3, 3)).astype(np.float32)
+    theirs, ours = ODD_PAIRS["local norm"]()
+    assert ours(ms.Tensor(x)).asnumpy() == pytest.approx(theirs(torch.tensor(x)).numpy(), rel=1e-5)

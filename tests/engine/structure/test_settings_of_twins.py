@@ -9,6 +9,7 @@ import pt_reference.resnet
 from equivalence.declare.twin import cases
 from equivalence.runs import pairing, sides
 from equivalence.runs.drawn import Drawn
+from equivalence.structure import settings as configuration
 from equivalence.structure.layers import common, compare_settings, differences, unread
 from equivalence.structure.mindspore_settings import settings
 from equivalence.structure.settings import OWN
@@ -80,10 +81,13 @@ def alone(module, cell):
     return ours.keys() - theirs.keys()
 
 
-def test_a_setting_that_a_release_renames_is_missed():
+def test_a_setting_that_a_release_renames_is_missed(monkeypatch):
     cell = msnn.BatchNorm2d(3)
     assert alone(nn.BatchNorm2d(3), cell) == {"bias"}
     cell.channels = vars(cell).pop("num_features")
+    (missed,) = unread(torch_settings(nn.BatchNorm2d(3)), settings(cell))
+    assert missed.name == "num_features"
+    monkeypatch.setattr(configuration, "UNHELD", {"BatchNorm2d": ["num_features"]})
     assert alone(nn.BatchNorm2d(3), cell) == {"bias", "num_features"}
 
 

@@ -20,12 +20,12 @@ from equivalence.errors import (
     SideError,
     blaming,
     staying,
-    without_torch,
     words,
 )
 from equivalence.judge.expected import Expected
 from equivalence.judge.verdict import HOLLOW, demand_values, judge
 from equivalence.report import text as report
+from equivalence.stream.borrowing import without_torch
 from equivalence.twins.check import check
 from tests.engine.parts import small
 

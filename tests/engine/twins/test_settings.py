@@ -258,6 +258,34 @@ def test_a_declared_one_passes_and_is_told(path):
     ]
 
 
+class Dropping(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Dropout(0.25))
+
+
+class DroppingCell(msnn.SequentialCell):
+    def __init__(self):
+        super().__init__(msnn.Dropout(p=0.5))
+        if RENAMED:
+            dropout = self[0]
+            dropout.share = vars(dropout).pop("p")
+
+
+RENAMED: list[bool] = []
+
+
+def test_an_attribute_that_a_release_renames_turns_no_wrong_port_green(monkeypatch):
+    fields = {"reference": f"{__name__}:Dropping", "candidate": f"{__name__}:DroppingCell"}
+    (found,) = module.check(conv(**fields), 0).settings.differing
+    assert str(found) == "p 0.25 (reference) 0.5 (candidate)"
+    monkeypatch.setattr(f"{__name__}.RENAMED", [True])
+    outcome = module.check(conv(**fields), 0)
+    assert outcome.judgement.equal
+    assert not outcome.passed
+    told = "0.p (AttributeError: Dropout holds no p)"
+    assert [str(each) for each in outcome.settings.wrong] == [told]
+
+
 def test_one_that_can_be_read_is_not_to_be_declared():
     with pytest.raises(DeclarationError, match="remove it"):
         module.check(conv(settings={"padding": "compared by hand"}), 0)

@@ -1,0 +1,199 @@
+"""MindSpore's stream: its only dispatch mode, what its compiler reads, its executor.
+
+In PyNative mode an observer is told of operators as they run; in a compiled graph it says what the
+compiler gets in the place of what a source names. Loads MindSpore, and what it keeps private.
+"""
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import mindspore as ms
+from mindspore import nn, ops
+from mindspore._c_expression import typing
+from mindspore.common.api import _cell_graph_executor, _pynative_executor
+from mindspore.ops.function import nn_func
+from mindspore.ops.operations._grad_ops import BatchNormGrad
+
+from equivalence import releases
+from equivalence.errors import EquivalenceError
+from equivalence.releases import DISPATCHING
+from equivalence.stream import observer
+from equivalence.stream.layers import Entered, Left, running
+from equivalence.stream.patches import patched
+
+PARSER = importlib.import_module(
+    "mindspore.graph._parse" if releases.holds(">=2.9") else "mindspore._extends.parse"
+)
+"""The module whose functions the compiler calls by name."""
+
+inner_dropout = nn_func._inner_dropout
+"""The function that dropouts call."""
+
+batch_norm_gradient = BatchNormGrad
+"""The primitive of the gradient of a BatchNorm: made with whether it trains, and its epsilon."""
+
+dtype_numbered = typing.type_id_to_type
+"""The dtype that a primitive is told by its number."""
+
+ORDER = ("draws", "arithmetic", "calls", "kernels", "faults")
+"""From the network to the kernel: who is told of an operator first. The order decides bits.
+
+draws: pins random operators, and notes them.
+arithmetic: rounds the factors of products as another device does.
+calls: records operators, and replaces values.
+kernels: measures kernels, and replaces them by accurate ones.
+faults: puts what is right in the place of operators that are wrong.
+"""
+
+_open: list["Observer"] = []
+"""The observers that are open, the innermost last."""
+
+
+class Call:
+    """One operator that runs in PyNative mode.
+
+    function: what MindSpore would run.
+    args: the operator's own arguments; an observer may put others in their place.
+    primitive: the object with the operator's settings; None where they are among the arguments.
+    """
+
+    __slots__ = ("_name", "args", "function", "primitive")
+
+    def __init__(self, function: Callable, arguments: Sequence[Any]):
+        self.function, self.args, self.primitive, self._name = function, arguments, None, None
+        if len(arguments) == 3 and isinstance(arguments[0], ops.Primitive):
+            self.primitive, self._name, self.args = arguments
+
+    @property
+    def name(self) -> str:
+        """The name of the operator, such as `Conv2D`."""
+        return self.function.name
+
+    def proceed(self, *others: Any) -> Any:
+        """What it gives of its arguments, or of others in their place."""
+        arguments = others or self.args
+        if self.primitive is None:
+            return self.function(*arguments)
+        return self.function(self.primitive, self._name, arguments)
+
+
+class Observer(observer.Observer):
+    """What sees MindSpore's operators as they run, and says what the compiler reads.
+
+    >>> import mindspore
+    >>> class Counted(Observer):
+    ...     slot = "calls"
+    ...     count = 0
+    ...     def before(self, call):
+    ...         self.count += call.name == "Mul"
+    >>> with Counted() as counted:
+    ...     product = mindspore.Tensor([1.0, 2.0]) * mindspore.Tensor([3.0, 4.0])
+    >>> counted.count
+    1
+
+    Raises EquivalenceError where the release of MindSpore does not show its operators.
+    """
+
+    order = ORDER
+    compiled: Callable[[Any], Any] | None = None
+    """The object that a source names -> the one that the compiler gets."""
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """The mode that tells this observer of operators, and what the compiler reads."""
+        observer.demand_order(self, _open[-1] if _open else None)
+        with contextlib.ExitStack() as stack:
+            if self.compiled:
+                stack.enter_context(reading(self.compiled, type(self).__module__))
+            stack.enter_context(_Operators(self))
+            _open.append(self)
+            stack.callback(_open.pop)
+            yield
+
+
+class _Operators(getattr(ms, "MsDispatchMode", object)):
+    """Tells an observer of the operators that PyNative mode runs, the innermost first."""
+
+    def __init__(self, told: Observer):
+        if not releases.holds(DISPATCHING):
+            raise EquivalenceError(
+                f"MindSpore {releases.installed()} does not show its operators as they run, which "
+                "pinned random layers, rehearsals and statements of a diagnosis need; install "
+                f"mindspore{DISPATCHING}"
+            )
+        self.hooks = observer.hooks(told)
+
+    def __ms_dispatch__(self, func, args, kwargs=None):
+        return observer.deliver(Call(func, args), self.hooks)
+
+
+@contextlib.contextmanager
+def reading(replace: Callable[[Any], Any], own: str) -> Iterator[None]:
+    """A context in which the compiler reads what `replace` gives.
+
+    The compiler calls `resolve_symbol` for every name in a source, primitives included.
+
+    replace: the object that a source names -> the one that the compiler gets.
+    own: the module, or the room, of what stands there; what its sources name is not replaced.
+    """
+    resolve = PARSER.resolve_symbol
+
+    def resolve_replaced(namespace: Any, symbol: str) -> Any:
+        value = resolve(namespace, symbol)
+        return value if namespace.name.startswith(own) else replace(value)
+
+    with patched(PARSER, resolve_symbol=resolve_replaced):
+        yield
+
+
+@contextlib.contextmanager
+def asking(grad: Callable[..., Any]) -> Iterator[None]:
+    """A context in which a network that asks for gradients itself gets what `grad` gives.
+
+    grad: gets the executor's own function, with the function, the weights and the positions that
+        are asked for, and the inputs.
+    """
+    executor = type(_pynative_executor)
+    gradients = executor.grad
+
+    def asked(executor: Any, function: Any, kind: Any, *others: Any) -> Any:
+        (weights, positions, aux), inputs = others[:3], others[3:]
+
+        def pull(*taken: Any) -> Any:
+            return gradients(executor, function, kind, weights, positions, aux, *taken)
+
+        return grad(pull, inputs)
+
+    with patched(executor, grad=asked):
+        yield
+
+
+def clear() -> None:
+    """Let the executor forget what it has recorded: an error leaves it in the middle of a graph."""
+    _pynative_executor.clear_res()
+
+
+def requires_gradients() -> bool:
+    """Whether what runs now in PyNative mode is recorded for a backward pass."""
+    return _pynative_executor.requires_grad()
+
+
+def discard_graphs(cell: nn.Cell) -> None:
+    """Free the graphs that were compiled for a cell.
+
+    The executor keeps every compiled cell, with its graph and its weights, until the process ends:
+    170 MB for a step of ResNet18.
+    """
+    _cell_graph_executor.del_net_res(cell, cell.compile_cache)
+    cell.compile_cache.clear()
+
+
+@contextlib.contextmanager
+def layers(
+    network: nn.Cell, entered: Entered | None = None, left: Left | None = None
+) -> Iterator[list[str]]:
+    """A context in which the list has the paths of the cells that run now, see `running`."""
+    with running(network.cells_and_names(), entered, left) as paths:
+        yield paths

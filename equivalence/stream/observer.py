@@ -1,0 +1,134 @@
+"""What sees the calls of a run, of functions or of operators, or stands for them.
+
+An observer of a framework is a context manager: while it is open, it is told of every call. Those
+that are open form one stack, which `installed` enters in the order that the framework's stream has
+as data (`ORDER`): the first is told of a call as the network makes it, and each later one of what
+those before it have made of the call. What an observer calls itself is seen by those after it.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Protocol
+
+RUN: Any = object()
+"""What `replace` gives where nothing stands for the call, which then runs."""
+
+
+class Call(Protocol):
+    """One call of a function or an operator; each framework has its own class of them."""
+
+    args: Sequence[Any]
+    """Its arguments; `before` may put others in their place."""
+
+    @property
+    def name(self) -> str:
+        """The name of the operator."""
+
+    def proceed(self) -> Any:
+        """What it gives: what the observers after this one make of it, or the kernel."""
+
+
+class Observer:
+    """What sees every call of a run. A subclass overrides what it needs, and calls nothing else.
+
+    slot: its place in the order of its framework's stream, see `ORDER` there.
+    order: that order; the base class of a framework has it.
+    """
+
+    slot: ClassVar[str]
+    order: ClassVar[Sequence[str]] = ()
+
+    def begin(self) -> None:
+        """A run begins: called when the context is entered."""
+
+    def end(self) -> None:
+        """The run has ended, or has raised."""
+
+    def before(self, call: Call) -> None:
+        """See a call before it runs. It may put other arguments into it."""
+
+    def replace(self, call: Call) -> Any:  # noqa: ARG002
+        """The result in place of the call's own; `RUN` lets it run."""
+        return RUN
+
+    def after(self, call: Call, result: Any) -> Any:  # noqa: ARG002
+        """See the result, and give what the caller gets: the result itself, or another."""
+        return result
+
+    def open(self) -> contextlib.AbstractContextManager:
+        """The mode of the framework that tells this observer of calls."""
+        raise NotImplementedError
+
+    def __enter__(self) -> "Observer":
+        self.begin()
+        opened = self.__dict__.setdefault("_open", [])
+        try:
+            mode = self.open()
+            mode.__enter__()
+        except BaseException:
+            self.end()
+            raise
+        opened.append(mode)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self.__dict__["_open"].pop().__exit__(*error)
+        finally:
+            self.end()
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order; a smaller one is told of a call earlier.
+
+        Raises ValueError where the order does not have its slot.
+        """
+        if self.slot not in self.order:
+            raise ValueError(f"{type(self).__name__}: no slot {self.slot!r} in {self.order}")
+        return self.order.index(self.slot)
+
+
+Hooks = tuple[Callable | None, Callable | None, Callable | None]
+"""What an observer has of `before`, `replace` and `after`; None for what it does not override."""
+
+
+def hooks(observer: Observer) -> Hooks:
+    """What a mode calls of an observer: it is told of every operator of a run."""
+    own, base = type(observer), Observer
+    return (
+        observer.before if own.before is not base.before else None,
+        observer.replace if own.replace is not base.replace else None,
+        observer.after if own.after is not base.after else None,
+    )
+
+
+def deliver(call: Call, told: Hooks) -> Any:
+    """What the caller gets of a call that an observer is told of."""
+    before, replace, after = told
+    if before:
+        before(call)
+    result = replace(call) if replace else RUN
+    if result is RUN:
+        result = call.proceed()
+    return after(call, result) if after else result
+
+
+@contextlib.contextmanager
+def installed(*observers: Observer) -> Iterator[None]:
+    """A context in which all of them are open, in the order of their stream."""
+    with contextlib.ExitStack() as stack:
+        for each in sorted(observers, key=lambda one: one.rank, reverse=True):
+            stack.enter_context(each)
+        yield
+
+
+def demand_order(observer: Observer, inner: Observer | None) -> None:
+    """Raise RuntimeError where an observer is opened on one that is to be told earlier.
+
+    inner: the innermost of those that are open; None where none is.
+    """
+    if inner is not None and inner.rank < observer.rank:
+        raise RuntimeError(
+            f"{type(observer).__name__} ({observer.slot}) is opened inside "
+            f"{type(inner).__name__} ({inner.slot}), which comes before it in the stream"
+        )
