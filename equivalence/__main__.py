@@ -3,6 +3,7 @@
 import argparse
 import ast
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -529,6 +530,10 @@ def _argument(text: str) -> tuple[str, Any]:
     try:
         return key, ast.literal_eval(value)
     except (ValueError, SyntaxError):
+        if re.search(r"\s\w+=", value):
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is several KEY=VALUE in one word; quote each by itself"
+            ) from None
         return key, value
 
 

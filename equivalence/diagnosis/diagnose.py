@@ -45,10 +45,17 @@ def diagnose(case: TwinCase, seed: int, every: bool = False) -> Diagnosis:
 def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
     judged = _judge(case, seed)
     settings = judged.comparison.settings
+    untried: list[str] = []
     if judged.mistaken and len(case.sizes) == 1 and not (settings and settings.differing):
-        faults = known.explain(case, seed, judged.comparison)
+        faults, untried = known.explain(case, seed, judged.comparison)
         if faults:
             return Diagnosis(case, [], faults, [])
+    found = _found(case, seed, every, judged)
+    return replace(found, notes=[*found.notes, *untried])
+
+
+def _found(case: TwinCase, seed: int, every: bool, judged: "_Judged") -> Diagnosis:
+    """The layers or stages to blame, which no known fault explains."""
     if case.twin.steps:
         diagnosis = stages.diagnose(case, seed, every, judged.mistaken)
     else:

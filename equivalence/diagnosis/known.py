@@ -1,7 +1,11 @@
 """Known findings: is a wrong network right without the faults of MindSpore that it meets?"""
 
-from collections.abc import Collection
+import inspect
+import re
+import sys
+from collections.abc import Collection, Iterator
 from dataclasses import replace
+from types import ModuleType
 
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError
@@ -9,62 +13,107 @@ from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.stand_ins.faulty import FAULTS, Fault, Mended
-from equivalence.statements.calls import Statement
+from equivalence.statements.calls import Statement, framework
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.twins import kernels
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
+from equivalence.words import listed, raised
 
 RIGHT = "the port is right, and "
 """The beginning of what is said where all of a case is right without faults of MindSpore."""
 
+UNTRIED = "whether a known fault of MindSpore explains it could not be tried: "
+"""The beginning of a note on a trial that failed."""
 
-def explain(case: TwinCase, seed: int, made: Comparison) -> list[LayerError]:
-    """The statements that meet a fault of MindSpore without which all of a case is right.
+
+def explain(case: TwinCase, seed: int, made: Comparison) -> tuple[list[LayerError], list[str]]:
+    """The statements that meet a fault of MindSpore without which all of a case is right; notes.
 
     made: the comparison of the case, without excuses. Only where it can be shown that the fault
-    explains all, something is said: with what is right in its place all tensors are equal.
+    explains all, something is said: with what is right in its place all tensors are equal. A trial
+    that fails is a note.
+
+    Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
     """
     if made.judgement.ill_posed or not kernels.replaceable(case):
-        return []
-    met = _met(case, made)
+        return [], []
+    possible = _possible(case, made)
+    if not possible:
+        return [], []
+    try:
+        met = _met(case, made, possible)
+    except Exception as error:  # a run that is watched
+        return [], [UNTRIED + raised(error)]
+    notes: list[str] = []
     each = [[fault] for fault in met]
     for faults in each if len(each) < 2 else [*each, [*met]]:
-        if _right(case, seed, faults):
-            return [_blamed(made, fault, met[fault]) for fault in faults]
-    return []
+        try:
+            if _right(case, seed, faults):
+                return [_blamed(made, fault, met[fault]) for fault in faults], []
+        except Exception as error:  # with what is right in the place of an operator
+            names = listed([fault.primitive for fault in faults])
+            notes.append(f"{UNTRIED}with another {names} it raised {raised(error)}")
+    return [], notes
 
 
-def _met(case: TwinCase, made: Comparison) -> dict[Fault, Statement | None]:
+def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
+    """The faults of which the code of a candidate, or one of its layers, has a name."""
+    held = made.candidate.cell, made.candidate.root
+    cells = [type(cell) for each in held for _, cell in each.cells_and_names()]
+    written = {cell.__name__ for cell in cells}
+    for module in _modules(cells):
+        try:
+            written |= set(re.findall(r"\w+", inspect.getsource(module)))
+        except (OSError, TypeError):  # code without a source may call anything
+            return _of(case)
+    return [each for each in _of(case) if written & {each.primitive, *each.words}]
+
+
+def _of(case: TwinCase) -> list[Fault]:
+    """The faults that a case may meet in its execution."""
+    return [each for each in FAULTS if not each.compiled or case.execution != "pynative"]
+
+
+def _modules(classes: Collection[type]) -> Iterator[ModuleType]:
+    """The modules with the code of classes, and those that they take names from."""
+    ahead = [base.__module__ for cls in classes for base in cls.__mro__]
+    seen: set[str] = set()
+    while ahead:
+        name = ahead.pop()
+        module = sys.modules.get(name)
+        if name in seen or module is None or framework(name) or name in sys.stdlib_module_names:
+            continue
+        seen.add(name)
+        yield module
+        for value in vars(module).values():
+            owner = value.__name__ if isinstance(value, ModuleType) else value
+            owner = owner if isinstance(owner, str) else getattr(value, "__module__", None)
+            if isinstance(owner, str):
+                ahead.append(owner)
+
+
+def _met(
+    case: TwinCase, made: Comparison, possible: Collection[Fault]
+) -> dict[Fault, Statement | None]:
     """The faults that a run meets, and the first statement that calls the operator."""
-    possible = {
-        fault.primitive: fault
-        for fault in FAULTS
-        if not fault.compiled or case.execution != "pynative"
-    }
+    by_name = {fault.primitive: fault for fault in possible}
     candidate = sides.build_candidate(replace(case, execution="pynative"))
     watch = MindSporeCalls(candidate.cell)
-    known = made.reference
-    try:
-        with watch:
-            candidate.run(known.sample, made.partners, case.phase, {})
-    except Exception:  # what raises here is told by the search for the culprit
-        return {}
+    with watch:
+        candidate.run(made.reference.sample, made.partners, case.phase, {})
     met: dict[Fault, Statement | None] = {}
     for call in watch.recording.calls:
-        if call.name in possible:
-            met.setdefault(possible[call.name], call.statement)
+        if call.name in by_name:
+            met.setdefault(by_name[call.name], call.statement)
     return met
 
 
 def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:
     """Whether all of a case is right without these faults, and with accurate kernels."""
     with Mended(faults):
-        try:
-            made = compare_size(case, seed, flips=False)
-            return made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))
-        except Exception:  # what is right cannot stand there
-            return False
+        made = compare_size(case, seed, flips=False)
+        return made.judgement.equal or bool(blamed_kernels(made, Drawn(case, seed)))
 
 
 def _blamed(made: Comparison, fault: Fault, statement: Statement | None) -> LayerError:

@@ -75,7 +75,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = Fa
     try:
         diagnosis = network.diagnose(Search(case.network, seed, mistaken=mistaken), every)
     except EquivalenceError as error:  # the step calls its network otherwise, or parts of it
-        return _as_a_whole(case, seed, error)
+        return _as_a_whole(case, seed, error, mistaken)
     culprits, notes = diagnosis.culprits, diagnosis.notes
     own = [layer for layer in culprits if layer.reference or layer.forward > BUDGET]
     if own != culprits and _blind_backward(case.network, seed):
@@ -92,10 +92,13 @@ def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = Fa
     return replace(diagnosis, case=case, culprits=culprits, notes=notes, ill_posed=ill_posed)
 
 
-def _as_a_whole(case: TwinCase, seed: int, error: EquivalenceError) -> Diagnosis:
+def _as_a_whole(
+    case: TwinCase, seed: int, error: EquivalenceError, mistaken: bool = False
+) -> Diagnosis:
     """The diagnosis where the network cannot be called by itself with what the step gets."""
     why = raised(error).removeprefix(f"{type(error).__name__}: ").removeprefix(f"{case.name}: ")
-    step, training = whole.Step(case, seed), _Training(case, seed)
+    accurate = mistaken and kernels.replaceable(case)
+    step, training = whole.Step(case, seed, accurate), _Training(case, seed, mistaken)
     culprits = whole.first_wrong(step.layers, step.callers)
     if not culprits:
         training.gradients = {name: each.truth for name, each in step.gradients.items()}
@@ -223,7 +226,8 @@ class _Training:
             if self._explains(lambda made=mistake.made: made, number):
                 steps = self.case.twin.steps
                 when = f"all {steps} steps" if steps > 1 else "its only step"
-                return f"computes {mistake.told}: so the reference gives these weights in {when}"
+                proof = f"so the reference gives these weights in {when}"
+                return f"{whole.COMPUTES}{mistake.told}: {proof}"
             if time.process_time() > deadline:
                 break
         return None

@@ -26,10 +26,14 @@ from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Site, align
 from equivalence.truth.measurement import NOISY_RUNS
 from equivalence.truth.updates import Around, trained_by
+from equivalence.twins import kernels
 from equivalence.words import listed
 
 FIRST = "the first layer whose result is wrong in the run: it is, or what it takes here"
 """What is said of a layer that was not compared by itself."""
+
+COMPUTES = "computes "
+"""The beginning of a mistake with which the reference gives what the candidate does."""
 
 
 def first_wrong(layers: Iterable[LayerError], callers: Mapping[str, Statement]) -> list[LayerError]:
@@ -53,9 +57,12 @@ class Step:
     got: the same of the candidate, of the weights whose optimisers are MindSpore's.
     callers: path of a layer -> the statement of the candidate that first gets a wrong result of it.
     lines: name of a weight -> the statement that calls its optimiser, of either side.
+
+    accurate: whether the candidate's kernels are replaced by accurate ones.
     """
 
-    def __init__(self, case: TwinCase, seed: int):
+    def __init__(self, case: TwinCase, seed: int, accurate: bool = False):
+        self.accurate = accurate
         drawn = Drawn(case, seed)
         self.unit_roundoff = drawn.unit_roundoff
         self.measurement = drawn.measurement(drawn.sample())
@@ -92,7 +99,9 @@ class Step:
         shape = pattern.describe(both[first], expected.truth, unit) or "no simple difference"
         layers = "the results of its layers are right in this step"
         theirs, ours = (str(each.get(first) or "") for each in self.lines)
-        causes = [f"{told}: {shape}", layers, *culprit.causes]
+        proven = [cause for cause in culprit.causes if cause.startswith(COMPUTES)]
+        others = [cause for cause in culprit.causes if cause not in proven]
+        causes = [f"{told}: {shape}", *proven, layers, *others]
         return replace(culprit, statement=ours, counterpart=theirs, causes=causes)
 
     def _of_reference(self) -> dict[Site, Expected]:
@@ -173,7 +182,7 @@ class Step:
         handles = [each.register_forward_pre_hook(got) for each in optimizers]
         names = {ours: theirs for theirs, ours in pairs.items()}
         try:
-            with self.candidate.observed(names, note):
+            with kernels.replacing(self.accurate), self.candidate.observed(names, note):
                 self.candidate.run(
                     self.measurement.sample, self.partners, self.measurement.phase, {}
                 )

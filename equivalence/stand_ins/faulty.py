@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import mindspore as ms
-from mindspore import ops
-from mindspore.ops.operations import nn_ops
+import numpy as np
+from mindspore import nn, ops
+from mindspore.nn.layer.conv import _deconv_output_length
+from mindspore.ops.operations import image_ops, nn_ops
 
 from equivalence.stand_ins import making
 from equivalence.stream.mindspore_stream import Observer
@@ -23,6 +25,107 @@ SCALE, ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916
 def selu(x):
     """A SELU with its gradient."""
     return SCALE * (ops.relu(x) + ALPHA * ops.expm1(ops.minimum(x, 0.0)))
+
+
+def mish(x):
+    """A Mish of any number: x tanh(log(1 + exp(x)))."""
+    return x * ops.tanh(ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x))))
+
+
+def lerp(start, end, weight):
+    """A linear interpolation, whose operands may have any ranks."""
+    return start + weight * (end - start)
+
+
+def kl_div(reduction="mean"):
+    """A divergence with both of its gradients."""
+
+    def diverge(logits, target):
+        positive = target > 0
+        entropy = target * ops.log(ops.where(positive, target, ops.ones_like(target)))
+        return reduced(entropy - target * logits, reduction)
+
+    return diverge
+
+
+def binary_cross_entropy(reduction="mean"):
+    """A loss of probabilities, of one element too; a logarithm is -100 at least, as PyTorch's."""
+
+    def lose(x, target, weight=None):
+        near, far = (ops.maximum(ops.log(each), -100.0) for each in (x, 1.0 - x))
+        loss = -(target * near + (1.0 - target) * far)
+        return reduced(loss if weight is None else weight * loss, reduction)
+
+    return lose
+
+
+def reduced(loss, reduction):
+    """The mean, the sum, or all of a loss."""
+    if reduction == "none":
+        return loss
+    return loss.sum() if reduction == "sum" else loss.mean()
+
+
+CUBIC = -0.75
+"""The slope of PyTorch's cubic kernel at a distance of one; MindSpore's is that of -0.5."""
+
+
+def bicubic(align_corners=False, half_pixel_centers=False):
+    """A bicubic interpolation by PyTorch's kernel; one that aligns corners has it already."""
+    if align_corners or not half_pixel_centers:
+        return image_ops.ResizeBicubic(align_corners, half_pixel_centers)
+
+    def resize(images, size):
+        height = between(images.shape[2], size[0])
+        width = between(images.shape[3], size[1])
+        return ops.matmul(ops.matmul(height, images), width.swapaxes(0, 1))
+
+    return resize
+
+
+@ops.constexpr
+def between(size, wanted):
+    """The matrix of a cubic interpolation of a line, float32 (wanted, size)."""
+    matrix = np.zeros((wanted, size), np.float32)
+    for row in range(wanted):
+        place = (row + 0.5) * size / wanted - 0.5
+        first = int(np.floor(place)) - 1
+        for column in range(first, first + 4):
+            matrix[row, min(max(column, 0), size - 1)] += cubic(abs(place - column))
+    return ms.Tensor(matrix)
+
+
+def cubic(distance):
+    """The weight of a place at a distance of less than two."""
+    if distance <= 1.0:
+        return ((CUBIC + 2.0) * distance - (CUBIC + 3.0)) * distance**2 + 1.0
+    return CUBIC * (((distance - 5.0) * distance + 8.0) * distance - 4.0)
+
+
+def transposed(self, x):
+    """`construct` of a transposed convolution that computes what is added at the ends, too."""
+    added = self.output_padding
+    height, width = (added, added) if isinstance(added, int) else added
+    batch, _, rows, columns = x.shape
+    mode = self.is_valid, self.is_same, self.is_pad
+    height += _deconv_output_length(
+        *mode,
+        rows,
+        self.kernel_size[0],
+        self.stride[0],
+        self.dilation[0],
+        self.padding_top + self.padding_bottom,
+    )
+    width += _deconv_output_length(
+        *mode,
+        columns,
+        self.kernel_size[1],
+        self.stride[1],
+        self.dilation[1],
+        self.padding_left + self.padding_right,
+    )
+    made = self.conv2d_transpose(x, self.weight, (batch, self.out_channels, height, width))
+    return self.bias_add(made, self.bias) if self.has_bias else made
 
 
 def padded(x, padding, value):
@@ -49,6 +152,9 @@ class Fault:
     compiled: whether it is wrong in a compiled graph alone.
     stand_in: what is right in its place; of a primitive that is made with settings, takes those.
     settings: the names of these settings.
+    layer: the class of a layer that uses the primitive wrongly, whose `construct` the stand-in is;
+        None: the primitive itself is wrong.
+    words: names of which code has one that calls the operator; the primitive's own is one of them.
     """
 
     finding: str
@@ -58,6 +164,8 @@ class Fault:
     compiled: bool
     stand_in: Callable
     settings: tuple[str, ...] = ()
+    layer: type[nn.Cell] | None = None
+    words: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return (
@@ -74,6 +182,7 @@ FAULTS = (
         True,
         pad,
         ("mode", "paddings_contiguous"),
+        words=("pad", "Pad", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad2d"),
     ),
     Fault(
         "selu_gradient",
@@ -82,6 +191,65 @@ FAULTS = (
         "SeLU",
         False,
         selu,
+        words=("selu", "SELU"),
+    ),
+    Fault(
+        "mish_overflow",
+        "ops.mish of numbers above 44",
+        "x * ops.tanh(ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x))))",
+        "Mish",
+        False,
+        mish,
+        words=("mish",),
+    ),
+    Fault(
+        "lerp_gradient_below_an_axis_of_one",
+        "gradient of ops.lerp between operands of different ranks",
+        "start + weight * (end - start)",
+        "Lerp",
+        False,
+        lerp,
+        words=("lerp",),
+    ),
+    Fault(
+        "kl_div_target_gradient",
+        "gradient of ops.kl_div with respect to its target",
+        "(target * (ops.log(target) - logits)).mean(), or its sum,",
+        "KLDivLoss",
+        False,
+        kl_div,
+        ("reduction",),
+        words=("kl_div",),
+    ),
+    Fault(
+        "bce_of_one_element",
+        "ops.binary_cross_entropy of a single element",
+        "-(y * ops.log(x) + (1 - y) * ops.log(1 - x))",
+        "BinaryCrossEntropy",
+        False,
+        binary_cross_entropy,
+        ("reduction",),
+        words=("binary_cross_entropy", "BCELoss"),
+    ),
+    Fault(
+        "interpolate_bicubic",
+        "bicubic ops.interpolate without align_corners",
+        "a product with the weights of a cubic kernel of a = -0.75 along each axis",
+        "ResizeBicubic",
+        False,
+        bicubic,
+        ("align_corners", "half_pixel_centers"),
+        words=("interpolate", "upsample", "Upsample"),
+    ),
+    Fault(
+        "conv_transpose_output_padding",
+        "nn.Conv2dTranspose(output_padding=...)",
+        "ops.Conv2DTranspose with the whole size of the output",
+        "Conv2DTranspose",
+        False,
+        transposed,
+        layer=nn.Conv2dTranspose,
+        words=("Conv2dTranspose",),
     ),
 )
 """The faults that are tried."""
@@ -96,11 +264,15 @@ class Mended(Observer):
     slot = "faults"
 
     def __init__(self, faults: Iterable[Fault]):
-        self.faults = {fault.primitive: fault for fault in faults}
+        faults = list(faults)
+        self.layers = [fault for fault in faults if fault.layer]
+        self.faults = {fault.primitive: fault for fault in faults if not fault.layer}
 
     def begin(self) -> None:
         """Put them there before MindSpore records anything, so that their gradient is recorded."""
         self._places = contextlib.ExitStack()
+        for fault in self.layers:
+            self._places.enter_context(patched(fault.layer, construct=fault.stand_in))
         for fault in self.faults.values():
             if not fault.compiled:
                 owner = getattr(ops, fault.primitive)

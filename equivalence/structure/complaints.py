@@ -60,6 +60,8 @@ class Complaints:
         text = f"candidate {name} is a {ours}, its partner {target} a {theirs}"
         if ours.kind == theirs.kind and (cure := _arrangement(ours.shape, theirs.shape)):
             text += f"; {cure[0]}: rename={{{name!r}: {target + cure[1]!r}}}"
+        if ours.kind == "parameter" != theirs.kind:
+            text += "; it would be trained: write Parameter(..., requires_grad=False)"
         self._misfits.append(text)
 
     def unknown(self, name: str, target: str) -> None:

@@ -35,6 +35,10 @@ def usual(network: TorchTraining, scales: Collection[float]) -> Iterator[Mistake
     """
     groups = groups_of(network.step)
     yield Mistake("with the network in evaluation mode", _evaluating(network))
+    if _optimizers(network) > 1:
+        told = "the gradients that the loss of one optimiser leaves in the weights of another"
+        yield Mistake(f"without {told}", _without_leaks(network))
+        yield Mistake(f"with {told}", _Leaking(network))
     if any(group.get("momentum") for group in groups):
         told = "with" if not any(group.get("nesterov") for group in groups) else "without"
         yield _before(f"{told} Nesterov momentum", _nesterov)
@@ -68,6 +72,68 @@ def usual(network: TorchTraining, scales: Collection[float]) -> Iterator[Mistake
         yield Mistake(f"with the optimiser's state in {kind}", Around(after=state))
         weights = _weights_in(getattr(torch, kind))
         yield Mistake(f"with weights in {kind} after each update", Around(after=weights))
+
+
+def _optimizers(network: TorchTraining) -> int:
+    """How many optimisers a step or a module within it has as attributes."""
+    held = [each for module in network.step.modules() for each in vars(module).values()]
+    return sum(isinstance(each, Optimizer) for each in held)
+
+
+def _of_others(network: TorchTraining, optimizer: Optimizer) -> list[torch.nn.Parameter]:
+    """The weights of a network that an optimiser does not train."""
+    own = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    return [p for p in network.module.parameters() if id(p) not in own]
+
+
+def _without_leaks(network: TorchTraining) -> Watch:
+    """A context in which an update clears the gradients of the weights of all other optimisers."""
+
+    def clear(optimizer: Optimizer, _: int) -> None:
+        for parameter in _of_others(network, optimizer):
+            parameter.grad = None
+
+    return Around(after=clear)
+
+
+class _Leaking:
+    """A context in which a gradient that is in a weight when another optimiser updates stays there.
+
+    kept: name of a weight -> what its optimiser will find added to its gradient.
+    since: name of a weight -> its gradient after its own update: the tensor, and its values then.
+    """
+
+    def __init__(self, network: TorchTraining):
+        self.network = network
+        self.around = Around(self._add, after=self._keep)
+
+    def __enter__(self) -> None:
+        self.kept: dict[str, torch.Tensor] = {}
+        self.since: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+        self.around.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self.around.__exit__(*error)
+
+    def _add(self, optimizer: Optimizer, _: int) -> None:
+        trained = set(map(id, trained_by(optimizer)))
+        for name, parameter in self.network.module.named_parameters():
+            if id(parameter) in trained and name in self.kept:
+                parameter.grad = parameter.grad + self.kept.pop(name)
+
+    def _keep(self, optimizer: Optimizer, _: int) -> None:
+        others = set(map(id, _of_others(self.network, optimizer)))
+        for name, parameter in self.network.module.named_parameters():
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            if id(parameter) not in others:
+                self.since[name] = gradient, gradient.clone()
+                continue
+            own, values = self.since.get(name, (None, None))
+            # What its own last update has used already is no part of what is left here.
+            leaked = gradient - values if own is gradient else gradient.clone()
+            self.kept[name] = self.kept.get(name, 0.0) + leaked
 
 
 def _before(told: str, act: Act) -> Mistake:

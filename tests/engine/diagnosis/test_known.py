@@ -39,6 +39,12 @@ def told(of):
         ("Shifted", "graph", PAD, "wide = ops.pad(scores, (1, 0), value=self.filled)"),
         ("Scaled", "graph", SELU, "y = ops.selu(self.one(x))"),
         ("Scaled", "pynative", SELU, "y = ops.selu(self.one(x))"),
+        ("Mished", "graph", "mish_overflow", "return ops.mish(self.factor * self.far(x))"),
+        ("Distilled", "pynative", "kl_div_target_gradient", "target, self.reduction)"),
+        ("Single", "pynative", "bce_of_one_element", "(share / (1.0 + share), target)"),
+        ("Upscaled", "pynative", "interpolate_bicubic", "align_corners=False)"),
+        ("Decoded", "graph", "conv_transpose_output_padding", "x.reshape(2, 4, 2, 3))"),
+        ("Blended", "pynative", "lerp_gradient_below_an_axis_of_one", ":1], self.weight)"),
     ],
 )
 def test_a_right_port_that_meets_a_fault_is_told_what_to_write(name, execution, finding, line):
@@ -71,6 +77,12 @@ def test_a_step_whose_later_calls_meet_a_fault_is_told():
         ("Shifted", "shifted_twice_as_large", {}),
         ("Scaled", "scaled_without_gradient", {"execution": "pynative"}),
         ("Step", "step_twice_as_long", STEPS),
+        ("Mished", "mished_more", {"execution": "pynative"}),
+        ("Distilled", "distilled_by_sum", {"execution": "pynative"}),
+        ("Single", "single_of_another_target", {"execution": "pynative"}),
+        ("Upscaled", "upscaled_twice", {"execution": "pynative"}),
+        ("Decoded", "decoded_twice", {"execution": "pynative"}),
+        ("Blended", "blended_more", {"execution": "pynative"}),
     ],
 )
 def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, options):

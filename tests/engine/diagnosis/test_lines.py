@@ -22,6 +22,7 @@ INPUTS = {
     "Tempered": [normal(4, 6), integers(4, high=3)],
     "Adversarial": [normal(4, 4), normal(4, 6)],
     "leaking": [normal(4, 4), normal(4, 6)],
+    "by_tanh": [normal(4, 4), normal(4, 6)],
 }
 
 
@@ -100,6 +101,23 @@ def test_a_step_whose_network_cannot_be_called_is_watched_as_a_whole():
     lines = told("Adversarial", "Bare", steps=2)
     assert lines[0].endswith("# no softplus within")
     assert lines[2] == f"  {FIRST}"
+
+
+LEFT = "the gradients that the loss of one optimiser leaves in the weights of another: so the"
+
+
+def test_a_gradient_that_another_loss_leaves_is_told_and_one_that_is_cleared_is_no_difference():
+    lines = told("leaking", "Adversarial", steps=2)
+    assert lines[3].startswith(f"  computes without {LEFT}")
+    assert check(of("leaking", "Leaking", steps=2), 0).passed
+    lines = told("Adversarial", "Leaking", steps=2)
+    assert lines[0].endswith("# not cleared")
+    assert lines[3].startswith(f"  computes with {LEFT}")
+
+
+def test_an_inaccurate_kernel_does_not_make_a_gradient_another_one():
+    lines = told("by_tanh", "ByTanh", steps=2)
+    assert lines[1].startswith("  its optimisers get the right gradients")
 
 
 def test_where_the_layers_cannot_be_compared_the_first_wrong_one_of_the_run_is_named(monkeypatch):

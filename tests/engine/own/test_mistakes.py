@@ -236,6 +236,16 @@ CALLS = [
 """A wrong call, then words of its error."""
 
 
+@pytest.mark.usefixtures("own")
+def test_several_arguments_in_one_word_are_refused_and_a_text_with_spaces_is_not(capsys):
+    line = ["compare", "nets:Net", "ports:Net", *QUICK, "--arguments"]
+    with pytest.raises(SystemExit):
+        main([*line, "width=4 blocks=(1, 2)"])
+    assert "'width=4 blocks=(1, 2)' is several KEY=VALUE in one word" in capsys.readouterr().err
+    assert main([*line, "name=a b"]) == 2
+    assert "KEY=VALUE in one word" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("call", "words"), [(call, words) for call, *words in CALLS])
 def test_a_wrong_call_is_told_in_one_sentence_with_the_cure(call, words):
     with pytest.raises(EquivalenceError) as caught:

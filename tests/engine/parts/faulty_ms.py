@@ -73,3 +73,87 @@ def scaled_without_gradient():
 
 def step_twice_as_long():
     return Step(factor=2.0)
+
+
+class Mished(nn.Cell):
+    def __init__(self, factor=100.0):
+        super().__init__()
+        self.far, self.factor = nn.Dense(6, 5), factor
+
+    def construct(self, x):
+        return ops.mish(self.factor * self.far(x))
+
+
+class Distilled(nn.Cell):
+    def __init__(self, reduction="batchmean"):
+        super().__init__()
+        self.one, self.two, self.reduction = nn.Dense(6, 5), nn.Dense(6, 5), reduction
+
+    def construct(self, x):
+        target = ops.softplus(self.two(x))
+        return ops.kl_div(self.one(x), target, self.reduction)
+
+
+class Single(nn.Cell):
+    def __init__(self, divisor=9.0):
+        super().__init__()
+        self.far, self.divisor = nn.Dense(6, 5), divisor
+
+    def construct(self, x):
+        share = ops.softplus(self.far(x)).mean().reshape(1)
+        target = ops.stop_gradient(share) / self.divisor
+        return ops.binary_cross_entropy(share / (1.0 + share), target)
+
+
+class Upscaled(nn.Cell):
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.far, self.factor = nn.Dense(6, 5), factor
+
+    def construct(self, x):
+        y = self.factor * self.far(x).expand_dims(1)
+        return ops.interpolate(y, size=(7, 9), mode="bicubic", align_corners=False)
+
+
+class Decoded(nn.Cell):
+    def __init__(self, factor=1.0):
+        super().__init__()
+        more = {"pad_mode": "pad", "padding": 1, "output_padding": 1, "has_bias": True}
+        self.up, self.factor = nn.Conv2dTranspose(4, 3, 3, stride=2, **more), factor
+
+    def construct(self, x):
+        return self.up(self.factor * x.reshape(2, 4, 2, 3))
+
+
+class Blended(nn.Cell):
+    def __init__(self, weight=0.25):
+        super().__init__()
+        self.start = ms.Parameter(ops.zeros((4, 1)), name="start")
+        self.weight = weight
+
+    def construct(self, x):
+        return ops.lerp(self.start, x[:1, :1], self.weight)
+
+
+def mished_more():
+    return Mished(101.0)
+
+
+def distilled_by_sum():
+    return Distilled("sum")
+
+
+def single_of_another_target():
+    return Single(8.0)
+
+
+def upscaled_twice():
+    return Upscaled(2.0)
+
+
+def decoded_twice():
+    return Decoded(2.0)
+
+
+def blended_more():
+    return Blended(0.3)

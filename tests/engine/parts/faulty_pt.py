@@ -64,3 +64,72 @@ class Loss(nn.Module):
 
     def forward(self, x):
         return self.shifted(x).square().mean()
+
+
+class Mished(nn.Module):
+    """A Mish of large numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.far = nn.Linear(6, 5)
+
+    def forward(self, x):
+        return functional.mish(100.0 * self.far(x))
+
+
+class Distilled(nn.Module):
+    """A divergence from a target that is trained, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(6, 5), nn.Linear(6, 5)
+
+    def forward(self, x):
+        target = functional.softplus(self.two(x))
+        return functional.kl_div(self.one(x), target, reduction="batchmean")
+
+
+class Single(nn.Module):
+    """A loss of a single probability."""
+
+    def __init__(self):
+        super().__init__()
+        self.far = nn.Linear(6, 5)
+
+    def forward(self, x):
+        share = functional.softplus(self.far(x)).mean().reshape(1)
+        return functional.binary_cross_entropy(share / (1.0 + share), share.detach() / 9.0)
+
+
+class Upscaled(nn.Module):
+    """A picture made larger by a cubic kernel."""
+
+    def __init__(self):
+        super().__init__()
+        self.far = nn.Linear(6, 5)
+
+    def forward(self, x):
+        y = self.far(x).unsqueeze(1)
+        return functional.interpolate(y, size=(7, 9), mode="bicubic", align_corners=False)
+
+
+class Decoded(nn.Module):
+    """A transposed convolution with a row and a column more."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1)
+
+    def forward(self, x):
+        return self.up(x.reshape(2, 4, 2, 3))
+
+
+class Blended(nn.Module):
+    """An interpolation from a weight with fewer axes."""
+
+    def __init__(self):
+        super().__init__()
+        self.start = nn.Parameter(torch.zeros(4, 1))
+
+    def forward(self, x):
+        return torch.lerp(self.start, x[:1, :1], 0.25)

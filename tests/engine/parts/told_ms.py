@@ -240,6 +240,32 @@ class Faster(Adversarial):
     rate = 0.3
 
 
+class Leaking(Adversarial):
+    """The generator's loss leaves its gradient in the discriminator."""
+
+    def __init__(self):
+        super().__init__()
+        every = (*self.of_g.parameters, *self.of_d.parameters)
+        self.grad_g = ms.value_and_grad(self.loss_g, None, every)
+
+    def construct(self, z, x):
+        fake = self.fake(z)
+        of_g, every = self.grad_g(z)
+        of_g = ops.depend(of_g, self.of_g(every[:2]))
+        of_d, (weight, bias) = self.grad_d(ops.stop_gradient(fake), x)
+        of_d = ops.depend(of_d, self.of_d((weight + every[2], bias + every[3])))  # not cleared
+        return of_g + of_d
+
+
+class ByTanh(Adversarial):
+    """Its tanh loses digits, and the optimisers' rate is another one."""
+
+    rate = 0.3
+
+    def fake(self, z):
+        return ops.tanh(self.network.g(z))
+
+
 class Bare(Adversarial):
     def loss_g(self, z):
         return ops.softplus(-self.network.d(self.network.g(z))).mean()  # no softplus within

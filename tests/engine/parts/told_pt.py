@@ -158,16 +158,16 @@ class Adversarial(nn.Module):
     leaks: whether the discriminator keeps what the generator's loss leaves in its gradients.
     """
 
-    def __init__(self, leaks=False):
+    def __init__(self, leaks=False, act=F.softplus):
         super().__init__()
-        self.leaks = leaks
+        self.leaks, self.act = leaks, act
         self.network = nn.ModuleDict({"g": nn.Linear(4, 6), "d": nn.Linear(6, 1)})
         self.of_g = torch.optim.SGD(self.network["g"].parameters(), 0.1)
         self.of_d = torch.optim.SGD(self.network["d"].parameters(), 0.1)
 
     def forward(self, z, x):
         g, d = self.network["g"], self.network["d"]
-        fake = F.softplus(g(z))
+        fake = self.act(g(z))
         of_g = F.softplus(-d(fake)).mean()
         self.of_g.zero_grad()
         of_g.backward()
@@ -183,6 +183,10 @@ class Adversarial(nn.Module):
 
 def leaking():
     return Adversarial(leaks=True)
+
+
+def by_tanh():
+    return Adversarial(act=torch.tanh)
 
 
 class Gates(nn.Module):

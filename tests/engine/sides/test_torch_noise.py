@@ -157,6 +157,17 @@ def test_the_gradients_of_a_convolution_have_their_own_numbers_of_terms():
     assert 10.0 < by_weight < 40.0  # 2,888 terms
 
 
+def test_the_gradients_of_a_group_norm_of_channels_that_come_last_do_not_end_the_process():
+    x = torch.randn(2, 8, 4, 4).double().contiguous(memory_format=torch.channels_last)
+    norm = nn.GroupNorm(2, 8).double()
+    taken, cotangent = (x.requires_grad_(), norm.weight, norm.bias), torch.randn_like(x)
+    exact = torch.autograd.grad(norm(x), taken, cotangent)
+    with Noise(U, 0):
+        noisy = torch.autograd.grad(norm(x), taken, cotangent)
+    for one, two in zip(exact, noisy, strict=True):
+        assert 0.0 < (one - two).norm() < 100 * U * one.norm()
+
+
 def test_a_gelu_far_below_zero_moves_as_its_own_terms_do():
     x = torch.full((100,), -4.5, dtype=torch.float64)
     for how in ("none", "tanh"):

@@ -62,9 +62,8 @@ def test_the_partner_of_a_constant_is_not_trained(kind):
     assert partners["mask"] == "mask"
     assert partners.alone == {"angles"}
     trained = {**CANDIDATE, "mask": Slot((4,), "parameter")}
-    assert "candidate mask is a parameter (4,), its partner mask a constant" in complaint(
-        TABLES, trained
-    )
+    told = "its partner mask a constant (4,); it would be trained: write Parameter(..., requires"
+    assert f"candidate mask is a parameter (4,), {told}" in complaint(TABLES, trained)
 
 
 def test_what_a_graph_keeps_holds_no_drawn_weight():
