@@ -9,17 +9,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from equivalence.stream.patches import patched
+
 Changed = Callable[[], contextlib.AbstractContextManager[Any]]
-
-
-@contextlib.contextmanager
-def _patched(owner: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
 
 
 @contextlib.contextmanager
@@ -142,7 +134,7 @@ def _smoothing(value: float) -> Changed:
         def smoothed(*args: Any, **keywords: Any) -> Any:
             return plain(*args, **{**keywords, "label_smoothing": value})
 
-        return _patched(functional, "cross_entropy", smoothed)
+        return patched(functional, cross_entropy=smoothed)
 
     return changed
 
@@ -150,9 +142,9 @@ def _smoothing(value: float) -> Changed:
 @contextlib.contextmanager
 def _norm_momentum() -> Iterator[None]:
     """BatchNorm's momentum m read as 1 - m."""
-    from torch.nn.modules.batchnorm import _BatchNorm
+    from equivalence.stream.torch_stream import BATCH_NORM
 
-    plain = _BatchNorm.forward
+    plain = BATCH_NORM.forward
 
     def forward(layer: Any, x: Any) -> Any:
         before = layer.momentum
@@ -162,7 +154,7 @@ def _norm_momentum() -> Iterator[None]:
         finally:
             layer.momentum = before
 
-    with _patched(_BatchNorm, "forward", forward):
+    with patched(BATCH_NORM, forward=forward):
         yield
 
 
@@ -174,7 +166,7 @@ def _unclipped() -> Iterator[None]:
     given = {"clip_grad_norm_": lambda *_, **__: torch.zeros(()), "clip_grad_value_": _unclip}
     with contextlib.ExitStack() as all_of:
         for name, value in given.items():
-            all_of.enter_context(_patched(utils, name, value))
+            all_of.enter_context(patched(utils, **{name: value}))
         yield
 
 
@@ -186,7 +178,7 @@ def _unclip(*_: Any, **__: Any) -> None:
 def _accumulating() -> Iterator[None]:
     from torch.optim import Optimizer
 
-    with _patched(Optimizer, "zero_grad", lambda *_, **__: None):
+    with patched(Optimizer, zero_grad=lambda *_, **__: None):
         yield
 
 
@@ -194,7 +186,7 @@ def _accumulating() -> Iterator[None]:
 def _flipless() -> Iterator[None]:
     import torch
 
-    with _patched(torch, "flip", lambda x, *_, **__: x):
+    with patched(torch, flip=lambda x, *_, **__: x):
         yield
 
 

@@ -5,10 +5,14 @@ network and its batches while it runs. Here each result that an operator compute
 beside it in its own precision, as another order of summation or another kernel would move it.
 """
 
+from typing import Any
+
 import torch
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sides.torch_noise import Noise
+from equivalence.stream.observer import RUN
+from equivalence.stream.torch_stream import Call
 
 SINGLE = UNIT_ROUNDOFF["float32"]
 _UNITS = {
@@ -28,10 +32,11 @@ class Jitter(Noise):
     def __init__(self, seed: int):
         super().__init__(SINGLE, seed)
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+    def replace(self, call: Call) -> Any:
+        """What an operator gives, rounded; what draws, and what takes no floats, runs as it is."""
+        func, args, kwargs = call.function, call.args, call.kwargs
         if torch.Tag.nondeterministic_seeded in func.tags or not _floats((args, kwargs)):
-            return func(*args, **kwargs)
+            return RUN
         return self._compute(func, args, kwargs)
 
     def _round(

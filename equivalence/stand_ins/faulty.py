@@ -11,11 +11,10 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
-from mindspore.nn.layer.conv import _deconv_output_length
 from mindspore.ops.operations import image_ops, nn_ops
 
 from equivalence.stand_ins import making
-from equivalence.stream.mindspore_stream import Observer
+from equivalence.stream.mindspore_stream import Observer, transposed_length
 from equivalence.stream.patches import patched
 
 SCALE, ALPHA = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
@@ -108,7 +107,7 @@ def transposed(self, x):
     height, width = (added, added) if isinstance(added, int) else added
     batch, _, rows, columns = x.shape
     mode = self.is_valid, self.is_same, self.is_pad
-    height += _deconv_output_length(
+    height += transposed_length(
         *mode,
         rows,
         self.kernel_size[0],
@@ -116,7 +115,7 @@ def transposed(self, x):
         self.dilation[0],
         self.padding_top + self.padding_bottom,
     )
-    width += _deconv_output_length(
+    width += transposed_length(
         *mode,
         columns,
         self.kernel_size[1],

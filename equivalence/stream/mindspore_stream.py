@@ -13,6 +13,7 @@ import mindspore as ms
 from mindspore import nn, ops
 from mindspore._c_expression import typing
 from mindspore.common.api import _cell_graph_executor, _pynative_executor
+from mindspore.nn.layer.conv import _deconv_output_length
 from mindspore.ops.function import nn_func
 from mindspore.ops.operations._grad_ops import BatchNormGrad
 
@@ -36,6 +37,9 @@ batch_norm_gradient = BatchNormGrad
 
 dtype_numbered = typing.type_id_to_type
 """The dtype that a primitive is told by its number."""
+
+transposed_length = _deconv_output_length
+"""The length of what a transposed convolution gives, before its output padding."""
 
 ORDER = ("draws", "arithmetic", "calls", "kernels", "faults")
 """From the network to the kernel: who is told of an operator first. The order decides bits.

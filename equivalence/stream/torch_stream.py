@@ -45,6 +45,9 @@ Operator = torch._ops.OpOverload
 DROPOUTS = nn.modules.dropout._DropoutNd
 """The class of all layers of dropout."""
 
+BATCH_NORM = nn.modules.batchnorm._BatchNorm
+"""The base class of all layers of BatchNorm."""
+
 MAX_POOLINGS = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
 """The classes of all layers of a max pooling."""
 
