@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis.found import LayerError
+from equivalence.diagnosis.found import RIGHT, LayerError
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -14,9 +14,6 @@ from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.twins import kernels
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
-
-RIGHT = "the port is right, and "
-"""The beginning of what is said where all of a case is right without faults of MindSpore."""
 
 
 def explain(case: TwinCase, seed: int, made: Comparison) -> list[LayerError]:
@@ -70,4 +67,5 @@ def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:
 def _blamed(made: Comparison, fault: Fault, statement: Statement | None) -> LayerError:
     kind = type(made.candidate.cell).__name__
     told = f"{RIGHT}{fault}"
-    return LayerError("", "", (kind, kind), causes=[told], statement=str(statement or ""))
+    at = str(statement or "")
+    return LayerError("", "", (kind, kind), causes=[told], statement=at, words=[fault.told])

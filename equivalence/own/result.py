@@ -13,12 +13,21 @@ from equivalence.judge.verdict import TensorVerdict
 from equivalence.own.session import DROPOUT, Structure, Verdict
 from equivalence.page.write import framed, page
 from equivalence.report import failures, text
+from equivalence.report.answer import (
+    DETAILS,
+    FORWARD_ONLY,
+    answer,
+    answer_of_settings,
+)
 from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
 from equivalence.words import counted, listed, number
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
+
+MORE = "more: --html page.html shows every layer and tensor; --json r.json has every figure"
+"""What the answer says of how to see more."""
 
 SHOWN = 10
 """Settings, pairs and unpaired weights in a text; all are in the result."""
@@ -83,13 +92,50 @@ class Result:
         return f"<{type(self).__name__} {self.twin.name}: {conclusion(self.outcomes)}>"
 
     def __str__(self) -> str:
-        lines = structure_lines(self.structure, self.twin)
-        lines += [verdict_text(each, self.repeat) for each in self.verdicts]
-        return "\n".join([*lines, *closing(self.outcomes)])
+        return "\n".join(lines(self.twin, self.structure, self.verdicts, self.repeat))
 
     def _repr_html_(self) -> str:
         """The page of the result, as a notebook shows it."""
         return framed(page_of(self.twin, self.structure, self.verdicts, self.repeat))
+
+
+def lines(
+    twin: Twin,
+    structure: Structure,
+    verdicts: Sequence[Verdict],
+    repeat: str = "",
+    below: Sequence[str] = (),
+) -> list[str]:
+    """All of a result as lines: the answer, then the details.
+
+    repeat: the command or call that repeats a case; {phase} and so on stand for its own.
+    below: further details, after the verdicts.
+    """
+    told = answered(structure, verdicts, repeat)
+    told += [DETAILS, *structure_lines(structure, twin)]
+    for each in verdicts:
+        told += verdict_lines(each)
+    return [*told, *below, *closing([each.outcome for each in verdicts])]
+
+
+def answered(structure: Structure, verdicts: Sequence[Verdict], repeat: str = "") -> list[str]:
+    """The answer of a result, line by line. repeat: as for `lines`."""
+    if not verdicts:
+        return _of_settings(structure)
+    red = [each.outcome.case for each in verdicts if not each.outcome.passed]
+    again = repeat.format_map(vars(red[0])) if red else ""
+    return answer([each.found for each in verdicts]).lines(again, MORE if red else "")
+
+
+def _of_settings(structure: Structure) -> list[str]:
+    """The answer where nothing was run."""
+    wrong = structure.settings.wrong
+    if structure.problem:
+        return [f"DIFFERENT. {str(structure.problem).partition(chr(10))[0]}"]
+    if not wrong:
+        compared = counted(structure.settings.compared, "setting")
+        return [f"EQUAL. {compared} and all weights; nothing was run."]
+    return answer_of_settings(structure.settings).lines()
 
 
 def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
@@ -165,22 +211,19 @@ def _alone(structure: Structure) -> Iterable[str]:
             yield f"candidate {name} ({slot})"
 
 
-def verdict_text(verdict: Verdict, repeat: str) -> str:
-    """The verdict on one case: a line where it passed, the text of a failed test otherwise.
-
-    repeat: the command or call that repeats the case; {phase} and so on stand for its own.
-    """
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """The details of one case: a line where it passed, the tables of a failed test otherwise."""
     outcome = verdict.outcome
     if not outcome.passed:
-        whole = _failure(verdict, repeat)
+        told = text.details(replace(outcome, proposed=()), verdict.diagnosis)  # told with the pairs
         if verdict.same is None:
-            return whole
-        return f"{whole.partition(chr(10))[0]}; culprits and causes: those of {verdict.same}"
+            return told
+        return [f"{told[0]}; culprits and causes: those of {verdict.same}"]
     if outcome.judgement is None:
-        return f"{outcome.case.name}: both sides raise, as declared"
+        return [f"{outcome.case.name}: both sides raise, as declared"]
     judgement = outcome.judgement
     worst = max(judgement.verdicts, key=lambda each: each.needed)
-    within = f"within {worst.budget:.3g} {judgement.unit}"
+    within = f"within {number(worst.budget)} {judgement.unit}"
     equal = "equal"
     if outcome.kernels:
         names = listed([str(kernel) for kernel in outcome.kernels])
@@ -188,31 +231,32 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
-    words = [text.FORWARD_ONLY] if judgement.forward_only else []
+    words = [FORWARD_ONLY] if judgement.forward_only else []
     words += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
     words += text.nonfinite(judgement)
-    return "; ".join([line, *words])
+    return ["; ".join([line, *words])]
 
 
 def _failure(verdict: Verdict, repeat: str) -> str:
     """The text of a case that failed."""
     told = replace(verdict.outcome, proposed=())  # they are told once, with the pairs
-    return text.failure(told, repeat.format_map(vars(told.case)), verdict.diagnosis)
+    again = repeat.format_map(vars(told.case))
+    return text.failure(told, again, verdict.diagnosis, verdict.mistakes)
 
 
 def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = "") -> str:
     """The page of a result: the settings and the pairs of weights, then every case.
 
-    repeat: as for `verdict_text`.
+    repeat: as for `lines`.
     """
-    lines = []
+    written = []
     for verdict in verdicts:
         outcome = verdict.outcome
-        lines += text.lines(outcome)
+        written += text.lines(outcome)
         if not outcome.passed:
             told = _failure(verdict, repeat)
-            lines.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
-    results = [json.loads(line) for line in lines]
+            written.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
+    results = [json.loads(line) for line in written]
     title = f"{twin.name}: {conclusion([verdict.outcome for verdict in verdicts])}"
     return page(title, [results], structure_lines(structure, twin))
 
@@ -222,7 +266,8 @@ def closing(outcomes: Sequence[Outcome]) -> list[str]:
     if not outcomes:
         return []
     results = [json.loads(line) for outcome in outcomes for line in text.lines(outcome)]
-    return [text.summary(results), conclusion(outcomes)]
+    every, rows = text.counts(results)
+    return [f"compared {every}", *text.table(rows), conclusion(outcomes)]
 
 
 def conclusion(outcomes: Sequence[Outcome]) -> str:
@@ -238,12 +283,18 @@ def conclusion(outcomes: Sequence[Outcome]) -> str:
     return f"equal in {right} of {every}{lost}" if errors else f"equal in {every}"
 
 
-def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`."""
+def document(
+    twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = ""
+) -> dict[str, Any]:
+    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`.
+
+    repeat: as for `lines`.
+    """
     return {
         "reference": twin.reference,
         "candidate": twin.candidate,
         "equal": equal(structure, [verdict.outcome for verdict in verdicts]),
+        "text": "\n".join(answered(structure, verdicts, repeat)),
         "settings": [vars(each) for each in structure.settings.differing],
         "settings_compared": structure.settings.compared,
         "settings_unread": [*map(str, structure.settings.unread)],

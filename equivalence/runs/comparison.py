@@ -32,6 +32,7 @@ class Comparison:
     excused: the names of the excuses that have changed the verdict so far.
     kernels: the inaccurate kernels that explain the candidate, as in `Outcome`.
     stand_ins: for which functions others stood, as in `Outcome`.
+    later: whether it is right in the first call alone, as in `Outcome`.
     """
 
     reference: Reference
@@ -46,6 +47,7 @@ class Comparison:
     kernels: tuple[Kernel, ...] = ()
     settings: Settings | None = None
     stand_ins: tuple[str, ...] = ()
+    later: bool = False
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

@@ -137,7 +137,8 @@ def arguments(
     """
     config: dict[str, object] = {}
     recurrent = _RECURRENT if cls.__name__ in ("RNN", "LSTM", "GRU") else ()
-    for name in (*_constructor(cls), *recurrent):
+    ours = (n for n in constructor(cls) if not _ignored(n))
+    for name in (*ours, *recurrent):
         with reading(config, name):
             value = _held(layer, name, _NOT_PLAIN, read)
             if value is _NOT_PLAIN:
@@ -152,13 +153,18 @@ def arguments(
 
 
 @functools.cache
-def _constructor(cls: type) -> tuple[str, ...]:
+def constructor(cls: type) -> tuple[str, ...]:
+    """The names of the arguments that a class is called with; none where that is not known."""
     try:
         names = inspect.signature(cls.__init__).parameters
     except (TypeError, ValueError):
         return ()
-    names = [n for n in names if n not in _IGNORED and not n.endswith(_IGNORED_ENDING)]
     return tuple(n for n in names if n not in ("self", "args", "kwargs"))
+
+
+def _ignored(name: str) -> bool:
+    """Whether an argument changes nothing of what a layer computes."""
+    return name in _IGNORED or name.endswith(_IGNORED_ENDING)
 
 
 _NOT_PLAIN = object()

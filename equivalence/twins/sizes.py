@@ -68,4 +68,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         tuple(kernels),
         first.settings,
         stood_in(comparison for _, comparison in comparisons),
+        any(comparison.later for _, comparison in comparisons),
     )

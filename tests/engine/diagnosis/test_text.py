@@ -33,9 +33,9 @@ def test_a_culprit_is_named_with_its_kind_and_causes_and_shown_between_its_neigh
         "  eps 1 (reference) 2",
         "                in the whole run       by itself",
         "    roundings   forward  backward   forward  backward",
-        "    conv1          0.50     3e+04      0.40      0.60",
-        "  > bn1           4e+04     2e+04   3.5e+04     15.25",
-        "    relu          3e+04         0         0         0",
+        "    conv1           0.5    30,000       0.4       0.6",
+        "  > bn1          40,000    20,000    35,000      15.2",
+        "    relu         30,000         0         0         0",
     ]
 
 
@@ -91,7 +91,7 @@ def test_the_network_itself_is_called_so():
 def test_what_was_not_measured_is_a_dash_with_the_reason():
     found = told(layer("a", 1, math.nan, unfed="no tensors"), layer("b", 1, 1, 1, 1))
     (line,) = (line for line in explanation.full(found) if line.startswith("    a "))
-    assert line.split() == ["a", "1.00", "-", "-", "-", "no", "tensors"]
+    assert line.split() == ["a", "1", "-", "-", "-", "no", "tensors"]
 
 
 def test_the_data_for_the_page_has_every_layer_and_both_trees():

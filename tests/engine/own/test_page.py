@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.S | re.M)
 
 def words(text):
     """A text without its figures, which depend on the processor, and without their columns."""
-    return re.sub(r"-?\d[\d.e+-]*", "#", re.sub(r"[ ]+", " ", text)).splitlines()
+    return re.sub(r"-?\d(?:[\d.e+-]|,(?=\d{3}))*", "#", re.sub(r"[ ]+", " ", text)).splitlines()
 
 
 @pytest.fixture
