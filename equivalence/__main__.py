@@ -5,6 +5,7 @@ import ast
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,6 +19,27 @@ from equivalence.words import nearest
 
 USAGE_ERROR, INTERRUPTED = 2, 130
 """Exit codes of every command, besides its own."""
+
+
+WIDTH = 78
+"""Columns of what a command says of itself."""
+
+EXAMPLES = {
+    "compare": (
+        "compare nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
+        "compare nets:Net ports:Net --input x.npy --weights net.pth --phase eval --html page.html",
+    ),
+    "convert": (
+        "convert net.pth net.ckpt",
+        "convert net.pth net.ckpt --network ports:Net --rename dense=fc",
+    ),
+    "findings": ("findings list gradient", "findings run selu_gradient"),
+    "coverage": ("coverage nets.py", "coverage nets:Net --fix-hints"),
+    "accept": ("accept", "accept reports/results.jsonl --device ascend"),
+    "page": ("page reports/results.jsonl", "page first.jsonl second.jsonl --html both.html"),
+    "trend": ("trend", "trend reports --case 'resnet*'"),
+}
+"""Command -> two commands that show how it is used."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,12 +82,22 @@ def _parser() -> argparse.ArgumentParser:
     given: the options that the function is called with.
     destination: the file that the command writes.
     """
-    parser = Parser("equivalence", description=__doc__)
+    parser = Parser(
+        "equivalence",
+        description="Is a MindSpore network the same network as its PyTorch original? "
+        "`equivalence COMMAND --help` has examples of each command.",
+    )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept, _add_page):
         add(commands)
     _add_trend(commands)
+    for name, command in commands.choices.items():
+        command.epilog = "\n".join(
+            ["examples:", *(f"  equivalence {each}" for each in EXAMPLES[name])]
+        )
+        command.formatter_class = argparse.RawDescriptionHelpFormatter
+        command.description = textwrap.fill(command.description, WIDTH)
     return parser
 
 

@@ -258,7 +258,8 @@ def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repea
             written.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
     results = [json.loads(line) for line in written]
     title = f"{twin.name}: {conclusion([verdict.outcome for verdict in verdicts])}"
-    return page(title, [results], structure_lines(structure, twin))
+    told = answered(structure, verdicts, repeat)
+    return page(title, [results], structure_lines(structure, twin), answer=told)
 
 
 def closing(outcomes: Sequence[Outcome]) -> list[str]:

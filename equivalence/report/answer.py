@@ -233,7 +233,7 @@ def _only(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Found]) 
 def _of(outcomes: Sequence[Outcome]) -> str:
     """What was compared: "Net (train and eval, PyNative, CPU)"."""
     case = outcomes[0].case
-    if not hasattr(case, "execution"):
+    if not all(hasattr(case, each) for each in ("config", *AXES)):  # as of a pipeline
         return case.name
     values = {axis: [getattr(each.case, axis) for each in outcomes] for axis in AXES}
     config = [f"{key}={value}" for key, value in case.config.items()]

@@ -1,6 +1,7 @@
 """The answer, which each verdict begins with: by how much, where, and what to write instead."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -84,6 +85,14 @@ def test_a_layer_that_a_setting_explains_is_one_place_with_it_and_another_one_is
     two = told(outcome(wrong("output.0", 0.1), settings=settings), mistakes=both)
     assert two.heading == "The port is wrong in 2 places:"
     assert two.places[1] == ("fc (Linear): its weights are transposed",)
+
+
+def test_a_case_of_another_kind_has_its_name():
+    case = SimpleNamespace(name="images-cpu", twin=SimpleNamespace(differs=None), execution="graph")
+    found = Outcome(case, 0, Judgement((wrong("image.0", 0.1),)))
+    assert told(found).first == (
+        "DIFFERENT. images-cpu: the image is off by 10 % (an element by 0.5)."
+    )
 
 
 def test_settings_alone_are_told_as_such():

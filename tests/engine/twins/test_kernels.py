@@ -354,7 +354,7 @@ def test_a_comparison_of_ones_own_says_how_far_off_the_network_is_with_its_kerne
 def test_how_a_kernel_is_told():
     kernel = Kernel("Exp", "cpu", 1234.5, "exp_accuracy", 2000.0)
     assert kernel.declared
-    told = "ops.Exp on cpu (its own error 1230 roundings; finding exp_accuracy)"
+    told = "ops.Exp on cpu (its own error 1,230 roundings; finding exp_accuracy)"
     assert str(kernel) == told
     assert not replace(kernel, error=float("inf")).declared
     assert not replace(kernel, finding=None).declared
