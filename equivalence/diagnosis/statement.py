@@ -17,7 +17,7 @@ from equivalence.diagnosis.causes import (
     kernels_told,
     without_partner,
 )
-from equivalence.diagnosis.found import LayerError
+from equivalence.diagnosis.found import SEEN_LATER, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
 from equivalence.judge import tensors
@@ -35,9 +35,6 @@ from equivalence.statements.same import MASKED, plain
 from equivalence.twins import kernels
 from equivalence.words import counted, listed, raised
 from equivalence.words import plain as in_plain
-
-SEEN_LATER = "what else is wrong can be seen once that is mended"
-"""A note where the statements to blame do not explain all."""
 
 Explained = list[tuple[Blame, list[str]]]
 """The statements to blame in a layer, each with the kernels that explain it."""

@@ -7,6 +7,7 @@ from typing import Any
 from equivalence.diagnosis.found import (
     ACQUITTED,
     RIGHT,
+    SEEN_LATER,
     TRAINING,
     UPDATE,
     Diagnosis,
@@ -51,7 +52,8 @@ def mistakes(diagnosis: Diagnosis) -> Mistakes:
                 any(cause.startswith(RIGHT) for cause in causes),
             )
         )
-    return Mistakes(found, diagnosis.mended, diagnosis.eager)
+    mended = SEEN_LATER if SEEN_LATER in diagnosis.notes else diagnosis.mended
+    return Mistakes(found, mended, diagnosis.eager)
 
 
 def _path(layer: LayerError) -> str:

@@ -32,8 +32,9 @@ class Mistakes:
     """All places to mend of a case, and what is known beyond them.
 
     found: the places, in the order of the run.
-    mended: what is right with the original's values in all these places: "everything else",
-        "all outputs", "all gradients"; "" where that was not tried.
+    mended: what is right with the original's values in all these places, as a sentence: "all
+        outputs are right"; or that more is wrong, which then can be seen; "" where
+        that was not tried.
     eager: whether all that is wrong in a compiled graph is right in PyNative mode.
     """
 

@@ -4,7 +4,7 @@ import math
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import text as explanation
-from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.diagnosis.found import SEEN_LATER, Diagnosis, LayerError
 from tests.engine.parts.small import MS, case
 
 CASE = case("torch.nn:Linear", MS + "Affine", normal(3, 4))
@@ -73,6 +73,14 @@ def test_the_terminal_gets_few_lines_and_the_file_all():
         assert any(line.startswith(f"  > {each.reference} ") for line in text)
     assert sum(line == "  three" for line in text) == 20
     assert text[-1] == "stopped"
+
+
+def test_what_is_left_to_be_seen_is_no_promise_that_the_rest_is_right():
+    found = told(layer("fc", 1, 1, 99, 1), culprits=["fc"], notes=[SEEN_LATER])
+    found.mended = "all outputs are right"
+    assert explanation.mistakes(found).mended == SEEN_LATER
+    found.notes = []
+    assert explanation.mistakes(found).mended == "all outputs are right"
 
 
 def test_without_a_culprit_it_says_so():

@@ -172,7 +172,7 @@ def test_each_run_is_kept_and_says_what_grew_in_it(project, monkeypatch):  # noq
     assert grown.ret == 0
     told = f"grew in this run: {id_of('right')}: "
     (line,) = [line for line in grown.outlines if line.startswith(told)]
-    assert "(1e+03 times)" in line
+    assert "(1,000 times)" in line
     kept, results = history.read(path).runs[-1]
     assert (kept.devices, kept.mode, kept.seed) == ("cpu", None, 3)
     assert {*kept.versions} == {"mindspore", "torch"}
