@@ -17,6 +17,7 @@ from equivalence.declare.operator import OperatorCase
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.declare.twin import LayeredCase, TwinCase
 from equivalence.errors import SideError
+from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.targets import resolve
 
@@ -66,11 +67,13 @@ class Told(NamedTuple):
     full: all of it, as lines.
     data: what the page draws, as JSON: the layers of both sides with their errors, and the
         culprits. None where the case has no layers.
+    mistakes: what there is to mend, in plain words.
     """
 
     brief: Sequence[str]
     full: Sequence[str]
     data: Mapping[str, Any] | None = None
+    mistakes: Mistakes = Mistakes()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 NAMED = 3
@@ -12,6 +13,16 @@ def listed(values: Sequence[object], most: int = NAMED) -> str:
     """The first values, and the number of the others: "a, b, c and 4 more"."""
     more = f" and {len(values) - most} more" if len(values) > most else ""
     return ", ".join(map(str, values[:most])) + more
+
+
+def joined(values: Iterable[object]) -> str:
+    """All values as a part of a sentence.
+
+    >>> joined(["train", "eval"]), joined(["a", "b", "c"]), joined(["a"])
+    ('train and eval', 'a, b and c', 'a')
+    """
+    *first, last = map(str, values)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def raised(error: BaseException) -> str:
@@ -55,7 +66,48 @@ def left(seconds: float, done: int, total: int) -> str:
 
 
 def number(value: float) -> str:
-    """An error in roundings, as text; "-" for NaN, where it was not measured."""
+    """A figure as text, the same everywhere: three digits; "-" for NaN, where it was not measured.
+
+    >>> number(2.0984), number(12345.6), number(0.0004), number(4.2e7), number(math.inf)
+    ('2.1', '12,300', '0.0004', '4.2e+07', 'inf')
+    """
     if math.isnan(value):
         return "-"
-    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.2g}"
+    if not math.isfinite(value) or not (value == 0.0 or 1e-4 <= abs(value) < 1e6):
+        return f"{value:.2g}"
+    return f"{float(f'{value:.3g}'):,.10g}"
+
+
+def percent(share: float) -> str:
+    """A relative difference, 1 for one as large as the value, for people.
+
+    >>> percent(0.4215), percent(0.0000321), percent(1.3), percent(250.0), percent(3e-9)
+    ('42 %', '0.0032 %', '130 %', '250 times its size', '3e-09 of its size')
+    """
+    if share >= 10.0:
+        return f"{number(share)} times its size"
+    if share < 1e-6:
+        return f"{share:.1g} of its size"
+    return f"{number(float(f'{100.0 * share:.2g}'))} %"
+
+
+PLAIN = (
+    (r"(\S+) \(reference\) (\S.*?) \(candidate\)", r"\1 in the original, \2 in the port"),
+    (r"\bcandidate\b", "port"),
+    (r"\b(reference|truth)\b", "original"),
+    (r"\bits own error [^;)]*?(; |(?=\)))", ""),
+    (r"\bby itself\b", "alone"),
+    (r"\bthe network itself\b", "the network's own code"),
+)
+"""Words of the house -> those of people who have read none of its pages."""
+
+
+def plain(text: str) -> str:
+    """A sentence in the words of people who know no word of the house; it must hold no code.
+
+    >>> plain("the candidate does not have it"), plain("only where the truth is zero")
+    ('the port does not have it', 'only where the original is zero')
+    """
+    for house, people in PLAIN:
+        text = re.sub(house, people, text)
+    return text

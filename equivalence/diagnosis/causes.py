@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.diagnosis import pattern
-from equivalence.diagnosis.found import Local
+from equivalence.diagnosis.found import ACQUITTED, Local
 from equivalence.diagnosis.in_situ import ELSEWHERE, InSitu
 from equivalence.diagnosis.pattern import SHORTER, shortened
 from equivalence.diagnosis.search import Search
@@ -44,9 +44,6 @@ KEPT = "right in the first call; later it takes what an earlier call has left"
 
 PROVEN = (KEPT, WEIGHTS, "computes ", "the gradients of ")
 """Beginnings of causes that were tried out; no statement tells more."""
-
-ACQUITTED = "the port is right, and MindSpore's kernel is not: "
-"""The beginning of what is said where all of a case is right with accurate kernels."""
 
 ONLY = "only the "
 """The beginning of what is said of layers that one side alone has."""

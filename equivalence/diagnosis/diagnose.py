@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import known, network, stages, text
-from equivalence.diagnosis.causes import ACQUITTED
-from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
 from equivalence.judge.kernels import Kernel

@@ -11,6 +11,18 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.verdict import Judgement
 from equivalence.sample import Sample
 
+RIGHT = "the port is right, and "
+"""The beginning of a cause that is none of the port's: without it all of a case is right."""
+
+SEEN_LATER = "what else is wrong can be seen once that is mended"
+"""A note where the statements to blame do not explain all."""
+
+TRAINING, UPDATE = "training step", "update"
+"""The kind of a stage of a training step; the stage in which optimisers act."""
+
+ACQUITTED = f"{RIGHT}MindSpore's kernel is not: "
+"""The beginning of a cause that names inaccurate kernels of MindSpore."""
+
 
 @dataclass
 class Local:
@@ -64,6 +76,8 @@ class LayerError:
         where none is found, or where the whole layer is to blame.
     counterpart: the reference's statement with the value that it should have, in the same form;
         empty where none is known.
+    words: what differs at the statement, in plain words and without code; empty where the causes
+        say it.
     """
 
     reference: str
@@ -77,6 +91,7 @@ class LayerError:
     causes: list[str] = field(default_factory=list)
     statement: str = ""
     counterpart: str = ""
+    words: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -90,6 +105,8 @@ class Diagnosis:
     ill_posed: why the case cannot tell right from wrong, so that nothing is to blame; else None.
     trees: path -> class of every layer, of the reference and of the candidate.
     stopped: what could not be done, so that layers were not compared by themselves; else empty.
+    mended: what is right with the reference's values at the culprits, see `Mistakes`.
+    eager: whether what a compiled graph gives wrongly is right in PyNative mode.
     """
 
     case: TwinCase
@@ -99,3 +116,5 @@ class Diagnosis:
     ill_posed: str | None = None
     trees: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
     stopped: str = ""
+    mended: str = ""
+    eager: bool = False

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from equivalence.declare.twin import TwinCase
-from equivalence.diagnosis.found import LayerError
+from equivalence.diagnosis.found import RIGHT, LayerError
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -19,9 +19,6 @@ from equivalence.twins import kernels
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
 from equivalence.words import listed, raised
-
-RIGHT = "the port is right, and "
-"""The beginning of what is said where all of a case is right without faults of MindSpore."""
 
 UNTRIED = "whether a known fault of MindSpore explains it could not be tried: "
 """The beginning of a note on a trial that failed."""
@@ -119,4 +116,5 @@ def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:
 def _blamed(made: Comparison, fault: Fault, statement: Statement | None) -> LayerError:
     kind = type(made.candidate.cell).__name__
     told = f"{RIGHT}{fault}"
-    return LayerError("", "", (kind, kind), causes=[told], statement=str(statement or ""))
+    at = str(statement or "")
+    return LayerError("", "", (kind, kind), causes=[told], statement=at, words=[fault.told])

@@ -51,9 +51,13 @@ class Search:
     mistaken: whether accurate kernels leave something wrong, so that none of them is to blame.
     accurate: whether all kernels are replaced by accurate ones: then, on a CPU.
     keeps_state: whether the network is wrong, and right in its first call.
+    mended: what is right with the reference's values where the candidate is to blame, in words; ""
+        where that was not tried. eager: whether PyNative mode is right where the graph is not.
     """
 
     keeps_state = False
+    mended = ""
+    eager = False
 
     def __init__(
         self,
@@ -154,6 +158,7 @@ class Search:
         wrong = [verdict.name for verdict in local.judgement.differing]
         kinds = {"outputs": "output.", "gradients": "gradient:"}
         of_kind = {what: {n for n in wrong if n.startswith(kinds[what])} for what in kinds}
+        self.eager = bool(wrong) and {*wrong} <= right
         return [what for what, names in of_kind.items() if names and names <= right]
 
     def _eager(self) -> tensors.Trace:

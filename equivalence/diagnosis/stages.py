@@ -17,7 +17,7 @@ import numpy as np
 
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import network, whole
-from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.diagnosis.found import TRAINING, UPDATE, Diagnosis, LayerError
 from equivalence.diagnosis.in_situ import InSitu
 from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
@@ -60,7 +60,7 @@ RATES = 6
 PATIENCE = 60.0
 """Processor seconds after which no more usual mistakes are tried."""
 
-LOSS, UPDATE, STATE = "loss", "update", "state"
+LOSS, STATE = "loss", "state"
 
 REFERENCE = "the reference's update"
 """What the text calls the reference's update, which an error may be a multiple of."""
@@ -86,7 +86,7 @@ def diagnose(case: TwinCase, seed: int, every: bool = False, mistaken: bool = Fa
         training = _Training(case, seed, mistaken)
         ill_posed = training.ill_posed
         culprits = [
-            LayerError(stage, stage, ("training step",) * 2, causes=causes)
+            LayerError(stage, stage, (TRAINING,) * 2, causes=causes)
             for stage, causes in training.stages()
         ]
     return replace(diagnosis, case=case, culprits=culprits, notes=notes, ill_posed=ill_posed)
@@ -103,7 +103,7 @@ def _as_a_whole(
     if not culprits:
         training.gradients = {name: each.truth for name, each in step.gradients.items()}
         culprits = [
-            step.told(LayerError(stage, stage, ("training step",) * 2, causes=causes))
+            step.told(LayerError(stage, stage, (TRAINING,) * 2, causes=causes))
             for stage, causes in training.stages()
         ]
     notes = [f"by itself the network cannot be called with what the step gets: {why}"]

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from equivalence.diagnosis.causes import (
     kernels_told,
     without_partner,
 )
-from equivalence.diagnosis.found import LayerError
+from equivalence.diagnosis.found import SEEN_LATER, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
 from equivalence.judge import tensors
@@ -32,10 +33,8 @@ from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.statements.same import MASKED, plain
 from equivalence.twins import kernels
-from equivalence.words import listed, raised
-
-SEEN_LATER = "what else is wrong can be seen once that is mended"
-"""A note where the statements to blame do not explain all."""
+from equivalence.words import counted, listed, raised
+from equivalence.words import plain as in_plain
 
 Explained = list[tuple[Blame, list[str]]]
 """The statements to blame in a layer, each with the kernels that explain it."""
@@ -81,6 +80,8 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
     wrong = False
     with _noted(search):
         wrong = _Fed(search, "", mended).wrong()
+        if not (wrong or search.whole.expected.near):  # at kinks gradients tell nothing
+            search.mended = "all outputs and gradients are right"
     found: list[LayerError] = []
     seen: dict[type, list[Explained]] = {}
     effort = Effort()
@@ -208,10 +209,14 @@ class _Fed:
             effort.done += statements.effort.done
             if blames and not statements.mended:
                 self.search.notes.append(SEEN_LATER)
+            elif blames and not self.path:
+                self.search.mended = "all outputs are right"
             return [(blame, _kernel(self.search, statements, blame)) for blame in blames]
         gradients = Gradients(*sides, self.expected, self.lent)
         found = [(blame, []) for blame in gradients.blame()]
         effort.done += gradients.effort.done
+        if found and not self.path:
+            self.search.mended = "all gradients are right"
         return found
 
 
@@ -242,16 +247,17 @@ def _pointed(search: Search, culprit: LayerError, blame: Blame, kernel: list[str
     exact = [cause for cause in others if cause.startswith(PROVEN)]
     others = [cause for cause in others if cause not in exact]
     code = " ".join(each.text for each in (blame.statement, blame.counterpart) if each)
-    causes = [
-        *exact,
-        *_causes(blame, KEPT in exact),
-        *others,
-        *without_partner(search, culprit.reference, code),
-    ]
-    causes = kernel or causes
-    theirs = blame.counterpart
-    against = str(theirs or "")
-    return replace(layer, statement=_title(blame), counterpart=against, causes=causes)
+    alone = without_partner(search, culprit.reference, code)
+    *own, against = _causes(blame, KEPT in exact)
+    causes = kernel or [*exact, *own, against, *others, *alone]
+    words = [*map(in_plain, exact), *own, _values(blame), *map(in_plain, alone)]
+    return replace(
+        layer,
+        statement=_title(blame),
+        counterpart=str(blame.counterpart or ""),
+        causes=causes,
+        words=[] if kernel else [*filter(None, words)],
+    )
 
 
 def _layer(search: Search, path: str, blame: Blame) -> str:
@@ -278,13 +284,13 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
     if blame.by_hand:
         lines = ["the result is right; the gradient that is made by hand here is not"]
     elif blame.backward:
-        lines = ["its result is right; the gradient that it gives to what it takes is not"]
+        lines = ["its result is right; the gradient that it passes back is not"]
     elif blame.calls is not None:
         calls, elsewhere = f"{blame.calls.place} ({blame.calls.text})", blame.right_from.place
         lines = [f"it calls {calls}, which is right when {elsewhere} calls it"]
     elif blame.misplaced is not None:
         takes = f"{blame.misplaced.place} ({blame.misplaced.text})"
-        lines = [f"it takes what {takes} gives, and the reference another value"]
+        lines = [f"it takes what {takes} gives, and the original another value"]
     elif blame.order:
         belong = listed([str(each) for each in blame.order], len(blame.order))
         lines = [f"its results, counted from 0, belong in the order {belong}"]
@@ -297,16 +303,15 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         lines = [f"{what} in each other's place"]
     elif blame.constant:
         where = _apart(blame.got, blame.want)
-        lines = [f"it uses {blame.name or 'a constant'}, another one in the reference{where}"]
+        name = blame.name or "a constant"
+        lines = [f"it uses {name}, which is another one in the original{where}"]
     elif blame.agrees is not None:
-        lines = [
-            f"its result is that of {blame.agrees.place}, and the reference goes on from there"
-        ]
+        lines = [f"its result is that of {blame.agrees.place}, and the original goes on from there"]
     elif blame.takes:
         lines = []
     else:
         once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
-        lines = ["what it takes agrees with the reference's" + (once if blame.after else "")]
+        lines = ["what goes in is the same" + (once if blame.after else "")]
     if blame.statement.direct:
         lines.append(f"called from {blame.statement.caller.place}")
     got, want = _unmasked(blame.got, blame.want)
@@ -318,13 +323,40 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
     return lines
 
 
+def _values(blame: Blame) -> str:
+    """How the values of both sides differ, in plain words; "" where another cause has said it."""
+    got, want = (v.astype(float) if v.dtype.kind in "biu" else v for v in (blame.got, blame.want))
+    if blame.constant or blame.order:
+        return ""
+    if got.shape != want.shape:
+        return f"the original gives the shape {want.shape} where the port gives {got.shape}"
+    whose = "the gradient" if blame.backward else "its result"
+    odd = (got != want) & ~((got != got) & (want != want))
+    mine, theirs = np.unique(got[odd]), np.unique(want[odd])
+    if mine.size == theirs.size == 1:
+        count = counted(int(odd.sum()), "element")
+        back = " back" if blame.backward else ""
+        given = f"the original gives{back} {theirs[0]:.6g} in {count}"
+        return f"{given} where the port gives {mine[0]:.6g}"
+    shape = in_plain(pattern.describe(*_unmasked(got, want), blame.unit) or "")
+    place, mine, theirs = _farthest(got, want)
+    values = f"{mine:.6g} where the original's is {theirs:.6g}"
+    return f"{place}{whose} is {values}{f' ({shape})' if shape else ''}"
+
+
 def _apart(got: np.ndarray, want: np.ndarray) -> str:
     """Both values where they differ most, as the end of a sentence; "" for other shapes."""
     if got.shape != want.shape or not got.size:
         return ""
+    place, mine, theirs = _farthest(got, want)
+    return f": {place}{mine:.6g} for {theirs:.6g}"
+
+
+def _farthest(got: np.ndarray, want: np.ndarray) -> tuple[str, Any, Any]:
+    """Where two values of one shape differ most, as the beginning of a phrase, and both there."""
     at = np.unravel_index(np.argmax(np.abs(plain(got) - plain(want))), got.shape)
     place = f"at {tuple(map(int, at))}, " if got.size > 1 else ""
-    return f": {place}{got[at]:.6g} for {want[at]:.6g}"
+    return place, got[at], want[at]
 
 
 def _unmasked(got: np.ndarray, want: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

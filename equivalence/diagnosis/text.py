@@ -4,9 +4,19 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.diagnosis.found import (
+    ACQUITTED,
+    RIGHT,
+    SEEN_LATER,
+    TRAINING,
+    UPDATE,
+    Diagnosis,
+    LayerError,
+)
+from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.kinds import Told
-from equivalence.words import listed, number
+from equivalence.structure.settings import OPTIMIZER
+from equivalence.words import listed, number, plain
 
 CULPRITS = 2
 """At most this many groups in the terminal, the rest is counted; one group has the same causes."""
@@ -23,7 +33,40 @@ ROWS = 4
 
 def told(diagnosis: Diagnosis) -> Told:
     """The diagnosis in a few lines, in full, and as data."""
-    return Told(brief(diagnosis), full(diagnosis), data(diagnosis))
+    return Told(brief(diagnosis), full(diagnosis), data(diagnosis), mistakes(diagnosis))
+
+
+def mistakes(diagnosis: Diagnosis) -> Mistakes:
+    """The culprits as places to mend, in plain words; those of one cause are one place."""
+    found = []
+    for (statement, *causes), members in _groups(diagnosis.culprits).items():
+        first = members[0]
+        named = [each for each in members if each.reference or not statement]
+        found.append(
+            Mistake(
+                plain(listed([_name(layer) for layer in named], CULPRIT_NAMES)),
+                tuple(first.words or map(_plain, causes)),
+                statement,
+                first.counterpart,
+                tuple(map(_path, members)),
+                any(cause.startswith(RIGHT) for cause in causes),
+            )
+        )
+    mended = SEEN_LATER if SEEN_LATER in diagnosis.notes else diagnosis.mended
+    return Mistakes(found, mended, diagnosis.eager)
+
+
+def _path(layer: LayerError) -> str:
+    """The path by which the settings of a layer are found; an update has its optimiser's."""
+    updates = layer.kinds[0] == TRAINING and layer.reference == UPDATE
+    return OPTIMIZER if updates else layer.reference
+
+
+def _plain(cause: str) -> str:
+    """A cause in plain words."""
+    if cause.startswith(ACQUITTED):
+        return f"a kernel of MindSpore loses digits: {plain(cause.removeprefix(ACQUITTED))}"
+    return plain(cause)
 
 
 def brief(diagnosis: Diagnosis) -> list[str]:

@@ -12,9 +12,10 @@ from equivalence.declare.data_parallel import DataParallelCase
 from equivalence.distributed.compare import Comparison, compare
 from equivalence.distributed.rank import SAMPLES, of_rank
 from equivalence.judge import tensors
+from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.norms import distance
 from equivalence.kinds import Told
-from equivalence.words import listed, number
+from equivalence.words import listed, number, plain
 
 EXPLAINED_DISTANCE = 1e-3
 """A gradient is explained by values within this relative distance."""
@@ -26,8 +27,9 @@ SAMPLES_SHOWN = 6
 def tell(case: DataParallelCase, seed: int, _every: bool) -> Told:
     """What is to blame in a few lines, and every rank's errors."""
     comparison = compare(case, seed)
-    lines = brief(comparison)
-    return Told(lines, [case.name, "", *lines, "", *full(comparison)])
+    causes, lines = _causes(comparison), brief(comparison)
+    mistakes = Mistakes([Mistake(words=(plain(cause),)) for cause in causes])
+    return Told(lines, [case.name, "", *lines, "", *full(comparison)], mistakes=mistakes)
 
 
 def brief(comparison: Comparison) -> list[str]:

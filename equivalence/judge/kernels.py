@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from equivalence.words import number
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -35,5 +37,5 @@ class Kernel:
 
 
 def _short(error: float) -> str:
-    """An error in roundings with three digits, as a plain number."""
-    return f"{float(f'{error:.3g}'):g} roundings"
+    """An error in roundings, in words."""
+    return f"{number(error)} roundings"

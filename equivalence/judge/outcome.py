@@ -24,6 +24,7 @@ class Outcome:
     undecided: the number of elements of updates that rounding decides; each must be in a range.
     record: "used", "stale" or "written", the use of the recorded truth; None: no record was used.
     note: a possible cause of the difference: one that this host cannot test, or inaccurate kernels.
+    later: whether it is right in the first call, and wrong in a later one.
     made_with: the versions that the candidate's recorded run was made with; None: it ran here.
     products: the number of convolutions and matrix products that a rehearsal rounded; None: no
     rehearsal.
@@ -53,6 +54,7 @@ class Outcome:
     undecided: int = 0
     record: str | None = None
     note: str | None = None
+    later: bool = False
     made_with: str | None = None
     products: int | None = None
     stand_ins: tuple[str, ...] = ()

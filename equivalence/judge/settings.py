@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.errors import DeclarationError
-from equivalence.words import counted, listed
+from equivalence.words import counted, listed, plain
 
 ANY = "*"
 """A layer in a declared setting: "*.eps" stands for the setting of every layer."""
@@ -43,6 +43,7 @@ class Difference(Named):
     layer: the reference's path of the layer; "" for the network.
     kind: PyTorch's class name for the layer.
     why: the declared reason; None where the twin does not declare it.
+    write: the arguments of MindSpore that give it the reference's value; "" where none is known.
     """
 
     name: str
@@ -52,6 +53,19 @@ class Difference(Named):
     layer: str = ""
     kind: str = ""
     why: str | None = None
+    write: str = ""
+
+    @property
+    def told(self) -> str:
+        """What differs and what to write, in the words of people who know none of the house.
+
+        >>> Difference("eps", "1e-05", "1e-07", write="epsilon=1e-05").told
+        'eps is 1e-07 in the port and 1e-05 in the original; write epsilon=1e-05'
+        """
+        both = f"{self.candidate} in the port and {self.reference} in the original"
+        text = both if self.name == "kind" else f"{self.name} is {both}"
+        text += f", {plain(self.where)}" if self.where else ""
+        return f"{text}; write {self.write}" if self.write else text
 
     def __str__(self) -> str:
         text = f"{self.name} {self.reference} (reference) {self.candidate} (candidate)"

@@ -44,6 +44,8 @@ class TensorVerdict:
     conditioning: sensitivity / (u ||truth||).
     own_error: the error of the reference's own run, in roundings, by the norm that needs more.
     relative: ||candidate - truth|| / ||truth||; NaN where no number tells.
+    absolute: the largest |candidate - truth| of an element; NaN where no number tells, and for a
+        sketch.
     reach: the error that the budget allows, relative to the truth, by the stricter norm. From 1
         on, a tensor of zeros would pass.
     index: the index of the worst element; () for a sketch.
@@ -67,6 +69,7 @@ class TensorVerdict:
     conditioning: float = math.nan
     own_error: float = math.nan
     relative: float = math.nan
+    absolute: float = math.nan
     reach: float = 0.0
     index: tuple[int, ...] = ()
     got: float = math.nan
@@ -321,8 +324,9 @@ def _tensor(
     ]
     names = dict.fromkeys(name for verdict in verdicts for name in verdict.excuses)
     worst = max(verdicts, key=lambda verdict: verdict.needed)
-    relative, odd = verdicts[0].relative, distance.agreeing
-    return replace(worst, relative=relative, excuses=tuple(names), nonfinite=odd)
+    absolute = math.nan if tensor.sketch else distance.largest
+    whole = {"relative": verdicts[0].relative, "absolute": absolute}
+    return replace(worst, **whole, excuses=tuple(names), nonfinite=distance.agreeing)
 
 
 def _part(
@@ -387,6 +391,7 @@ def _exact(name: str, tensor: Expected, got: np.ndarray, budget: float) -> Tenso
         name,
         budget,
         relative=apart.norm / apart.scale if apart.scale else math.nan,
+        absolute=apart.largest,
         index=index,
         got=float(got[index]),
         want=float(tensor.truth[index]),

@@ -2,9 +2,11 @@
 
 from equivalence.declare.operator import OperatorCase
 from equivalence.diagnosis import pattern
+from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.kinds import Told
 from equivalence.runs.drawn import Drawn
 from equivalence.twins.compare import compare_size
+from equivalence.words import plain
 
 
 def tell(case: OperatorCase, seed: int, every: bool) -> Told:
@@ -26,4 +28,5 @@ def tell(case: OperatorCase, seed: int, every: bool) -> Told:
     for name, expected in comparison.reference.expected.items():
         full += [f"{name}, truth", str(expected.truth), f"{name}, candidate"]
         full.append(str(comparison.trace.get(name)))
-    return Told(brief, brief + full)
+    mistakes = [] if every else [Mistake(words=(plain(line),)) for line in brief]
+    return Told(brief, brief + full, mistakes=Mistakes(mistakes))

@@ -29,7 +29,7 @@ from equivalence.dumps import compare as dumped
 from equivalence.dumps import read
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
-from equivalence.own import result, written
+from equivalence.own import result, terminal, written
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, forget
 from equivalence.reach.words import exactly
@@ -80,7 +80,7 @@ def command(
     torch_path: Path | None,
     mindspore_path: Path | None,
 ) -> int:
-    """Compare two networks and print the parts of the result one by one; returns the exit code.
+    """Compare two networks and print the result, the answer first; returns the exit code.
 
     Two files or folders of arrays are compared by themselves, see `dumps`.
     """
@@ -212,33 +212,38 @@ def _run(
     repeat: str,
 ) -> int:
     structure = session.structure()
-    _print(result.settings_lines(structure))
     if structure.problem and not settings:
+        _print(result.settings_lines(structure))
         raise structure.problem
-    _print(result.pair_lines(structure, session.twin))
+    _tell(result.settings_lines(structure)[0])
     verdicts, samples = [], {}
     if not settings:
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
             _write(write, written.source(session.twin))
-            _print([f"{write}: the declaration; pytest {write} compares the same"])
         for verdict in session.verdicts():
             verdicts.append(verdict)
-            _print([result.verdict_text(verdict, repeat)])
             outcome, sample = verdict.outcome, verdict.outcome.case.sample_name
             if not (hidden_settings and outcome.passed):
                 continue
             if sample not in samples:
                 samples[sample] = session.hidden(outcome.case)
-                _print(samples[sample].lines)
             outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
     if write is not None and session.twin.degenerate:  # which only the verdicts tell
         _write(write, written.source(session.twin))
     outcomes = [verdict.outcome for verdict in verdicts]
-    _print(result.closing(outcomes, reach))
+    out = _out.get() or sys.stdout
+    below = [line for each in samples.values() for line in each.lines]
+    below += result.unreached(outcomes) if reach else []
+    hint = "" if reach else result.HINT
+    told = result.lines(session.twin, structure, verdicts, repeat, below, hint)
+    colour = terminal.shows_colour(out)
+    _print(terminal.for_terminal(told, colour) if out.isatty() else told)
+    if write is not None and not settings:
+        _print([f"{write}: the declaration; pytest {write} compares the same"])
     if json_file is not None:
-        found = result.document(session.twin, structure, verdicts)
+        found = result.document(session.twin, structure, verdicts, repeat)
         _write(json_file, json.dumps(found, indent=1) + "\n")
     if html is not None:
         _write(html, result.page_of(session.twin, structure, verdicts, repeat))
@@ -254,7 +259,7 @@ def _write(path: Path, content: str) -> None:
 
 
 def _print(lines: Sequence[str]) -> None:
-    """Print lines at once, so that whoever reads along sees each part when it is there."""
+    """Print lines at once."""
     for line in lines:
         print(line, flush=True, file=_out.get())
 

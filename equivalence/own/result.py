@@ -15,6 +15,12 @@ from equivalence.page.write import framed, page
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, encode, total
 from equivalence.report import failures, text
+from equivalence.report.answer import (
+    DETAILS,
+    FORWARD_ONLY,
+    answer,
+    answer_of_settings,
+)
 from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
 from equivalence.words import counted, listed, number
@@ -22,8 +28,11 @@ from equivalence.words import counted, listed, number
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
 
-HINT = "--reach lists them"
-"""How to see what was not reached."""
+MORE = "more: --html page.html shows every layer and tensor; --json r.json has every figure"
+"""What the answer says of how to see more."""
+
+HINT = "more: --reach lists what was not reached"
+"""What a green answer says of how to see what it does not cover."""
 
 SHOWN = 10
 """Settings, pairs and unpaired weights in a text; all are in the result."""
@@ -98,13 +107,57 @@ class Result:
         return f"<{type(self).__name__} {self.twin.name}: {conclusion(self.outcomes)}>"
 
     def __str__(self) -> str:
-        lines = structure_lines(self.structure, self.twin)
-        lines += [verdict_text(each, self.repeat) for each in self.verdicts]
-        return "\n".join([*lines, *closing(self.outcomes, hint="`unreached` lists them")])
+        told = (self.twin, self.structure, self.verdicts, self.repeat)
+        return "\n".join(lines(*told, hint="more: `unreached` lists what was not reached"))
 
     def _repr_html_(self) -> str:
         """The page of the result, as a notebook shows it."""
         return framed(page_of(self.twin, self.structure, self.verdicts, self.repeat))
+
+
+def lines(
+    twin: Twin,
+    structure: Structure,
+    verdicts: Sequence[Verdict],
+    repeat: str = "",
+    below: Sequence[str] = (),
+    hint: str = HINT,
+) -> list[str]:
+    """All of a result as lines: the answer, then the details.
+
+    repeat: the command or call that repeats a case; {phase} and so on stand for its own.
+    below: further details, after the verdicts.
+    hint: how to see the decisions that were not reached.
+    """
+    told = answered(structure, verdicts, repeat, hint)
+    told += [DETAILS, *structure_lines(structure, twin)]
+    for each in verdicts:
+        told += verdict_lines(each)
+    return [*told, *below, *closing([each.outcome for each in verdicts])]
+
+
+def answered(
+    structure: Structure, verdicts: Sequence[Verdict], repeat: str = "", hint: str = ""
+) -> list[str]:
+    """The answer of a result, line by line. repeat, hint: as for `lines`."""
+    if not verdicts:
+        return _of_settings(structure)
+    red = [each.outcome.case for each in verdicts if not each.outcome.passed]
+    again = repeat.format_map(vars(red[0])) if red else ""
+    reach = total(each.outcome.reach for each in verdicts)
+    more = MORE if red else hint if reach is not None and reach.missed else ""
+    return answer([each.found for each in verdicts]).lines(again, more)
+
+
+def _of_settings(structure: Structure) -> list[str]:
+    """The answer where nothing was run."""
+    wrong = structure.settings.wrong
+    if structure.problem:
+        return [f"DIFFERENT. {str(structure.problem).partition(chr(10))[0]}"]
+    if not wrong:
+        compared = counted(structure.settings.compared, "setting")
+        return [f"EQUAL. {compared} and all weights; nothing was run."]
+    return answer_of_settings(structure.settings).lines()
 
 
 def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
@@ -180,22 +233,19 @@ def _alone(structure: Structure) -> Iterable[str]:
             yield f"candidate {name} ({slot})"
 
 
-def verdict_text(verdict: Verdict, repeat: str) -> str:
-    """The verdict on one case: a line where it passed, the text of a failed test otherwise.
-
-    repeat: the command or call that repeats the case; {phase} and so on stand for its own.
-    """
+def verdict_lines(verdict: Verdict) -> list[str]:
+    """The details of one case: a line where it passed, the tables of a failed test otherwise."""
     outcome = verdict.outcome
     if not outcome.passed:
-        whole = _failure(verdict, repeat)
+        told = text.details(replace(outcome, proposed=()), verdict.diagnosis)  # told with the pairs
         if verdict.same is None:
-            return whole
-        return f"{whole.partition(chr(10))[0]}; culprits and causes: those of {verdict.same}"
+            return told
+        return [f"{told[0]}; culprits and causes: those of {verdict.same}"]
     if outcome.judgement is None:
-        return f"{outcome.case.name}: both sides raise, as declared"
+        return [f"{outcome.case.name}: both sides raise, as declared"]
     judgement = outcome.judgement
     worst = max(judgement.verdicts, key=lambda each: each.needed)
-    within = f"within {worst.budget:.3g} {judgement.unit}"
+    within = f"within {number(worst.budget)} {judgement.unit}"
     equal = "equal"
     if outcome.kernels:
         names = listed([str(kernel) for kernel in outcome.kernels])
@@ -203,52 +253,50 @@ def verdict_text(verdict: Verdict, repeat: str) -> str:
     line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
-    also = [text.FORWARD_ONLY] if judgement.forward_only else []
+    also = [FORWARD_ONLY] if judgement.forward_only else []
     also += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
     also += text.nonfinite(judgement)
-    return "; ".join([line, *also])
+    return ["; ".join([line, *also])]
 
 
 def _failure(verdict: Verdict, repeat: str) -> str:
     """The text of a case that failed."""
     told = replace(verdict.outcome, proposed=())  # they are told once, with the pairs
-    return text.failure(told, repeat.format_map(vars(told.case)), verdict.diagnosis)
+    again = repeat.format_map(vars(told.case))
+    return text.failure(told, again, verdict.diagnosis, verdict.mistakes)
 
 
 def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = "") -> str:
     """The page of a result: the settings and the pairs of weights, then every case.
 
-    repeat: as for `verdict_text`.
+    repeat: as for `lines`.
     """
-    lines = []
+    written = []
     for verdict in verdicts:
         outcome = verdict.outcome
-        lines += text.lines(outcome)
+        written += text.lines(outcome)
         if not outcome.passed:
             told = _failure(verdict, repeat)
-            lines.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
-    results = [json.loads(line) for line in lines]
+            written.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
+    results = [json.loads(line) for line in written]
     title = f"{twin.name}: {conclusion([verdict.outcome for verdict in verdicts])}"
-    return page(title, [results], structure_lines(structure, twin))
+    told = answered(structure, verdicts, repeat)
+    return page(title, [results], structure_lines(structure, twin), answer=told)
 
 
-def closing(outcomes: Sequence[Outcome], listed: bool = False, hint: str = HINT) -> list[str]:
-    """The last lines: what was compared, and the conclusion; a green says what it stands on.
-
-    listed: whether to list the decisions that were not reached.
-    hint: how to see them.
-    """
+def closing(outcomes: Sequence[Outcome]) -> list[str]:
+    """The last lines: what was compared, and the conclusion."""
     if not outcomes:
         return []
     results = [json.loads(line) for outcome in outcomes for line in text.lines(outcome)]
-    last, reach = conclusion(outcomes), total(outcome.reach for outcome in outcomes)
-    if listed:
-        unreached = words.listing(reach) if reach is not None else []
-        return [*unreached, text.summary(results), last]
-    missed = (
-        words.short(reach) if reach is not None and all(each.passed for each in outcomes) else ""
-    )
-    return [text.summary(results), f"{last}; {missed} ({hint})" if missed else last]
+    every, rows = text.counts(results)
+    return [f"compared {every}", *text.table(rows), conclusion(outcomes)]
+
+
+def unreached(outcomes: Sequence[Outcome]) -> list[str]:
+    """How many decisions were reached, and a line for each that was not."""
+    reach = total(outcome.reach for outcome in outcomes)
+    return [] if reach is None else words.listing(reach)
 
 
 def conclusion(outcomes: Sequence[Outcome]) -> str:
@@ -267,12 +315,18 @@ def conclusion(outcomes: Sequence[Outcome]) -> str:
     return f"equal in {right} of {every}{lost}" if errors else f"equal in {every}"
 
 
-def document(twin: Twin, structure: Structure, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`."""
+def document(
+    twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = ""
+) -> dict[str, Any]:
+    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`.
+
+    repeat: as for `lines`.
+    """
     return {
         "reference": twin.reference,
         "candidate": twin.candidate,
         "equal": equal(structure, [verdict.outcome for verdict in verdicts]),
+        "text": "\n".join(answered(structure, verdicts, repeat)),
         "settings": [vars(each) for each in structure.settings.differing],
         "settings_compared": structure.settings.compared,
         "settings_unread": [*map(str, structure.settings.unread)],

@@ -25,10 +25,12 @@ from equivalence.errors import (
 )
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
+from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
 from equivalence.record import candidates, truths
+from equivalence.report.answer import NOTHING, Found
 from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
@@ -77,6 +79,7 @@ class Verdict:
     full: every layer, as lines.
     same: the name of an earlier case with the same culprits and causes; None where there is none.
     data: what the page draws of it: the layers of both sides with their errors, and the culprits.
+    mistakes: what there is to mend.
     """
 
     outcome: Outcome
@@ -85,6 +88,12 @@ class Verdict:
     full: tuple[str, ...] = field(default=(), repr=False)
     same: str | None = None
     data: Mapping[str, Any] | None = field(default=None, repr=False)
+    mistakes: Mistakes = NOTHING
+
+    @property
+    def found(self) -> Found:
+        """What the answer takes of it."""
+        return Found(self.outcome, self.mistakes)
 
 
 Tell = Callable[[str], None]
@@ -250,8 +259,15 @@ class Session:
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {raised(error)}"
             return Verdict(outcome, (line,))
-        brief, full, data = text.told(found)
-        return Verdict(outcome, tuple(brief), tuple(found.culprits), tuple(full), data=data)
+        told = text.told(found)
+        return Verdict(
+            outcome,
+            tuple(told.brief),
+            tuple(found.culprits),
+            tuple(told.full),
+            data=told.data,
+            mistakes=told.mistakes,
+        )
 
 
 UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)

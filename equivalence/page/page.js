@@ -36,8 +36,9 @@ function number(figure) {
   if (figure === null || figure === undefined) return "-";
   const error = value(figure);
   if (!Number.isFinite(error)) return "inf";
-  if (error !== 0 && (error < 0.01 || error >= 1000)) return error.toExponential(1).replace("e+", "e");
-  return error.toFixed(2);
+  const [, digits, power] = /^(.*)e(.*)$/.exec(error.toExponential(1));
+  if (error !== 0 && (error < 1e-4 || error >= 1e6)) return `${Number(digits)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  return Number(error.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
 const exact = (figure) => (typeof figure === "number" ? Number(figure.toPrecision(9)) : figure);
@@ -132,7 +133,7 @@ function row(each) {
   const line = make(
     "tr",
     { class: open ? "opened" : "" },
-    make("td", {}, button),
+    make("td", {}, button, ...mend(each)),
     make("td", { class: each.status === STATUSES[0] ? "over" : "" }, each.status),
     make("td", {}, ...margin(each)),
     make("td", { class: "name" }, each.largest ?? ""),
@@ -140,6 +141,18 @@ function row(each) {
     make("td", {}, (each.excuses ?? []).join(", ")),
   );
   return open ? [line, make("tr", {}, make("td", { class: "detail", colspan: 6 }, ...detail(each)))] : [line];
+}
+
+// The answer of a failed case: what stands above its details.
+const answer = (each) => (each.text ?? "").split("\ndetails:\n")[0];
+
+// The first place to mend, below the name of its case; a place that an earlier case has is named once.
+function mend(each) {
+  const places = answer(each).split("\n").filter((line) => /^  \S/.test(line));
+  if (!places.length) return [];
+  const first = found.cases.find((other) => answer(other).includes(places[0]));
+  const told = first === each ? places[0].trim().replace(/ {2,}/g, " ") : `as ${first.name}`;
+  return [make("small", { class: "mend" }, told)];
 }
 
 function margin(each) {
@@ -158,6 +171,7 @@ function detail(each) {
   const parts = [];
   const text = each.text ?? "";
   const repeat = text.split("\n").find((line) => line.startsWith("repeat: "));
+  if (text) parts.push(make("pre", { class: "answer" }, answer(each)));
   if (repeat) parts.push(make("h3", {}, "Repeat it"), make("code", { class: "repeat" }, repeat.slice(8)));
   if (each.differs) parts.push(make("p", {}, `Declared to differ: ${each.differs}`));
   if (each.ill_posed) parts.push(make("p", { class: "over" }, `Ill-posed: ${each.ill_posed}`));
@@ -198,8 +212,7 @@ function tensors(each) {
     const kind = wrong ? "figure over" : "figure";
     const figures = [error, worst, own, conditioning].map((figure, i) => make("td", { class: i < 2 ? kind : "figure" }, number(figure)));
     const told = typeof wrong === "string" ? wrong : wrong && `at (${wrong.index}): candidate ${exact(wrong.candidate)}, truth ${exact(wrong.truth)}`;
-    const plain = typeof relative === "number" ? relative.toExponential(1) : number(relative);
-    return make("tr", {}, make("td", { class: "name" }, name), ...figures, make("td", { class: "figure" }, plain), make("td", {}, told ?? ""));
+    return make("tr", {}, make("td", { class: "name" }, name), ...figures, make("td", { class: "figure" }, number(relative)), make("td", {}, told ?? ""));
   });
   const titles = ["tensor", "error", "worst element", "the reference's own", "conditioning", "relative", ""];
   return make("div", { class: "scroll", tabindex: 0 }, table(titles, rows));

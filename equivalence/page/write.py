@@ -35,12 +35,14 @@ def page(
     runs: Iterable[Sequence[dict[str, Any]]],
     about: Sequence[str] = (),
     past: History = NOTHING,
+    answer: Sequence[str] = (),
 ) -> str:
     """The page of the lines of results of some runs.
 
     title: its heading.
     about: lines that stand below the summary: versions, how weights pair up.
     past: these runs, and those before them.
+    answer: the lines of the answer, where the page is of one comparison.
 
     >>> made = page("an empty run", [[]])
     >>> made.startswith("<!doctype html>"), "an empty run" in made
@@ -65,6 +67,7 @@ def page(
         title=title,
         summary=text.summary(lines),
         about=about,
+        answer=answer,
         counts={each: count for each in statuses if (count := counts[each]) or each == statuses[0]},
         excuses=data.excuses(lines),
         unreached=data.unreached(lines),

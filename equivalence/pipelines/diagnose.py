@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from equivalence.declare.pipeline import PipelineCase
+from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.verdict import judge
 from equivalence.kinds import Told
 from equivalence.pipelines import pictures
@@ -27,7 +28,7 @@ from equivalence.pipelines.compare import (
     picture,
 )
 from equivalence.pipelines.pictures import channels_last
-from equivalence.words import listed, number
+from equivalence.words import listed, number, plain
 
 ORDER, SHARD, LAYOUT, LABEL = "order", "shard", "layout", "label"
 """What is to blame where it is no stage."""
@@ -62,6 +63,11 @@ class Diagnosis:
     culprits: list[Culprit] = field(default_factory=list)
     stages: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def mistakes(self) -> Mistakes:
+        """What there is to mend, in plain words."""
+        return Mistakes([Mistake(c.reference, tuple(map(plain, c.causes))) for c in self.culprits])
+
     def lines(self) -> list[str]:
         """The culprit with its causes, and the stages, as lines of text."""
         lines = []
@@ -77,8 +83,9 @@ class Diagnosis:
 
 def tell(case: PipelineCase, seed: int, _every: bool) -> Told:
     """The first stage that differs, and why: the same few lines in brief and in full."""
-    lines = diagnose(case, seed).lines()
-    return Told(lines, [case.name, "", *lines])
+    found = diagnose(case, seed)
+    lines = found.lines()
+    return Told(lines, [case.name, "", *lines], mistakes=found.mistakes)
 
 
 def diagnose(case: PipelineCase, seed: int) -> Diagnosis:

@@ -14,6 +14,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
+from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.kinds import Case
 from equivalence.operators import explore as exploring
@@ -26,6 +27,7 @@ from equivalence.reach.words import exactly
 from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
+from equivalence.report.answer import NOTHING, Found, answer
 from equivalence.twins import settings
 from equivalence.words import raised
 
@@ -40,6 +42,9 @@ CASE = pytest.StashKey[Case]()
 
 FOUND = pytest.StashKey[Mapping[str, Any]]()
 """What the diagnosis of a failed test found, as data."""
+
+HEADLINE = pytest.StashKey[str]()
+"""The answer of a failed comparison in one line."""
 
 SHRINK = (
     "the example is one of those on record; a run with torch and without --record=require looks "
@@ -67,8 +72,8 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             if not outcome.passed:
                 _fail(request.node, outcome, repeat(request.config, request.node.nodeid))
             elif request.config.getoption("diagnose") and outcome.judgement is not None:
-                diagnosis = _diagnose(request.node, outcome, True)
-                request.node.stash[DIAGNOSIS] = [case.name, *diagnosis]
+                diagnosis, _, more = _diagnose(request.node, outcome, True)
+                request.node.stash[DIAGNOSIS] = [case.name, *diagnosis, *([more] if more else [])]
             if outcome.passed and outcome.proposed:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *outcome.proposed]
@@ -154,29 +159,31 @@ def _fail_in_words(config: pytest.Config) -> Iterator[None]:
 
 def _fail(item: pytest.Item, outcome: Outcome, repeat: str, hint: str = "") -> NoReturn:
     """Fail the test with the text of a failure and a diagnosis. hint: a line after these."""
-    diagnosis = []
+    diagnosis, found, more = [], NOTHING, ""
     if outcome.judgement.differing:
-        diagnosis = _diagnose(item, outcome, False)
+        diagnosis, found, more = _diagnose(item, outcome, False)
     diagnosis += [hint] if hint else []
-    pytest.fail(report.failure(outcome, repeat, diagnosis), pytrace=False)
+    item.stash[HEADLINE] = answer([Found(outcome, found)]).headline()
+    pytest.fail(report.failure(outcome, repeat, diagnosis, found, more), pytrace=False)
 
 
-def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> list[str]:
-    """The lines of a diagnosis: the culprit, and the file with the whole diagnosis.
+def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> tuple[list[str], Mistakes, str]:
+    """The lines of a diagnosis, what there is to mend, and where the whole diagnosis is.
 
     passed: whether the case has passed; every part of it is then measured.
     """
     case, config = outcome.case, item.config
     if outcome.made_with:
-        return [report.undiagnosed(outcome)]
+        return [report.undiagnosed(outcome)], NOTHING, ""
     if not environment.installed("torch"):
-        return ["no diagnosis: it needs torch; repeat it where torch is installed"]
+        why = "no diagnosis: it needs torch; repeat it where torch is installed"
+        return [why], NOTHING, ""
     try:
         # Without records: sketches have no elements, and runs of parts are not to be recorded.
         with truths.using(None), candidates.using(None):
             told = kinds.diagnose(case, outcome.seed, every=passed)
     except Exception as error:  # must not hide the failure itself
-        return [f"no diagnosis: {raised(error)}"]
+        return [f"no diagnosis: {raised(error)}"], NOTHING, ""
     if told.data is not None:
         item.stash[FOUND] = told.data
     part = kinds.kind_of(case).part
@@ -184,8 +191,10 @@ def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> list[str]:
     try:
         files.write(path, "\n".join(told.full) + "\n")
     except OSError as error:
-        return [*told.brief, f"no file of every {part}: {path} cannot be written: {error}"]
-    return [*told.brief, f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"]
+        lost = f"no file of every {part}: {path} cannot be written: {error}"
+        return [*told.brief, lost], told.mistakes, ""
+    more = f"every {part}: {os.path.relpath(path, config.invocation_params.dir)}"
+    return [*told.brief], told.mistakes, more
 
 
 @pytest.hookimpl(wrapper=True)
@@ -199,7 +208,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
         test_report.diagnosis = item.stash.get(DIAGNOSIS, []) if call.when == "call" else []
         if crash := getattr(test_report.longrepr, "reprcrash", None):
             # pytest's short summary and JUnit repeat all lines of the message.
-            crash.message = report.headline(crash.message)
+            first = crash.message.removeprefix("Failed: ").partition("\n")[0]
+            crash.message = item.stash.get(HEADLINE, first) if call.when == "call" else first
     return test_report
 
 

@@ -172,7 +172,11 @@ class Results:
             terminalreporter.line("nothing was compared: the run fails", red=True)
         elif self.results:
             terminalreporter.section("equivalence")
-            terminalreporter.line(report.summary(self.results, "--reach lists the others"))
+            verdict, *table = report.summary(self.results, "--reach lists the others").splitlines()
+            red = any(map(failures.is_red, self.results))
+            terminalreporter.line(verdict, red=red, green=not red)
+            for line in table:
+                terminalreporter.line(line)
             for line in self.written:
                 terminalreporter.line(line)
             for line in self.warnings:

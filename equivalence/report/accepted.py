@@ -18,6 +18,7 @@ from equivalence.errors import CoverageError
 from equivalence.record import fingerprint
 from equivalence.report.failures import is_red
 from equivalence.report.text import comparisons
+from equivalence.words import number
 
 FOLDER = Path(__file__).parents[2] / "fixtures"
 """The folder of the accepted errors."""
@@ -254,7 +255,7 @@ def _grown_line(was: float, now: float, case: str, kind: str, results: list[dict
     worst = max(own, key=lambda result: _needed(result) or 0.0)
     return (
         f"grown since it was accepted: {worst['tensor']} of {worst['case']}: "
-        f"{was:.3g} -> {now:.3g} roundings"
+        f"{number(was)} -> {number(now)} roundings"
     )
 
 

@@ -37,23 +37,23 @@ def largest(lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return max(told, key=needed, default=None)
 
 
-def stood_in(lines: Iterable[Mapping[str, Any]]) -> str:
-    """What the summary says of stand-ins for operators without a kernel; "" where none ran."""
+def stood_in(lines: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the summary says of stand-ins for operators without a kernel; at most a phrase."""
     cases = _cases_by_name(lines, "stand_ins")
     if not cases:
-        return ""
-    return f"; stand-ins on the CPU in {_counted(cases)}, for {_told(cases)}"
+        return []
+    return [f"on the CPU in {_counted(cases)}, for {_told(cases)}"]
 
 
-def but_for_kernels(lines: Sequence[Mapping[str, Any]]) -> str:
-    """What the summary says of inaccurate kernels; "" where no case is equal but for one."""
+def but_for_kernels(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the summary says of inaccurate kernels; at most a phrase."""
     cases = _cases_by_name(lines, "kernels")
     if not cases:
-        return ""
+        return []
     moved = [line["moved"] for line in lines if "kernels" in line]
     off = number(max(math.inf if each is None else each for each in moved))
     told = f"{_counted(cases)} equal but for {_told(cases, 'ops.')}"
-    return f"; {told} (with these up to {off} roundings off)"
+    return [f"{told} (with these up to {off} roundings off)"]
 
 
 def _cases_by_name(lines: Iterable[Mapping[str, Any]], field: str) -> dict[str, set[str]]:

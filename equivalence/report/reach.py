@@ -6,22 +6,26 @@ from typing import Any
 from equivalence.judge.outcome import Outcome
 from equivalence.reach import words
 from equivalence.reach.decision import REFERENCE, Reach, decode, total
-from equivalence.words import counted
+from equivalence.words import counted, number
+
+
+def lacking(outcome: Outcome) -> str:
+    """What is said of a case that reaches fewer decisions than is demanded, within a sentence."""
+    reach = outcome.reach
+    if reach is None or REFERENCE in reach.unknown:
+        why = reach.unknown[REFERENCE] if reach is not None else "nothing of it is watched"
+        return f"which decisions were reached is unknown: {why}"
+    share = f"{words.counted_of(reach)} ({number(reach.share)})"
+    return f"it {share}, and {outcome.demanded:g} is demanded"
 
 
 def demanded(outcome: Outcome) -> list[str]:
-    """The text of a case in which nothing but reach is lacking; it lists what was not reached."""
-    judgement, reach = outcome.judgement, outcome.reach
-    equal = (
-        f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
-        f"{judgement.verdicts[0].budget:.3g} {judgement.unit}, but"
-    )
-    if reach is None or REFERENCE in reach.unknown:
-        why = reach.unknown[REFERENCE] if reach is not None else "nothing of it is watched"
-        return [f"{equal} which decisions were reached is unknown: {why}"]
-    share, wanted = f"{reach.share:.3g}", f"{outcome.demanded:g}"
-    told = f"{equal} it {words.counted_of(reach)} ({share}), and {wanted} is demanded"
-    return [told, *words.listing(reach)[1:]]
+    """The details of a case in which nothing but reach is lacking: what was not reached."""
+    budget, unit = number(outcome.judgement.verdicts[0].budget), outcome.judgement.unit
+    equal = f"all {len(outcome.judgement.verdicts)} tensors are within {budget} {unit}"
+    reach = outcome.reach
+    told = words.listing(reach)[1:] if reach is not None else []
+    return [f"{outcome.case.name}: {equal}, but {lacking(outcome)}", *told]
 
 
 def of_twins(results: Iterable[Mapping[str, Any]]) -> dict[str, Reach]:
@@ -36,8 +40,8 @@ def of_twins(results: Iterable[Mapping[str, Any]]) -> dict[str, Reach]:
     return {twin: total(parts) for twin, parts in found.items()}
 
 
-def summary(results: Iterable[Mapping[str, Any]], hint: str) -> str:
-    """What the summary of a run says of reach; "" where nothing is known of it.
+def summary(results: Iterable[Mapping[str, Any]], hint: str = "") -> list[str]:
+    """What the summary of a run says of reach, a line each; none where nothing is known of it.
 
     hint: how to see what was not reached.
     """
@@ -45,16 +49,14 @@ def summary(results: Iterable[Mapping[str, Any]], hint: str) -> str:
     older = [twin for twin, reach in reaches.items() if REFERENCE in reach.unknown]
     known = {twin: reach for twin, reach in reaches.items() if twin not in older}
     every = sum(len(reach.decisions) for reach in known.values())
-    text = ""
+    lines = []
     if every:
         reached = sum(reach.reached for reach in known.values())
-        text = (
-            f"; reached {reached} of {counted(every, 'decision')} of {counted(len(known), 'twin')}"
-        )
-        text += f" ({hint})" if reached < every and hint else ""
+        of = f"{counted(every, 'decision')} of {counted(len(known), 'twin')}"
+        lines.append(f"{reached} of {of}{f' ({hint})' if reached < every and hint else ''}")
     if older:
-        text += f"; reach unknown of {counted(len(older), 'twin')}, whose records are older"
-    return text
+        lines.append(f"unknown of {counted(len(older), 'twin')}, whose records are older")
+    return lines
 
 
 def listing(results: Iterable[Mapping[str, Any]]) -> list[list[str]]:

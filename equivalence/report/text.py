@@ -3,23 +3,21 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
+from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.settings import Settings, unread_told
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.reach import decision
 from equivalence.report import reach as unreached
+from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, Found, answer
+from equivalence.report.failures import is_red
 from equivalence.report.lines import but_for_kernels, stood_in
 from equivalence.words import counted, listed, number
-
-PIPELINED = ("image", "label", "count")
-"""Kinds of tensors of a data pipeline."""
-
-KINDS = ("output", "loss", "gradient", "update", "parameter", "buffer", "random layer", *PIPELINED)
-"""The beginnings of the names of tensors, in the order in which a failure counts them."""
 
 RECORDED = {
     "used": "against recorded truth",
@@ -28,37 +26,44 @@ RECORDED = {
 }
 """Words of the summary for each value of `Reference.record`."""
 
-BLAME = ("culprit: ", "culprits: ")
-"""Beginnings of the lines of a diagnosis that say what is to blame."""
-
-FORWARD_ONLY = "no gradient is compared: the reference runs under torch.no_grad and gives none"
-"""What a verdict says of a reference without gradients."""
-
 SHOWN = 3
 """Tensors in the text of a failure, the worst first. The results file has all of them."""
 
 
-def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str:
-    """The text of a failed case, about 25 lines.
+def failure(
+    outcome: Outcome,
+    repeat: str,
+    diagnosis: Iterable[str] = (),
+    mistakes: Mistakes = NOTHING,
+    more: str = "",
+) -> str:
+    """The text of a failed case: the answer, then `details:` with tables, about 30 lines.
 
     repeat: the command that runs only this case.
-    diagnosis: lines that name the culprit.
+    diagnosis: lines that name the culprit and show its neighbours.
+    mistakes: what there is to mend, for the answer.
+    more: what shows more.
     """
+    told = answer([Found(outcome, mistakes)]).lines(repeat, more)
+    return "\n".join([*told, DETAILS, *details(outcome, diagnosis)])
+
+
+def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
+    """What stands below the answer for a failed case: every figure, in roundings."""
     if outcome.error:
-        return f"{outcome.error}\nrepeat: {repeat}"
+        return outcome.error.splitlines()
     case, judgement, wrong = outcome.case, outcome.judgement, outcome.unexpected
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
-        return (
+        return [
             f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
-            f"within {budget:.3g} {judgement.unit} (largest {number(judgement.needed)}).\n"
-            f"If the difference is gone, remove `differs` from the twin.\nrepeat: {repeat}"
-        )
+            f"within {number(budget)} {judgement.unit} (largest {number(judgement.needed)})."
+        ]
     if judgement.equal and not (outcome.settings and outcome.settings.wrong):
-        return "\n".join([*unreached.demanded(outcome), f"repeat: {repeat}"])
+        return unreached.demanded(outcome)
     if judgement.equal:
-        return "\n".join([_hidden(outcome), f"repeat: {repeat}"])
+        return _hidden(outcome)
     lines = [
         f"{case.name}: {len(wrong)} of {total} tensors differ by more than "
         f"{judgement.excuse} ({_kinds(judgement, wrong)})"
@@ -71,7 +76,7 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
     if len(wrong) > SHOWN:
         lines.append(f"  ... and {len(wrong) - SHOWN} more")
     if not judgement.ill_posed:
-        allowed, needed = f"{budget:.3g} {judgement.unit}", number(judgement.needed)
+        allowed, needed = f"{number(budget)} {judgement.unit}", number(judgement.needed)
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
     if judgement.forward_only:
         lines.append(FORWARD_ONLY)
@@ -82,8 +87,9 @@ def failure(outcome: Outcome, repeat: str, diagnosis: Iterable[str] = ()) -> str
         lines.append(f"excused so far: {', '.join(outcome.excuses)}")
     if outcome.note:
         lines.append(outcome.note)
-    lines += [*_settings(outcome), *outcome.proposed]
-    return "\n".join([*lines, *diagnosis, f"repeat: {repeat}"])
+    if outcome.settings:
+        lines += unread_told(outcome.settings.unread)
+    return [*lines, *outcome.proposed, *diagnosis]
 
 
 def nonfinite(judgement: Judgement) -> list[str]:
@@ -95,28 +101,26 @@ def nonfinite(judgement: Judgement) -> list[str]:
     return [f"NaN or infinite on both sides, in the same places: {told}"]
 
 
-def _hidden(outcome: Outcome) -> str:
-    """The text of a case in which nothing but settings is wrong."""
+def _hidden(outcome: Outcome) -> list[str]:
+    """The details of a case in which nothing but settings is wrong."""
     judgement, settings = outcome.judgement, outcome.settings
-    count, lines = len(settings.differing), _settings(outcome, BLAME[0])
+    count, lines = len(settings.differing), _settings(outcome)
     differ = f"{counted(count, 'setting')} differ{'s' if count == 1 else ''}, which this sample"
-    lines = [
+    return [
         f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
-        f"{judgement.verdicts[0].budget:.3g} {judgement.unit}, but "
+        f"{number(judgement.verdicts[0].budget)} {judgement.unit}, but "
         + (f"{differ} does not show" if count else lines.pop()),
         *lines,
         f"if that is meant, declare it: settings={{{settings.name_to_declare!r}: 'why'}}",
     ]
-    return "\n".join(lines)
 
 
-def _settings(outcome: Outcome, begin: str = "setting: ") -> list[str]:
+def _settings(outcome: Outcome) -> list[str]:
     """A line for each setting that differs and is not declared, at most SHOWN; then the unread."""
-    found = outcome.settings.differing if outcome.settings else ()
-    lines = [f"{begin}{each.layer or 'the network'} ({each.kind}): {each}" for each in found]
+    found = outcome.settings.differing
+    lines = [f"culprit: {each.layer or 'the network'} ({each.kind}): {each}" for each in found]
     more = [f"... and {counted(len(lines) - SHOWN, 'more setting')}"] if lines[SHOWN:] else []
-    unread = unread_told(outcome.settings.unread) if outcome.settings else []
-    return [*lines[:SHOWN], *more, *unread]
+    return [*lines[:SHOWN], *more, *unread_told(outcome.settings.unread)]
 
 
 def _undeclared(outcome: Outcome) -> list[str]:
@@ -130,7 +134,7 @@ def _undeclared(outcome: Outcome) -> list[str]:
             lines.append(f"  {verdict.name}: declared to say {bound!r}")
         elif bound is not None:
             size = number(judgement.size(verdict))
-            lines.append(f"  {verdict.name}: larger than declared: {size}, at most {bound:g}")
+            lines.append(f"  {verdict.name}: larger than declared: {size}, at most {number(bound)}")
     others = [name for name, bound in bounds.items() if bound is None]
     return lines[: SHOWN + 1] + ([f"  not declared: {listed(others, SHOWN)}"] if others else [])
 
@@ -160,7 +164,7 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
             continue
         figures = (verdict.error, verdict.worst, verdict.own_error, verdict.conditioning)
         columns = "  ".join(f"{number(figure):>12}" for figure in figures)
-        lines.append(f"  {verdict.name:{width}}  {columns}  {verdict.relative:12.1e}")
+        lines.append(f"  {verdict.name:{width}}  {columns}  {number(verdict.relative):>12}")
         where = f"at {verdict.index}: candidate {verdict.got:.9g}, truth {verdict.want:.9g}"
         if verdict.faint:
             where = f"of its elements below peak/256, {where}"
@@ -174,7 +178,7 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
 def _kinds(judgement: Judgement, wrong: list[TensorVerdict]) -> str:
     """How many tensors of each kind are among the wrong ones: outputs, gradients, buffers, ..."""
     counts = []
-    for kind in KINDS:
+    for kind in NAMES:
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
             kinds = "losses" if kind == "loss" else f"{kind}s"
@@ -296,18 +300,8 @@ def properties(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
         ("tensors", str(len(verdicts))),
         ("worst tensor", worst.name),
         (unit, number(worst.needed)),
-        ("budget", f"{worst.budget:.3g}"),
+        ("budget", number(worst.budget)),
     ]
-
-
-def headline(text: str) -> str:
-    """One line for the text of a failure: its first line, and what is to blame.
-
-    text: the message of pytest.
-    """
-    first, *rest = text.removeprefix("Failed: ").splitlines() or [""]
-    blamed = [line for line in rest if line.startswith(BLAME)]
-    return "; ".join([first, *blamed])
 
 
 def _figures(verdict: TensorVerdict) -> dict[str, Any]:
@@ -320,6 +314,7 @@ def _figures(verdict: TensorVerdict) -> dict[str, Any]:
         "conditioning": verdict.conditioning,
         "reference_error": verdict.own_error,
         "relative": verdict.relative,
+        "absolute": verdict.absolute,
         "index": list(verdict.index),
         "candidate": verdict.got,
         "truth": verdict.want,
@@ -338,12 +333,36 @@ def _finite(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def summary(results: Sequence[dict[str, Any]], hint: str = "") -> str:
-    """The summary of a run: what was compared and reached, the largest error, and all exceptions.
+def summary(results: Iterable[dict[str, Any]], hint: str = "") -> str:
+    """The summary of a run: a short verdict, and below it a table of all exceptions.
 
     results: the lines of results. Tensors that are declared to differ have no part in the largest
     error.
     hint: how to see the decisions that were not reached.
+    """
+    lines = list(results)
+    every, rows = counts(lines, hint)
+    red = {line["case"] for line in lines if is_red(line)}
+    cases = {line["case"] for line in lines}
+    if red:
+        verdict = f"DIFFERENT in {len(red)} of {_cases(cases)}. {every}"
+    elif any("tensor" in line for line in lines):
+        verdict = f"EQUAL. {every}"
+    else:
+        verdict = f"No tensor was compared: {every}"
+    return "\n".join([verdict, *table(rows)])
+
+
+def table(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """The exceptions of a summary as lines."""
+    width = max((len(what) for what, _ in rows), default=0)
+    return [f"  {what:{width}}  {told}" for what, told in rows]
+
+
+def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list[tuple[str, str]]]:
+    """How much was compared with the largest error, in words; then what and how of exceptions.
+
+    results, hint: as for `summary`.
     """
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     hollow: set[str] = set()
@@ -358,7 +377,8 @@ def summary(results: Sequence[dict[str, Any]], hint: str = "") -> str:
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
     largest: tuple[float, str] = (0.0, "")
-    for result in comparisons(results):
+    results = comparisons(results)
+    for result in results:
         for name in result.get("excuses", ()):
             limited = name == LIMIT.name  # declared of a call, not of an example
             what = (result["torch"], result["counterpart"]) if limited else result["case"]
@@ -396,48 +416,57 @@ def summary(results: Sequence[dict[str, Any]], hint: str = "") -> str:
                 math.inf if result[norm] is None else result[norm] for norm in ("error", "worst")
             )
             largest = max(largest, (needed, f"{result['tensor']} of {result['case']}"))
-    known = f" ({counted(len(differing), 'known difference')} in {counted(declared, 'tensor')})"
-    text = f"compared {counted(tensors, 'tensor')} in {counted(len(cases), 'case')}"
-    text += f"{known if differing else ''} of {counted(len(twins), 'twin')}"
-    if largest[1]:
-        text += f"; largest error {number(largest[0])} roundings: {largest[1]}"
+    rows: list[tuple[str, str]] = []
+
+    def tell(what: str, *told: str) -> None:
+        rows.extend((what, each) for each in told)
+
     if settings:
-        text += f"; {counted(sum(each['compared'] for each in settings.values()), 'setting')} of "
-        text += f"{counted(sum(each['layers'] for each in settings.values()), 'layer')} in "
-        text += counted(len(settings), "case")
-    unread = [name for each in settings.values() for name in each.get("unread", ())]
-    text += "".join(f"; {told}" for told in unread_told(unread))
-    text += unreached.summary(results, hint)
+        compared = sum(each["compared"] for each in settings.values())
+        layers = sum(each["layers"] for each in settings.values())
+        tell("settings", f"{compared} of {counted(layers, 'layer')} in {_cases(settings)}")
+    tell("", *unread_told([n for each in settings.values() for n in each.get("unread", ())]))
+    tell("reach", *unreached.summary(results, hint))
+    if differing:
+        many = counted(len(differing), "known difference")
+        tell("as declared", f"{many} in {counted(declared, 'tensor')}")
     if hollow:
-        text += f"; structure alone in {counted(len(hollow), 'case')}, of zeros or of no element"
+        tell("structure alone", f"{_cases(hollow)}, of zeros or of no element")
     if forward_only:
-        text += f"; no gradient in {counted(len(forward_only), 'case')}, since the reference gives "
-        text += "none"
+        tell("no gradient", f"{_cases(forward_only)}, since the reference gives none")
     if flips:
-        text += f"; {counted(len(flips), 'case')} equal after "
-        text += counted(sum(flips.values()), "branch flip")
-    text += but_for_kernels(results) + stood_in(results)
+        tell("branch flips", f"{_cases(flips)} equal after {sum(flips.values())}")
+    tell("kernels", *but_for_kernels(results))
+    tell("stand-ins", *stood_in(results))
     if undecided:
-        text += f"; rounding decides {counted(sum(undecided.values()), 'element')} of the updates "
-        text += f"in {counted(len(undecided), 'case')}"
+        elements = counted(sum(undecided.values()), "element")
+        tell("rounding decides", f"{elements} of the updates in {_cases(undecided)}")
     if undecidable:
-        text += f"; {counted(sum(undecidable.values()), 'tensor')} in "
-        text += f"{counted(len(undecidable), 'case')} decided by rounding alone"
+        tensors_of = counted(sum(undecidable.values()), "tensor")
+        tell("rounding alone", f"decides {tensors_of} in {_cases(undecidable)}")
     if nonfinite:
-        text += (
-            f"; {counted(sum(nonfinite), 'element')} of {counted(len(nonfinite), 'tensor')} NaN "
-        )
-        text += "or infinite on both sides"
+        told = f"{counted(sum(nonfinite), 'element')} of {counted(len(nonfinite), 'tensor')}"
+        tell("NaN or infinite", f"{told}, on both sides")
     for width, count in widths.items():
-        text += f"; {width} in {counted(count, 'tensor')}, equal by value"
+        tell(width, f"in {counted(count, 'tensor')}, equal by value")
     for origin, told in RECORDED.items():
         if count := sum(found == origin for found in origins.values()):
-            text += f"; {counted(count, 'case')} {told}"
+            tell("records", f"{counted(count, 'case')} {told}")
     for version in sorted(set(made_with.values())):
         count = sum(made == version for made in made_with.values())
-        text += f"; {counted(count, 'case')} run elsewhere, with {version}"
+        tell("run elsewhere", f"{counted(count, 'case')}, with {version}")
     limited = excused.pop(LIMIT.name, set())
     counts = {each.name: len(excused.get(each.name, ())) for each in EXCUSES}
-    named = [f"{name} {count}" for name, count in counts.items() if count]
-    text += f"; excused cases: {', '.join(named)}" if named else ""
-    return text + (f"; {LIMIT.name} on {counted(len(limited), 'counterpart')}" if limited else "")
+    if named := [f"{name} {count}" for name, count in counts.items() if count]:
+        tell("excused cases", ", ".join(named))
+    if limited:
+        tell(LIMIT.name, f"on {counted(len(limited), 'counterpart')}")
+    every = f"{counted(tensors, 'tensor')} of {_cases(cases)} of {counted(len(twins), 'twin')}"
+    if largest[1]:
+        told = f"{number(largest[0])} roundings of {number(BUDGET)}: {largest[1]}"
+        every += f"; the largest error is {told}"
+    return every, rows
+
+
+def _cases(cases: Collection[str]) -> str:
+    return counted(len(cases), "case")

@@ -34,6 +34,7 @@ class Comparison:
     kernels: the inaccurate kernels that explain the candidate, as in `Outcome`.
     reach: the decisions that both took, as in `Outcome`.
     stand_ins: for which functions others stood, as in `Outcome`.
+    later: whether it is right in the first call alone, as in `Outcome`.
     """
 
     reference: Reference
@@ -49,6 +50,7 @@ class Comparison:
     settings: Settings | None = None
     stand_ins: tuple[str, ...] = ()
     reach: Reach | None = None
+    later: bool = False
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

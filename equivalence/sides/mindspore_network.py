@@ -44,7 +44,7 @@ from equivalence.stand_ins.context import StandIns, lacks_kernel
 from equivalence.stream import mindspore_stream
 from equivalence.stream.borrowing import without_torch
 from equivalence.structure.layers import Layer, Sink, below
-from equivalence.structure.mindspore_settings import settings
+from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.settings import in_modes
 from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
 
@@ -223,6 +223,7 @@ class MindSporeNetwork:
                 path,
                 in_modes(settings(cell), modes[path]),
                 partners.held(below(path, self.parameters)),
+                made_by(cell),
             )
             for path, cell in self.cell.cells_and_names()
         ]

@@ -166,6 +166,12 @@ class Fault:
     layer: type[nn.Cell] | None = None
     words: tuple[str, ...] = ()
 
+    @property
+    def told(self) -> str:
+        """What is wrong and what to write, as a sentence of its own."""
+        wrong = f"MindSpore's {self.what} is wrong (finding {self.finding})"
+        return f"{wrong}; write {self.instead} instead"
+
     def __str__(self) -> str:
         return (
             f"MindSpore's {self.what} is not (finding {self.finding}); write {self.instead} instead"

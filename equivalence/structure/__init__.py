@@ -7,6 +7,7 @@ complaints: what is wrong with a pairing, with the likely reasons.
 order, renames: pair weights by order and shape; the short list of renames that says the same.
 layers: pairs the layers of both sides, and compares their settings.
 settings: what reads a layer's settings, and keeps what cannot be read.
+write: what to write in MindSpore for a setting.
 torch_settings, mindspore_settings: read the settings of a layer.
 torch_steps, mindspore_steps: read the settings of training steps.
 """

@@ -12,6 +12,7 @@ from equivalence.judge.settings import Difference, Settings, Unread
 from equivalence.nesting import Arguments
 from equivalence.structure.settings import ALL, BY_MODE, CONTAINERS, MODE, OWN
 from equivalence.structure.weights import renamed
+from equivalence.structure.write import to_write
 from equivalence.words import listed
 
 SINGLE = 1e-6
@@ -56,17 +57,25 @@ class Layer:
     kind: PyTorch's class name for it.
     weights: the weights in and below it; both sides use the reference's names.
     settings: its configuration in PyTorch's words, with its kind; see `settings.py`.
+    made_by: its class as a port writes it, and the arguments that this takes; see `write.py`.
     """
 
     path: str
     kind: str
     weights: frozenset[str] = frozenset()
     settings: Mapping[str, object] = field(default_factory=dict, compare=False)
+    made_by: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
 
     @classmethod
-    def of(cls, path: str, settings: Mapping[str, object], weights: frozenset[str]) -> "Layer":
+    def of(
+        cls,
+        path: str,
+        settings: Mapping[str, object],
+        weights: frozenset[str],
+        made_by: tuple[str, tuple[str, ...]] = ("", ()),
+    ) -> "Layer":
         """The layer at a path with these settings."""
-        return cls(path, str(settings["kind"]), weights, settings)
+        return cls(path, str(settings["kind"]), weights, settings, made_by)
 
     @property
     def parent(self) -> str:
@@ -210,10 +219,14 @@ def compare_settings(
             continue
         told = one.kind == two.kind or {one.kind, two.kind} <= ALIKE_IN_PART
         names = [name for name in common(one.settings, two.settings) if told or name != "kind"]
-        layers, compared = layers + bool(names), compared + len(names)
+        layers, compared, before = layers + bool(names), compared + len(names), len(found)
         for several, of in ((found, differences), (unknown, unread)):
             every = [each for each in of(one.settings, two.settings) if told or each.name != "kind"]
             several += [replace(each, layer=path, kind=one.kind) for each in every]
+        found[before:] = [
+            replace(each, write=to_write(*two.made_by, each.name, one.settings.get(each.name)))
+            for each in found[before:]
+        ]
     return Settings(layers, compared, tuple(found), unread=tuple(unknown))
 
 

@@ -105,6 +105,21 @@ def settings(cell: nn.Cell) -> dict[str, object]:
     return config
 
 
+def made_by(cell: nn.Cell) -> tuple[str, tuple[str, ...]]:
+    """The class of a cell as a port writes it, and the arguments that this takes.
+
+    Both are empty for a class of the model's own.
+
+    >>> made_by(nn.LeakyReLU(0.1))
+    ('nn.LeakyReLU', ('alpha',))
+    """
+    cls = type(cell)
+    if not cls.__module__.startswith("mindspore."):
+        return "", ()
+    library = "nn" if getattr(nn, cls.__name__, None) is cls else "mint.nn"
+    return f"{library}.{cls.__name__}", configuration.constructor(cls)
+
+
 def _read(cell: nn.Cell, name: str) -> object:
     """An argument of the constructor: an attribute of the cell, of its primitives, of its like.
 

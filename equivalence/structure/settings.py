@@ -150,7 +150,8 @@ def arguments(
     config: dict[str, object] = {}
     recurrent = cls.__name__ in ("RNN", "LSTM", "GRU")
     biased = "bias" if hasattr(layer, "bias") else "has_bias"
-    for name in (*_constructor(cls), *((*_RECURRENT, biased) if recurrent else ())):
+    ours = (n for n in constructor(cls) if not _ignored(n))
+    for name in (*ours, *((*_RECURRENT, biased) if recurrent else ())):
         with reading(config, name):
             value = _held(layer, name, _NOT_PLAIN, read)
             if value is _NOT_PLAIN:
@@ -167,13 +168,18 @@ def arguments(
 
 
 @functools.cache
-def _constructor(cls: type) -> tuple[str, ...]:
+def constructor(cls: type) -> tuple[str, ...]:
+    """The names of the arguments that a class is called with; none where that is not known."""
     try:
         names = inspect.signature(cls.__init__).parameters
     except (TypeError, ValueError):
         return ()
-    names = [n for n in names if n not in _IGNORED and not n.endswith(_IGNORED_ENDING)]
     return tuple(n for n in names if n not in ("self", "args", "kwargs") and n[0] != "_")
+
+
+def _ignored(name: str) -> bool:
+    """Whether an argument changes nothing of what a layer computes."""
+    return name in _IGNORED or name.endswith(_IGNORED_ENDING)
 
 
 _NOT_PLAIN = object()

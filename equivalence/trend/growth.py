@@ -53,15 +53,15 @@ class Growth(NamedTuple):
     @property
     def told(self) -> str:
         """From what to what it grew, and since when."""
-        times = f" ({self.times:.3g} times)" if math.isfinite(self.times) else ""
+        times = f" ({number(self.times)} times)" if math.isfinite(self.times) else ""
         changes = [
             f"{name} {self.before.versions.get(name, 'absent')} -> {version}"
             for name, version in self.since.versions.items()
             if self.before.versions.get(name) != version
         ]
         return (
-            f"{number(self.was)} -> {number(self.now.error)} of "
-            f"{self.now.budget:.3g} {self.now.unit}{times}, {self.now.tensor}, since {self.since}; "
+            f"{number(self.was)} -> {number(self.now.error)} of {number(self.now.budget)} "
+            f"{self.now.unit}{times}, {self.now.tensor}, since {self.since}; "
             f"the run before: {'; '.join([str(self.before), *changes])}"
         )
 

@@ -35,6 +35,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
         undecided=sum(each.at.size for each in reference.expected.undecided.values()),
         record=reference.record,
         note=comparison.note,
+        later=comparison.later,
         made_with=made_with,
         products=getattr(comparison.candidate, "products", None),
         stand_ins=comparison.stand_ins,

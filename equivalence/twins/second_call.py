@@ -55,7 +55,7 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
     """The comparison with a note, if the same candidate is right in its first call."""
     if comparison.note or not keeps(comparison, drawn):
         return comparison
-    return replace(comparison, note=KEEPS.format(KEEPERS[drawn.case.execution]))
+    return replace(comparison, note=KEEPS.format(KEEPERS[drawn.case.execution]), later=True)
 
 
 def keeps(comparison: Comparison, drawn: Drawn) -> bool:

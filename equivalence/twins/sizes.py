@@ -70,4 +70,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         first.settings,
         stood_in(comparison for _, comparison in comparisons),
         total(comparison.reach for _, comparison in comparisons),
+        any(comparison.later for _, comparison in comparisons),
     )

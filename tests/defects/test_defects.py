@@ -13,15 +13,18 @@ import pytest
 from equivalence.declare.pipeline import PipelineCase
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import diagnose as diagnosis
+from equivalence.diagnosis import text as explanation
 from equivalence.diagnosis.statement import SEEN_LATER
 from equivalence.errors import EquivalenceError
 from equivalence.host.devices import places
 from equivalence.judge.norms import distance
+from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference
 from equivalence.judge.tensors import Trace
 from equivalence.pipelines import compare as pipelines
 from equivalence.pipelines import diagnose as pipeline_diagnosis
 from equivalence.pipelines.compare import Comparison as PipelineComparison
+from equivalence.report.text import failure
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.kept import reference
 from equivalence.runs.sides import build_reference
@@ -31,6 +34,7 @@ from tests.defects import FAMILIES, catalogue, rivals
 from tests.defects.defect import Defect
 from tests.defects.matrix import Row, encode
 from tests.defects.mutants import right_case, with_defect
+from tests.engine.parts.plain import house_words
 
 
 def _family(defect: Defect) -> str:
@@ -122,7 +126,7 @@ def _examine(
     if wrong.judgement.equal and settings:
         row.caught[rivals.OURS] = True
         row.killed, row.tensor, row.error = "setting", settings[0].path, wrong.judgement.needed
-        row.culprit, row.named = _diagnosed(defect, case, seed)
+        row.culprit, row.named = _diagnosed(defect, case, seed, wrong)
         return None
     if wrong.judgement.equal:
         row.error = wrong.judgement.needed
@@ -134,7 +138,7 @@ def _examine(
     if row.change == 0.0 and not law:
         return "is no defect: the candidate computes what it did before, bit for bit"
     if not REHEARSED:
-        row.culprit, row.named = _diagnosed(defect, case, seed)
+        row.culprit, row.named = _diagnosed(defect, case, seed, wrong)
     return None
 
 
@@ -217,8 +221,13 @@ def _names(text: str, places: Sequence[str]) -> bool:
     return any(place in re.split(r"[\s,;]+", text) for place in places)
 
 
-def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
-    """Whether the diagnosis names the culprit and the cause, and what it does name."""
+def _diagnosed(
+    defect: Defect, case: TwinCase, seed: int, wrong: Comparison | PipelineComparison
+) -> tuple[str, str]:
+    """Whether the diagnosis names the culprit and the cause, and what it does name.
+
+    The answer of the failure must hold no word of the house.
+    """
     try:
         pipeline = isinstance(case, PipelineCase)
         told = (pipeline_diagnosis if pipeline else diagnosis).diagnose(case, seed)
@@ -226,6 +235,10 @@ def _diagnosed(defect: Defect, case: TwinCase, seed: int) -> tuple[str, str]:
     except Exception as error:  # a wrong diagnosis, and the defect was seen all the same
         found = f"{type(error).__name__}: {error}".partition("\n")[0]
         return ("-" if defect.culprit is None else "wrong"), found
+    mistakes = told.mistakes if pipeline else explanation.mistakes(told)
+    outcome = Outcome(case, seed, wrong.judgement, settings=getattr(wrong, "settings", None))
+    if odd := house_words(failure(outcome, "", (), mistakes)):
+        return "wrong", f"its answer has words of the house: {', '.join(odd)}"
     causes = "; ".join(cause for each in found for cause in each.causes)
     named = ", ".join(each.reference or "the network" for each in found) or "nothing"
     if defect.culprit is None:

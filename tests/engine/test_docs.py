@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from equivalence import __main__, torchvision_schemas
+from equivalence import torchvision_schemas
+from equivalence.commands import parser
 from tests.engine.parts.asked import ANSWERED, ASKED
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +132,7 @@ def wrong_equivalence(words: list[str]) -> str | None:
     told = io.StringIO()
     try:
         with contextlib.redirect_stderr(told), contextlib.redirect_stdout(told):
-            options = __main__._parser().parse_args(words)
+            options = parser().parse_args(words)
     except SystemExit as error:
         return told.getvalue().strip().rpartition("\n")[2] if error.code else None
     known = {path.stem for path in (ROOT / "findings").rglob("*.py")}

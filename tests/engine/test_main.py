@@ -1,6 +1,7 @@
 """The command line: what it prints, and its exit codes."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import torch
 
 from equivalence.__main__ import main
 from equivalence.checkpoints import mindspore_files
+from equivalence.commands import EXAMPLES, parser
 
 ROOT = Path(__file__).parents[2]
 
@@ -158,3 +160,22 @@ def test_a_process_that_is_ended_leaves_no_draft(source, tmp_path):
     assert process.returncode == 130
     assert text == f"interrupted: {tmp_path}/out.pth was not written\n"
     assert sorted(os.listdir(tmp_path)) == ["n.pth", "n.safetensors"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_command_shows_two_examples_that_it_takes(name, capsys):
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    told = capsys.readouterr().out
+    assert len(EXAMPLES[name]) == 2
+    for example in EXAMPLES[name]:
+        assert f"  equivalence {example}\n" in told
+        assert parser().parse_args(shlex.split(example)).run
+
+
+def test_what_is_said_of_all_commands_is_for_users(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Is a MindSpore network the same network as its PyTorch original?" in told
+    assert "a parser and what it runs" not in told

@@ -40,7 +40,8 @@ LEVELS = (
     ("timing",),
     ("evaluation",),
     ("curves",),
-    ("plugin", "__main__"),
+    ("plugin", "commands"),
+    ("__main__",),
 )
 """Rooms, and modules beside them: each may import those of the levels above it in this list."""
 

@@ -110,10 +110,10 @@ def test_the_example_is_compared_from_an_empty_folder_and_clearly_right(installe
     assert "PASSED twins_net.py::test_twin[net-channels8-H8-train-float32-pynative-cpu]" in (
         done.stdout
     )
-    (largest,) = re.findall(r"tensors in 8 cases of 1 twin; largest error (\S+) rou", done.stdout)
+    (largest,) = re.findall(r"of 8 cases of 1 twin; the largest error is (\S+) rou", done.stdout)
     assert float(largest) < BUDGET / 2
     assert "excused" not in done.stdout
-    assert "tensors in 8 cases of 1 twin" in (example / "reports/index.html").read_text()
+    assert "tensors of 8 cases of 1 twin" in (example / "reports/index.html").read_text()
 
 
 @pytest.mark.parametrize(

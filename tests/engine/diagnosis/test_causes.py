@@ -101,7 +101,7 @@ def test_a_network_of_right_layers_is_told_to_join_them_wrongly():
     lost = "its layers and its outputs are right; its own code loses or adds a gradient"
     assert lost in told("Detached")[""]
     joined = told("Unjoined")[""]  # the statement is named, see tests/engine/statements
-    assert joined[0] == "its result is that of trees_pt.py:22, and the reference goes on from there"
+    assert joined[0] == "its result is that of trees_pt.py:22, and the original goes on from there"
     assert joined[1].startswith("against ")
 
 

@@ -4,7 +4,7 @@ import math
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import text as explanation
-from equivalence.diagnosis.found import Diagnosis, LayerError
+from equivalence.diagnosis.found import SEEN_LATER, Diagnosis, LayerError
 from tests.engine.parts.small import MS, case
 
 CASE = case("torch.nn:Linear", MS + "Affine", normal(3, 4))
@@ -33,9 +33,9 @@ def test_a_culprit_is_named_with_its_kind_and_causes_and_shown_between_its_neigh
         "  eps 1 (reference) 2",
         "                in the whole run       by itself",
         "    roundings   forward  backward   forward  backward",
-        "    conv1          0.50     3e+04      0.40      0.60",
-        "  > bn1           4e+04     2e+04   3.5e+04     15.25",
-        "    relu          3e+04         0         0         0",
+        "    conv1           0.5    30,000       0.4       0.6",
+        "  > bn1          40,000    20,000    35,000      15.2",
+        "    relu         30,000         0         0         0",
     ]
 
 
@@ -75,6 +75,14 @@ def test_the_terminal_gets_few_lines_and_the_file_all():
     assert text[-1] == "stopped"
 
 
+def test_what_is_left_to_be_seen_is_no_promise_that_the_rest_is_right():
+    found = told(layer("fc", 1, 1, 99, 1), culprits=["fc"], notes=[SEEN_LATER])
+    found.mended = "all outputs are right"
+    assert explanation.mistakes(found).mended == SEEN_LATER
+    found.notes = []
+    assert explanation.mistakes(found).mended == "all outputs are right"
+
+
 def test_without_a_culprit_it_says_so():
     found = told(layer("a", 1, 1, 2, 3), layer("", 1, 1, 2, 3))
     assert explanation.brief(found)[0] == "culprit: none; each layer by itself is within the budget"
@@ -91,7 +99,7 @@ def test_the_network_itself_is_called_so():
 def test_what_was_not_measured_is_a_dash_with_the_reason():
     found = told(layer("a", 1, math.nan, unfed="no tensors"), layer("b", 1, 1, 1, 1))
     (line,) = (line for line in explanation.full(found) if line.startswith("    a "))
-    assert line.split() == ["a", "1.00", "-", "-", "-", "no", "tensors"]
+    assert line.split() == ["a", "1", "-", "-", "-", "no", "tensors"]
 
 
 def test_the_data_for_the_page_has_every_layer_and_both_trees():

@@ -290,8 +290,14 @@ def test_a_failure_says_what_is_wrong():
     case = one_case(candidate=HERE + "wide_dense")
     outcome = kinds.check(case, 0)
     assert not outcome.passed
-    brief, full, _ = kinds.diagnose(case, 0, every=False)
-    text = report.failure(outcome, "pytest this", brief).splitlines()
+    brief, full, _, mistakes = kinds.diagnose(case, 0, every=False)
+    told = report.failure(outcome, "pytest this", brief, mistakes).splitlines()
+    below = told.index("details:")
+    assert told[0].startswith("DIFFERENT. dense-in_features60-out_features70-cpu: 1 of 2 weights ")
+    assert told[1] == "the place to mend:"
+    assert told[2].startswith("  weight: ")
+    assert told[below - 1] == "repeat: pytest this"
+    text = told[below + 1 :]
     assert text[0] == (
         "dense-in_features60-out_features70-cpu: 1 of 2 tensors differ by more than chance "
         "(parameters 1/2)"
@@ -300,7 +306,6 @@ def test_a_failure_says_what_is_wrong():
     assert ", ratio " in text[1]
     assert text[2].startswith("budget 7.28 decades; smallest that would have passed: ")
     assert text[3].startswith("cause: ")
-    assert text[-1] == "repeat: pytest this"
     assert full[0] == case.name
     assert any("bias parameter (70,)" in line for line in full)
 
@@ -324,7 +329,7 @@ def test_results_tell_their_unit_and_are_no_roundings():
     records = [json.loads(line) for line in report.lines(outcome)]
     assert {record["unit"] for record in records} == {"decades"}
     assert all(record["equal"] for record in records)
-    assert "roundings" not in report.summary(records)
+    assert "rounding" not in report.summary(records)
 
 
 def test_causes_are_grouped():

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from equivalence.__main__ import main
+from equivalence.own.result import HINT
 from equivalence.structure import mindspore_settings
 
 ROOT = Path(__file__).parents[3]
@@ -33,28 +34,48 @@ def run(own, capsys):  # noqa: ARG001
 def test_equal_networks_have_exit_code_0(run):
     code, lines, progress = run(*NET, "--input", "normal(2, 4)")
     assert code == 0
-    assert lines[:2] == [
+    assert lines[0].startswith("EQUAL. 16 tensors of 4 cases; the largest error is ")
+    assert lines[0].endswith(" roundings of the 8 that rounding may cause.")
+    assert lines[1:3] == ["2 of 3 decisions were not reached.", HINT]
+    below = lines[3:]
+    assert below[:3] == [
+        "details:",
         "settings: all 3 (1 layer) are the same",
         "weights: 2 parameters pair up: 2 by name",
     ]
-    assert [line.partition(":")[0] for line in lines[2:6]] == [
+    assert [line.partition(":")[0] for line in below[3:7]] == [
         f"Net-{phase}-float32-{execution}-cpu"
         for phase in ("train", "eval")
         for execution in ("pynative", "graph")
     ]
-    assert all(": equal; all 4 tensors are within 8 roundings" in line for line in lines[2:6])
-    assert lines[-2].startswith("compared 16 tensors in 4 cases")
-    assert lines[-1] == "equal in 4 cases; 2 of 3 decisions were not reached (--reach lists them)"
-    assert progress[0] == "... building both networks"
-    assert progress[1] == "... 1 of 4: Net-train-float32-pynative-cpu"
+    assert all(": equal; all 4 tensors are within 8 roundings" in line for line in below[3:7])
+    assert below[7].startswith("compared 16 tensors of 4 cases of 1 twin; the largest error is ")
+    assert below[8:] == [
+        "  settings  12 of 4 layers in 4 cases",
+        "  reach     1 of 3 decisions of 1 twin",
+        "equal in 4 cases",
+    ]
+    assert progress[:3] == [
+        "... building both networks",
+        "... settings: all 3 (1 layer) are the same",
+        "... 1 of 4: Net-train-float32-pynative-cpu",
+    ]
 
 
 def test_networks_that_differ_have_exit_code_1_and_a_culprit(run):
     code, lines, progress = run(*NORMED, *QUICK)
     assert code == 1
-    assert lines[0].startswith("settings: 1 of ")
-    assert lines[1] == "  norm (LayerNorm): eps 1e-05 (reference) 1e-07 (candidate)"
-    assert "culprit: norm (LayerNorm)" in lines
+    assert lines[0].startswith("DIFFERENT. Normed (eval, PyNative, CPU): the output is off by ")
+    assert lines[1:3] == [
+        "the place to mend:",
+        "  norm (LayerNorm): eps is 1e-07 in the port and 1e-05 in the original; "
+        "write epsilon=1e-05",
+    ]
+    assert lines[3] == "With the original's layer, all outputs and gradients are right."
+    below = lines[lines.index("details:") :]
+    assert below[1].startswith("settings: 1 of ")
+    assert below[2] == "  norm (LayerNorm): eps 1e-05 (reference) 1e-07 (candidate)"
+    assert "culprit: norm (LayerNorm)" in below
     assert lines[-1] == "different in 1 of 1 case"
     assert "... looking for the culprit of Normed-eval-float32-pynative-cpu" in progress
 
@@ -63,9 +84,12 @@ def test_a_case_that_cannot_be_compared_is_red_and_the_others_go_on(run, tmp_pat
     arguments = ["--input", "normal(2, 4)", "--phase", "eval", "--json", tmp_path / "r.json"]
     code, lines, _ = run("nets:Net", "ports:Uncompiled", *arguments)
     assert code == 1
-    assert lines[2].startswith("Net-eval-float32-pynative-cpu: equal; all 4 tensors")
-    assert lines[3].startswith("Net-eval-float32-graph-cpu: the candidate raised RuntimeError: ")
-    assert lines[4].startswith("repeat: ")
+    told = "NOT COMPARED. Net (eval, graph, CPU): the port raises RuntimeError: "
+    assert lines[0].startswith(told)
+    assert lines[2].startswith("repeat: ")
+    below = lines[lines.index("details:") :]
+    assert below[3].startswith("Net-eval-float32-pynative-cpu: equal; all 4 tensors")
+    assert below[4].startswith("Net-eval-float32-graph-cpu: the candidate raised RuntimeError: ")
     assert lines[-1] == "equal in 1 of 2 cases; 1 could not be compared"
     right, wrong = json.loads((tmp_path / "r.json").read_text())["cases"]
     assert (right["passed"], right["error"]) == (True, None)
@@ -80,9 +104,9 @@ def test_a_later_case_with_the_same_culprits_is_one_line(run):
     assert sum(line.startswith("culprit: ") for line in lines) == 1
 
 
-def test_the_last_line_of_a_failure_repeats_it(run):
+def test_the_answer_ends_with_what_repeats_it(run):
     _, lines, _ = run(*NORMED, *QUICK, "--rename", "fc=fc", "--seed", "3")
-    (repeat,) = [line for line in lines if line.startswith("repeat: ")]
+    repeat = lines[lines.index("details:") - 1]
     assert repeat == (
         "repeat: equivalence compare nets:Normed ports:Normed --input 'normal(2, 4)' --rename "
         "fc=fc --phase eval --execution pynative --dtype float32 --seed 3"
@@ -94,7 +118,10 @@ def test_settings_alone_need_no_input_and_run_nothing(run):
     code, lines, progress = run(*NORMED, "--settings")
     assert code == 1
     assert lines[-1].startswith("dropout keeps everything (random_layers='eval')")
-    assert progress == ["... building both networks"]
+    assert lines[0] == "DIFFERENT. 1 setting of 11 differs; nothing was run."
+    assert progress[0] == "... building both networks"
+    assert progress[1].startswith("... settings: 1 of 11")
+    assert len(progress) == 2
 
 
 def test_what_the_inputs_do_not_show_is_listed_once_for_each_sample(run):
@@ -118,13 +145,16 @@ def test_a_setting_that_cannot_be_read_has_exit_code_1(run, monkeypatch, tmp_pat
     lost = "fc.settings (AttributeError: no has_bias)"
     told = f"1 setting could not be read: {lost}"
     code, lines, _ = run(*NET, "--settings", "--json", tmp_path / "r.json")
-    assert (code, lines[1]) == (1, told)
+    assert code == 1
+    assert lines[0] == f"DIFFERENT. {told}; nothing was run."
+    assert lines[3] == told
     found = json.loads((tmp_path / "r.json").read_text())
     assert (found["equal"], found["settings_unread"]) == (False, [lost])
     code, lines, _ = run(*NET, *QUICK)
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
+    assert lines[0].endswith(f"all tensors are equal with this input, but {told}.")
     assert any(line.endswith(f"within 8 roundings, but {told}") for line in lines)
-    assert f"in 1 case; {told}; reached " in lines[-2]
+    assert lines[-3].strip() == told
 
 
 @pytest.mark.parametrize("option", ["--hidden-settings", "--reach"])
@@ -137,6 +167,7 @@ def test_what_is_hidden_is_not_looked_for_layer_by_layer(run, option):
 def test_weights_that_do_not_pair_up_are_seen_with_the_settings(run):
     code, lines, _ = run("nets:Net", "ports:Renamed", "--settings")
     assert code == 1
+    assert lines[0].startswith("DIFFERENT. weights do not pair up")
     assert "  no partner: reference fc.weight (parameter (3, 4))" in lines[-1]
     assert "candidate dense.bias (parameter (3,))" in lines[-1]
 
@@ -145,7 +176,7 @@ def test_weights_that_do_not_pair_up_are_seen_with_the_settings(run):
 def test_renamed_weights_pair_up_and_are_told(run, how):
     code, lines, _ = run("nets:Net", "ports:Renamed", *QUICK, *how)
     assert code == 0
-    assert lines[1:4] == [
+    assert lines[lines.index("details:") + 2 :][:3] == [
         "weights: 2 parameters pair up: 2 by other names",
         "  dense.weight -> fc.weight",
         "  dense.bias -> fc.bias",
@@ -154,8 +185,10 @@ def test_renamed_weights_pair_up_and_are_told(run, how):
 
 def test_arguments_reach_both_sides(run):
     code, lines, _ = run("nets:Wide", "ports:Wide", "--arguments", "width=5", *QUICK)
-    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
-    assert lines[2].startswith("Wide-width5-eval-float32-pynative-cpu: equal")
+    assert (code, lines[-1]) == (0, "equal in 1 case")
+    assert lines[lines.index("details:") + 3].startswith(
+        "Wide-width5-eval-float32-pynative-cpu: equal"
+    )
 
 
 def test_an_input_can_be_a_file(run):
@@ -203,7 +236,7 @@ def test_a_reference_in_another_dtype_is_told(run):
 def test_inputs_can_be_none_or_hold_several(run, given, tmp_path):
     nets = ("odd:Either", "odd_ms:Either", "--input", *given, *QUICK[2:])
     code, lines, _ = run(*nets, "--write", tmp_path / "declared.py")
-    assert (code, lines[-1].partition(";")[0]) == (0, "equal in 1 case")
+    assert (code, lines[-2]) == (0, "equal in 1 case")
     assert "None" in (tmp_path / "declared.py").read_text()
     code, lines, _ = run(nets[0], "odd_ms:Neither", *nets[2:])
     assert (code, lines[-1]) == (1, "different in 1 of 1 case")
@@ -213,7 +246,13 @@ def test_all_of_the_result_is_written_as_json(run, tmp_path):
     run(*NORMED, *QUICK, "--json", tmp_path / "deep" / "r.json")
     found = json.loads((tmp_path / "deep" / "r.json").read_text())
     assert found["equal"] is False
+    assert found["text"].splitlines()[1:3] == [
+        "the place to mend:",
+        "  norm (LayerNorm): eps is 1e-07 in the port and 1e-05 in the original; "
+        "write epsilon=1e-05",
+    ]
     assert found["settings"][0]["name"] == "eps"
+    assert found["settings"][0]["write"] == "epsilon=1e-05"
     assert found["pairs"]["norm.gamma"] == "norm.weight"
     (case,) = found["cases"]
     assert [each["reference"] for each in case["culprits"]] == ["norm"]
@@ -274,7 +313,7 @@ def test_pytest_runs_the_declaration_that_is_written(run, tmp_path):
     finally:
         written.unlink()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "compared 4 tensors in 1 case of 1 twin" in done.stdout
+    assert "EQUAL. 4 tensors of 1 case of 1 twin" in done.stdout
 
 
 def test_both_sides_get_the_weights_of_a_checkpoint(run, tmp_path):
@@ -316,10 +355,11 @@ def test_what_the_inputs_do_not_reach_is_counted_and_on_request_listed(run, tmp_
     net = [f"{REACHED}pt:Net", f"{REACHED}ms:Net", "--input", "uniform(6, 8, low=0.0, high=1.0)"]
     one = [*net, "--phase", "eval", "--execution", "pynative"]
     _, lines, _ = run(*one)
-    assert lines[-1] == "equal in 1 case; 7 of 10 decisions were not reached (--reach lists them)"
+    assert lines[1:3] == ["7 of 10 decisions were not reached.", HINT]
     path = tmp_path / "found.json"
     code, lines, _ = run(*one, "--reach", "--json", path)
     assert code == 0
+    assert HINT not in lines
     at = lines.index("reached 3 of 10 decisions")
     told = [line.strip().partition(" (")[0] for line in lines[at + 1 : at + 8]]
     here = "tests/engine/parts/reached_"
@@ -343,7 +383,10 @@ def test_a_share_that_must_be_reached_makes_a_case_red_with_the_list(run):
     assert code == 0
     code, lines, _ = run(*one, "0.5")
     assert code == 1
-    assert "but it reached 3 of 10 decisions (0.3), and 0.5 is demanded" in lines[2]
+    assert lines[0] == (
+        "NOT REACHED. Net (eval, PyNative, CPU): all tensors are equal, but it reached 3 of 10 "
+        "decisions (0.3), and 0.5 is demanded."
+    )
     assert sum("never true" in line for line in lines) == 2
     assert "--require-reach 0.5" in next(line for line in lines if line.startswith("repeat: "))
     assert lines[-1] == "equal, and too little is reached in 1 of 1 case"

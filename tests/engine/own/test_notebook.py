@@ -23,7 +23,8 @@ def test_the_result_is_true_or_false_and_prints_itself(different):
     assert not different
     assert repr(different) == "<Result Sequential: different in 2 of 2 cases>"
     lines = str(different).splitlines()
-    assert lines[0].startswith("settings: 1 of ")
+    assert lines[0].startswith("DIFFERENT. Sequential (train and eval, PyNative, CPU): ")
+    assert lines[lines.index("details:") + 1].startswith("settings: 1 of ")
     assert "culprit: 1 (LayerNorm)" in lines
     assert lines[-1] == "different in 2 of 2 cases"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from equivalence.__main__ import _parser, main
+from equivalence.__main__ import main
+from equivalence.commands import parser
 
 PAGE = (Path(__file__).parents[3] / "docs" / "own.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.S | re.M)
@@ -15,7 +16,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.S | re.M)
 
 def words(text):
     """A text without its figures, which depend on the processor, and without their columns."""
-    return re.sub(r"-?\d[\d.e+-]*", "#", re.sub(r"[ ]+", " ", text)).splitlines()
+    return re.sub(r"-?\d(?:[\d.e+-]|,(?=\d{3}))*", "#", re.sub(r"[ ]+", " ", text)).splitlines()
 
 
 @pytest.fixture
@@ -44,6 +45,6 @@ def test_the_session_is_true():
 
 
 def test_every_option_is_told():
-    commands = next(each for each in _parser()._actions if each.choices).choices
+    commands = next(each for each in parser()._actions if each.choices).choices
     options = {each for action in commands["compare"]._actions for each in action.option_strings}
     assert options - {"-h", "--help"} == set(re.findall(r"^\| `(--[a-z-]+)`", PAGE, re.M))

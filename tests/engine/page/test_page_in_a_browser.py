@@ -58,7 +58,7 @@ def test_every_case_has_a_row_the_worst_first(opened):
         [...document.querySelectorAll("#cases td:nth-child(3)")].map((each) => each.textContent),
         document.querySelectorAll("#distribution svg rect").length > 3]""")
     names = ["died-cpu", "norm-gpu", "known-cpu", "conv-cpu", "gelu-cpu"]
-    errors = ["not compared", "3.0e4 of 16", "as declared", "4.00 of 16", "8.00 of 16"]
+    errors = ["not compared", "30,000 of 16", "as declared", "4 of 16", "8 of 16"]
     assert told == [names, "5 of 5 cases", errors, True]
 
 
@@ -129,11 +129,33 @@ def test_a_case_opens_with_all_that_is_known_of_it(opened):
     theirs = ["(network) Net", "  block Block", "    first Conv2d", "    last Linear"]
     both = [name for name in theirs for _ in range(2)]
     assert told["layers"] == [*both, "  extra ReLU"]
-    assert told["culprit"][1:5] == ["3.0e4", "1.0e3", "3.0e4", "inf"]
-    assert told["tensors"][0].startswith("output.03.0e4")
+    assert told["culprit"][1:5] == ["30,000", "1,000", "30,000", "inf"]
+    assert told["tensors"][0].startswith("output.030,000")
     assert told["tensors"][0].endswith("at (0,1): candidate 1.5, truth 1")
     assert told["pre"].startswith("norm-gpu: 1 of 1 tensors differ")
     assert (told["open"], told["hash"]) == ("true", "#case=norm-gpu")
+
+
+def test_a_place_to_mend_stands_below_its_case_and_once(opened):
+    text = "DIFFERENT. {}.\nthe place to mend:\n  norm: eps is 1\nrepeat: x\ndetails:\n  no place"
+    run = [tensor(name, error=3e4) for name in ("one", "two")]
+    run += [failure(name, text=text.format(name)) for name in ("one", "two")]
+    script = """
+        const told = [...document.querySelectorAll("small.mend")].map((each) => each.textContent);
+        document.querySelector("button.case").click();
+        const cases = document.querySelector("#cases").getBoundingClientRect().top;
+        return [told, document.querySelector("td.detail pre").textContent, cases < innerHeight];
+    """
+    told, answer, seen = opened(script, "", run)
+    assert told == ["norm: eps is 1", "as one"]
+    assert answer == text.format("one").partition("\ndetails:")[0]
+    assert seen
+
+
+def test_a_narrow_page_is_no_wider_than_its_window(opened):
+    script = "return [innerWidth, document.documentElement.scrollWidth]"
+    inner, whole = opened(script, "case=norm-gpu", RUN, "--window-size=420,1000")
+    assert whole <= max(inner, 500)  # a headless window has a least width
 
 
 def test_the_address_of_a_case_opens_it_and_a_second_click_closes_it(opened):
@@ -189,7 +211,7 @@ def test_errors_over_the_runs_are_small_lines_and_a_plot_in_a_case(tmp_path):
     assert dots == 4
     assert ticks == ["2026-11-01 02:17", "2026-11-04 02:17"]
     assert evil is None
-    assert told == "From 1.00 on 2026-11-01 02:17 to 9.00 on 2026-11-02 02:17"
+    assert told == "From 1 on 2026-11-01 02:17 to 9 on 2026-11-02 02:17"
 
 
 def test_names_are_text_wherever_they_stand(opened):

@@ -92,6 +92,6 @@ def test_what_has_grown_is_a_table_and_other_seeds_are_none_of_it():
     past = history(**{"relu-cpu": [0.5, 4.0], "other-cpu": [0.5, 4.0]})
     made = page("a run", [[tensor()]], (), past)
     assert "Errors that have grown (1)" in made
-    assert "<td>0.50 -&gt; 4.00 of 16 roundings (8 times), output.0, since 2026-11-02" in made
+    assert "<td>0.5 -&gt; 4 of 16 roundings (8 times), output.0, since 2026-11-02" in made
     assert "have grown" not in page("a run", [[tensor()]])
     assert "have grown" not in page("a run", [[tensor(seed=7)]], (), past)

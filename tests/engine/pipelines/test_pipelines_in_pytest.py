@@ -37,7 +37,9 @@ def test_a_failing_pipeline_names_its_stage_and_is_counted(project):  # noqa: F8
     assert "\nculprit: crop\n  flipped left to right (in 10 of 10)\n" in text
     assert "\nevery stage: reports/diagnosis/small-pipeline-cpu.txt\n" in text
     assert "repeat: pytest 'test_twins.py::test_pipeline[small-pipeline-cpu]' --seed 0" in text
-    assert "compared 18 tensors in 2 cases of 1 twin" in text
+    assert "DIFFERENT in 1 of 2 cases. 18 tensors of 2 cases of 1 twin" in text
+    assert "DIFFERENT. small-pipeline-cpu: all 3 images are off by up to " in text
+    assert "the place to mend:\n  crop: flipped left to right (in 10 of 10)\n" in text
     written = (project.path / "reports/diagnosis/small-pipeline-cpu.txt").read_text()
     assert written.startswith("small-pipeline-cpu\n\nculprit: crop\n")
     found = by_case(results(project))

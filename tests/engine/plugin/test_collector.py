@@ -66,10 +66,12 @@ def test_a_file_with_twins_is_all_that_a_project_needs(project):
     wrong = ID.format("wrong", "cpu")
     result.stdout.fnmatch_lines(
         [
+            "DIFFERENT. wrong (in_features=4, out_features=4, train, PyNative, CPU): *",
+            f"repeat: pytest 'twins_net.py::test_twin?{wrong}?' --seed 3",
+            "details:",
             f"{wrong}: 3 of 4 tensors differ by more than rounding*",
             "culprit: networks_ms.py:187  return ops.matmul(x, self.weight) + self.bias",
-            f"repeat: pytest 'twins_net.py::test_twin?{wrong}?' --seed 3",
-            "compared 8 tensors in 2 cases of 2 twins*",
+            "DIFFERENT in 1 of 2 cases. 8 tensors of 2 cases of 2 twins*",
         ]
     )
     lines = Path(project.path, "reports/results.jsonl").read_text().splitlines()

@@ -17,6 +17,7 @@ from equivalence.plugin.options import named_devices
 from equivalence.report.text import comparisons
 from equivalence.runs import kept
 from equivalence.twins import check
+from tests.engine.parts.plain import house_words
 from tests.engine.parts.small import MS, case
 
 pytest_plugins = ["pytester"]
@@ -248,32 +249,42 @@ def test_to_collect_only_is_no_failure(project):
 # Failures.
 
 
+def failure(lines):
+    """The text of the first failure of a run, from its answer to its last detail."""
+    start = lines.index(next(line for line in lines if line.startswith("DIFFERENT. ")))
+    stop = next(n for n, line in enumerate(lines) if n > start and line.startswith("===="))
+    return lines[start:stop]
+
+
 def test_a_failing_case_prints_its_tensors_and_a_line_that_reproduces_it(project):
     first = run(project, "-k", "(right or wrong) and cpu")
     first.assert_outcomes(passed=2, failed=1, deselected=19)
     assert first.ret == pytest.ExitCode.TESTS_FAILED
     lines = first.outlines
-    start = lines.index(next(line for line in lines if line.startswith(id_of("wrong"))))
-    stop = lines.index(next(line for line in lines if line.startswith("repeat: ")))
-    told = lines[start : stop + 1]
-    assert told[0].startswith(f"{id_of('wrong')}: 3 of 4 tensors differ by more than rounding")
+    told = failure(lines)
+    below = told[told.index("details:") + 1 :]
+    assert below[0].startswith(f"{id_of('wrong')}: 3 of 4 tensors differ by more than rounding")
     for name in ("output.0", "gradient:input[0]", "gradient:weight"):
         assert any(line.strip().startswith(f"{name} ") for line in told)
     assert not any("gradient:bias" in line for line in told)
 
-    command, *arguments = shlex.split(told[-1].removeprefix("repeat: "))
+    (again,) = (line for line in told if line.startswith("repeat: "))
+    command, *arguments = shlex.split(again.removeprefix("repeat: "))
     assert command == "pytest"
     second = run(project, *arguments)
     second.assert_outcomes(failed=1)
     assert "\n".join(told) in text_of(second)
 
 
-def test_a_failing_case_names_the_culprit_and_the_cause_in_25_lines(project):
-    lines = run(project, "-k", "wrong and cpu").outlines
-    start = lines.index(next(line for line in lines if line.startswith(id_of("wrong"))))
-    stop = lines.index(next(line for line in lines if line.startswith("repeat: ")))
-    told = lines[start : stop + 1]
-    assert len(told) <= 25
+def test_a_failing_case_names_the_culprit_and_the_cause_in_30_lines(project):
+    told = failure(run(project, "-k", "wrong and cpu").outlines)
+    assert len(told) <= 30
+    assert told[1:5] == [
+        "the statement to mend:",
+        f"  port      {WRONG.removeprefix('culprit: ')}",
+        *told[3:5],
+    ]
+    assert house_words("\n".join(told)) == []
     culprit = told.index(WRONG)
     assert told[culprit + 1] == "  in the network itself (Linear)"
     assert "  weights: computes as if weight were transposed to axes (1, 0)" in told
@@ -342,9 +353,8 @@ def test_the_short_summary_of_a_failing_case_is_one_line_in_ci_too(project, monk
     text = text_of(run(project, "-k", "wrong and cpu"))
     summary = text.partition("short test summary info")[2].splitlines()
     assert len(summary) == 3, "the rest of its title, the case, the count"
-    assert summary[1].endswith(
-        f"3 of 4 tensors differ by more than rounding (outputs 1/1, gradients 2/3); {WRONG}"
-    )
+    assert " - DIFFERENT. wrong (in_features=4, out_features=4, train, PyNative, " in summary[1]
+    assert summary[1].endswith(f"; port {' '.join(WRONG.split()[1:])}")
 
 
 def test_a_case_that_cannot_be_compared_fails_in_words(project):
@@ -362,7 +372,9 @@ def test_its_traceback_is_a_matter_of_an_option(project):
 def test_a_known_difference_passes_and_is_counted_as_one(project):
     result = run(project, "-k", "different and cpu")
     result.assert_outcomes(passed=1, deselected=21)
-    result.stdout.fnmatch_lines(["compared 4 tensors in 1 case *1 known difference*"])
+    result.stdout.fnmatch_lines(
+        ["EQUAL. 4 tensors of 1 case of 1 twin*", "  as declared *1 known difference in *"]
+    )
 
 
 # Results.
@@ -378,7 +390,7 @@ def test_every_compared_tensor_is_a_line_of_the_results(project):
     assert equal[id_of("right")] == equal[id_of("right", "graph")] == [True] * 4
     assert equal[id_of("wrong")] == [False, False, False, True]
     assert {r["seed"] for records in found.values() for r in records} == {0}
-    result.stdout.fnmatch_lines(["compared 12 tensors in 3 cases of 2 twins; *"])
+    result.stdout.fnmatch_lines(["DIFFERENT in 1 of 3 cases. 12 tensors of 3 cases of 2 twins; *"])
     result.stdout.fnmatch_lines(["all comparisons: reports/results.jsonl"])
 
 

@@ -43,7 +43,9 @@ def test_a_failed_case_keeps_its_text_and_its_layers_once(project):  # noqa: F81
     wrong, misnamed = found.pop(id_of("wrong")), found.pop(id_of("misnamed"))
     assert found == {}
     assert WRONG in wrong["failure"].splitlines()
-    assert wrong["failure"].splitlines()[-1] == f"repeat: pytest '{wrong['test']}' --seed 0"
+    told = wrong["failure"].splitlines()
+    assert told[0].startswith("DIFFERENT. wrong (")
+    assert told[told.index("details:") - 1] == f"repeat: pytest '{wrong['test']}' --seed 0"
     diagnosis = wrong["diagnosis"]
     trees = {"reference": {"": "Linear"}, "candidate": {"": "TransposedWeight"}}
     assert diagnosis["trees"] == trees
@@ -116,7 +118,7 @@ def test_a_disk_that_fills_up_costs_no_verdict(project, monkeypatch):  # noqa: F
     text = text_of(result)
     for name in ("results.jsonl", "index.html"):
         assert f"{name} cannot be written: [Errno 28] No space left on device" in text
-    assert "compared 4 tensors in 1 case of 1 twin; " in text
+    assert "EQUAL. 4 tensors of 1 case of 1 twin; " in text
 
 
 def test_a_case_with_a_very_long_name_is_diagnosed_all_the_same(project, monkeypatch):  # noqa: F811
@@ -170,7 +172,7 @@ def test_each_run_is_kept_and_says_what_grew_in_it(project, monkeypatch):  # noq
     assert grown.ret == 0
     told = f"grew in this run: {id_of('right')}: "
     (line,) = [line for line in grown.outlines if line.startswith(told)]
-    assert "(1e+03 times)" in line
+    assert "(1,000 times)" in line
     kept, results = history.read(path).runs[-1]
     assert (kept.devices, kept.mode, kept.seed) == ("cpu", None, 3)
     assert {*kept.versions} == {"mindspore", "torch"}

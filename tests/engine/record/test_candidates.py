@@ -201,7 +201,7 @@ def test_a_failure_says_what_it_can_without_the_candidate(folder):
     )
     lines = [json.loads(line) for line in report.lines(outcome)]
     assert {line["made_with"] for line in lines} == {version}
-    assert report.summary(lines).endswith(f"; 1 case run elsewhere, with {version}")
+    assert report.summary(lines).endswith(f"run elsewhere  1 case, with {version}")
 
 
 # Exactly this case.

@@ -293,10 +293,10 @@ def test_explorations_are_recorded_and_a_process_without_torch_judges_by_them(pr
     result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
+            "repeat: pytest 'test_operators.py::test_operator*wrong*' --seed 0 --example 'cumsum*",
             "no diagnosis: it needs torch; repeat it where torch is installed",
             "the example is one of those on record; a run with torch and without*",
-            "repeat: pytest 'test_operators.py::test_operator*wrong*' --seed 0 --example 'cumsum*",
-            "*; 7 cases against recorded truth*",
+            "  records * 7 cases against recorded truth*",
         ]
     )
     result.stdout.fnmatch_lines(["SKIPPED*: torch is not installed, and of this no truth is rec*"])

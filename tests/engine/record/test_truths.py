@@ -159,7 +159,7 @@ def test_a_failure_by_a_sketch_says_so_and_the_summary_counts_records(folder):
         "gradient:input[0]",
         "gradient:weight",
     }
-    assert "; 1 case against recorded truth" in report.summary(lines)
+    assert "  records  1 case against recorded truth" in report.summary(lines).splitlines()
 
 
 @pytest.mark.parametrize(("near", "told"), [(0, None), (1, "r at (1,);"), (5, "and 2 more;")])
@@ -287,7 +287,7 @@ def test_a_stale_record_is_not_used_but_counted(folder):
     assert not any(verdict.sketched for verdict in outcome.judgement.verdicts)
     lines = [json.loads(line) for line in report.lines(outcome)]
     told = "1 case with a stale record, so that the reference was run (`make record` renews it)"
-    assert f"; {told}" in report.summary(lines)
+    assert f"  {told}" in report.summary(lines)
 
 
 @pytest.mark.parametrize("what", ["inputs", "weight", "cotangent"])

@@ -53,7 +53,7 @@ def test_a_block_for_an_ascend_is_compared_on_a_cpu_and_the_result_says_how(exec
     assert outcome.stand_ins == USED
     lines = [text.json.loads(line) for line in text.lines(outcome)]
     told = text.summary(lines)
-    assert "; stand-ins on the CPU in 1 case, for mint.nn.functional.gelu 1, " in told
+    assert "  stand-ins  on the CPU in 1 case, for mint.nn.functional.gelu 1, " in told
 
 
 @both

@@ -29,7 +29,7 @@ def test_the_statement_is_named_with_what_its_gradient_looks_like(name, piece, d
     assert f"@{name}.py:" in lines[0]
     assert piece in lines[0]
     by_hand = "  the result is right; the gradient that is made by hand here is not"
-    given = "  its result is right; the gradient that it gives to what it takes is not"
+    given = "  its result is right; the gradient that it passes back is not"
     assert lines[2] == (by_hand if name == "limit_of_one_tenth" else given)
     assert lines[3].startswith("  against functional_")
     assert difference in lines[3]

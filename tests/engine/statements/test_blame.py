@@ -33,7 +33,7 @@ def test_the_statement_is_named_with_what_the_difference_looks_like(name, piece,
     assert lines[0].startswith(f"culprit: functional_candidates@{name}.py:")
     assert piece in lines[0]
     assert lines[1].startswith("  in the network itself (")
-    assert lines[2] == "  what it takes agrees with the reference's"
+    assert lines[2] == "  what goes in is the same"
     assert lines[3].startswith("  against functional_reference.py:")
     assert difference in lines[3]
 
@@ -41,7 +41,7 @@ def test_the_statement_is_named_with_what_the_difference_looks_like(name, piece,
 def test_a_value_that_is_right_in_the_wrong_place_is_told():
     lines = told("first_residual_lost")
     assert "h = self.norm2(x)" in lines[0]
-    assert "and the reference another value" in lines[2]
+    assert "and the original another value" in lines[2]
 
 
 def test_a_right_network_is_given_no_statement():
@@ -70,7 +70,7 @@ def test_where_the_reference_goes_on_the_networks_own_statement_is_told():
     lines = telling.told(yolox.DEFECTS, "residual_of_a_bottleneck_lost")
     assert "y = self.conv2(self.conv1(x))" in lines[0]  # not that within the convolution
     assert re.fullmatch(
-        r"  its result is that of yolox\.py:\d+, and the reference goes on from there", lines[2]
+        r"  its result is that of yolox\.py:\d+, and the original goes on from there", lines[2]
     )
 
 
@@ -82,12 +82,12 @@ def test_a_statement_that_runs_again_on_what_it_gave_wrongly_is_told_alone():
 
 def test_a_value_that_the_candidate_has_too_may_be_the_right_one():
     lines = telling.told(sequences.DEFECTS, "state_of_the_first_word")
-    assert "hidden = read[:, 0]) gives, and the reference another value" in lines[2]
+    assert "hidden = read[:, 0]) gives, and the original another value" in lines[2]
 
 
 def test_what_is_missing_in_every_turn_of_a_loop_is_told():
     lines = telling.told(sequences.DEFECTS, "attended_without_tanh")
-    assert "(attended = self.mixed(both)) gives, and the reference another value" in lines[2]
+    assert "(attended = self.mixed(both)) gives, and the original another value" in lines[2]
     assert not any(line.startswith("culprit") for line in lines[1:])
 
 

@@ -62,5 +62,5 @@ def test_results_in_another_order_are_told_of_the_call_that_gives_them(name, ord
 def test_a_statement_that_is_wrong_in_every_turn_of_a_loop_is_told_alone():
     lines = told("words_one_step_late")
     assert "ops.cat((before[:, step - 1], attended), -1)" in lines[0]
-    assert lines[2] == "  what it takes agrees with the reference's"
+    assert lines[2] == "  what goes in is the same"
     assert not any(line.startswith("culprit") for line in lines[1:])

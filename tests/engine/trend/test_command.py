@@ -36,7 +36,7 @@ def ten(tmp_path):
 def test_it_says_what_grew_and_in_which_run_it_began(told, ten):
     lines = told(ten).out.splitlines()
     assert lines[:2] == ["10 runs, 2026-11-01 02:17 to 2026-11-10 02:17", "1 case grew:"]
-    assert lines[2].startswith("  conv-cpu: 2.00 -> 6.06 of 16 roundings (3.03 times), output.0, ")
+    assert lines[2].startswith("  conv-cpu: 2 -> 6.06 of 16 roundings (3.03 times), output.0, ")
     assert "since 2026-11-06 02:17, commit c6; the run before: 2026-11-05 02:17" in lines[2]
     assert len(lines) == 3
 
@@ -55,7 +55,7 @@ def test_a_case_is_shown_run_by_run(told, ten):
         *("2026-11-06", "02:17", "c6", "6.18", "of", "16", "equal", "1.5", "s", "output.0")
     ]
     assert len(lines) == 12
-    assert lines[-1].startswith("  grew: 2.00 -> 6.06 of 16 roundings")
+    assert lines[-1].startswith("  grew: 2 -> 6.06 of 16 roundings")
     assert len(told(ten, "--case", "*").out.splitlines()) == 23
 
 

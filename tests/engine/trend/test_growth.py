@@ -72,7 +72,7 @@ def test_it_says_from_what_to_what_and_which_versions_changed():
     then, since = run(3), run(4, versions={"mindspore": "2.10.0", "torch": "2.9.0"})
     found = History(((then, (result(error=0.5),)), (since, (result(error=4.0),))))
     assert str(*grown(found)) == (
-        "relu-cpu: 0.50 -> 4.00 of 16 roundings (8 times), output.0, since 2026-11-04 02:17, "
+        "relu-cpu: 0.5 -> 4 of 16 roundings (8 times), output.0, since 2026-11-04 02:17, "
         "commit c4; the run before: 2026-11-03 02:17, commit c3; mindspore 2.9.0 -> 2.10.0; "
         "torch absent -> 2.9.0"
     )

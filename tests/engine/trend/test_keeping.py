@@ -13,7 +13,7 @@ def test_a_run_says_what_grew_in_it_and_the_next_one_is_silent(tmp_path):
     for day, error in enumerate((0.5, 0.5, 4.0, 4.0), 1):
         kept = keep(path, run(day), [tensor(error=error)])
         assert len(kept.past.runs) == day
-        told = "grew in this run: relu-cpu: 0.50 -> 4.00 of 16 roundings (8 times), output.0, since"
+        told = "grew in this run: relu-cpu: 0.5 -> 4 of 16 roundings (8 times), output.0, since"
         assert [line.startswith(told) for line in kept.lines] == [True] * (day == 3)
 
 

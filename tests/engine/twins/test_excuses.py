@@ -168,8 +168,8 @@ def test_the_summary_counts_the_cases_of_each_in_the_order_of_the_table():
         result | {"case": "b", "excuses": ["branch_flips", "underflow"]} for result in results
     ]
     text = report.summary(results)
-    assert text.endswith("; excused cases: underflow 2, branch_flips 1")
-    assert text.startswith("compared 2 tensors in 2 cases of 1 twin")
+    assert text.endswith("\n  excused cases  underflow 2, branch_flips 1")
+    assert text.startswith("EQUAL. 2 tensors of 2 cases of 1 twin")
 
 
 def test_limits_are_counted_by_the_calls_that_have_them():
@@ -177,7 +177,7 @@ def test_limits_are_counted_by_the_calls_that_have_them():
     line = json.loads(report.lines(one(Expected(np.ones(8), "float32"), np.ones(8)))[0])
     results = [line | limited | {"case": name} for name in ("a", "b")]
     results += [line | limited | {"case": "c", "counterpart": "mint.abs"}]
-    assert report.summary(results).endswith("; limit on 2 counterparts")
+    assert report.summary(results).endswith("\n  limit  on 2 counterparts")
 
 
 def test_without_any_the_summary_is_silent():

@@ -19,7 +19,7 @@ from equivalence.judge import excuses as table
 from equivalence.judge.expected import Expected
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.truth import Truth
-from equivalence.own.result import verdict_text
+from equivalence.own.result import verdict_lines
 from equivalence.own.session import Verdict
 from equivalence.record import candidates
 from equivalence.report import text as report
@@ -336,25 +336,25 @@ def test_results_and_summary_name_the_kernels():
     off = lines[0]["moved"]
     assert 16 < off < 1e4
     assert (
-        f"; 1 case equal but for ops.Tanh 1 (with these up to {number(off)} roundings off)" in text
+        f"  1 case equal but for ops.Tanh 1 (with these up to {number(off)} roundings off)" in text
     )
     lines[0]["moved"] = None  # JSON cannot tell infinity
     assert "(with these up to inf roundings off)" in report.summary(lines)
-    assert text.endswith("; excused cases: inaccurate_kernel 1")
+    assert text.endswith("\n  excused cases  inaccurate_kernel 1")
 
 
 def test_a_comparison_of_ones_own_says_how_far_off_the_network_is_with_its_kernels():
     outcome = check(buckets("Buckets"), 0)
     (log,) = outcome.kernels
     assert log.moved > 1e5
-    text = verdict_text(Verdict(outcome), "")
+    (text,) = verdict_lines(Verdict(outcome))
     assert f"equal but for {log}, with which it is {number(log.moved)} roundings off; all 3" in text
 
 
 def test_how_a_kernel_is_told():
     kernel = Kernel("Exp", "cpu", 1234.5, "exp_accuracy", 2000.0)
     assert kernel.declared
-    told = "ops.Exp on cpu (its own error 1230 roundings; finding exp_accuracy)"
+    told = "ops.Exp on cpu (its own error 1,230 roundings; finding exp_accuracy)"
     assert str(kernel) == told
     assert not replace(kernel, error=float("inf")).declared
     assert not replace(kernel, finding=None).declared

@@ -78,7 +78,7 @@ def test_an_example_of_an_operator_may_be_empty_and_is_counted_apart():
     empty, full = lines
     assert all(line["structure"] for line in empty)
     assert not any("structure" in line for line in full)
-    told = "structure alone in 1 case, of zeros or of no element"
+    told = "structure alone  1 case, of zeros or of no element"
     assert told in report.summary(empty + full)
     assert "structure" not in report.summary(full)
 

@@ -81,7 +81,7 @@ def test_of_an_original_without_gradients_the_outputs_are_compared(execution):
     assert outcome.passed
     assert [verdict.name for verdict in outcome.judgement.verdicts] == ["output.0"]
     told = report.summary(map(json.loads, report.lines(outcome)))
-    assert "; no gradient in 1 case, since the reference gives none" in told
+    assert "  no gradient  1 case, since the reference gives none" in told
     wrong = judged(
         "Sampled", normal(4, 8), candidate="sampled_at_another_rate", execution=execution
     )

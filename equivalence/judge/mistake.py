@@ -1,0 +1,43 @@
+"""What there is to mend, in plain words: what a diagnosis says to people who know no word of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One place to mend. Prose holds no code, and code stands by itself.
+
+    where: the layers in which it stands, in words; "" for the network's own code.
+    words: what differs, a sentence each, without a full stop.
+    port: the statement of the port, as "file:line  source"; "" where the layer is meant.
+    original: the original's statement with the right value, in the same form; "" if none is known.
+    paths: the original's paths of the layers, by which their settings are found.
+    of_mindspore: whether the port is right, and MindSpore is not.
+
+    >>> Mistake("stem (Conv2d)", ("its weights are transposed",)).paths
+    ()
+    """
+
+    where: str = ""
+    words: tuple[str, ...] = ()
+    port: str = ""
+    original: str = ""
+    paths: tuple[str, ...] = ()
+    of_mindspore: bool = False
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """All places to mend of a case, and what is known beyond them.
+
+    found: the places, in the order of the run.
+    mended: what is right with the original's values in all these places, as a sentence: "all
+        outputs are right"; or that more is wrong, which then can be seen; "" where
+        that was not tried.
+    eager: whether all that is wrong in a compiled graph is right in PyNative mode.
+    """
+
+    found: Sequence[Mistake] = ()
+    mended: str = ""
+    eager: bool = False

@@ -1,0 +1,419 @@
+"""The answer, which each verdict begins with: what is wrong, by how much, and what to mend.
+
+It is written for people who know both frameworks and no word of this suite. Terminal, test, page,
+JUnit, notebook and JSON have it from here. What stands below `DETAILS` is for those who ask on.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from equivalence.judge.mistake import Mistake, Mistakes
+from equivalence.judge.outcome import Outcome
+from equivalence.judge.settings import Settings
+from equivalence.judge.verdict import TensorVerdict
+from equivalence.reach import words
+from equivalence.reach.decision import total
+from equivalence.report import reach as reached
+from equivalence.words import counted, joined, listed, number, percent, plain
+
+DETAILS = "details:"
+"""The line below which words of the house begin."""
+
+SHOWN = 4
+"""At most this many places to mend are told; the others are counted."""
+
+LAYERS = 4
+"""At most this many layers of one setting are named."""
+
+NAMES = {
+    "output": "output",
+    "loss": "loss",
+    "gradient": "gradient",
+    "update": "weight update",
+    "parameter": "weight",
+    "buffer": "buffer",
+    "state": "state",
+    "random layer": "random layer",
+    "image": "image",
+    "label": "label",
+    "count": "count",
+    "samples": "order of samples",
+    "apart": "weight of all ranks",
+}
+"""Beginning of the names of tensors -> what people call one of them; in the order of an answer."""
+
+PHASES = {"train": "train", "eval": "eval"}
+EXECUTIONS = {"pynative": "PyNative", "graph": "graph"}
+AXES = ("phase", "execution", "dtype", "device")
+"""What a case of a network may have besides its name, in the order in which it is told."""
+
+FORWARD_ONLY = "no gradient is compared: the original runs under torch.no_grad and gives none"
+HOLLOW = "shapes alone are compared: every output is of zeros, or has no element"
+
+
+NOTHING = Mistakes()
+"""What is found to mend where nothing was looked for."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A case: its outcome, and what a diagnosis has found to mend."""
+
+    outcome: Outcome
+    mistakes: Mistakes = NOTHING
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer in parts.
+
+    first: the one line that says it all.
+    heading: the line above the places to mend; "" where none is known.
+    places: the lines of each place.
+    after: what else is known, a sentence a line.
+    """
+
+    first: str
+    heading: str = ""
+    places: tuple[tuple[str, ...], ...] = ()
+    after: tuple[str, ...] = ()
+
+    def lines(self, repeat: str = "", more: str = "") -> list[str]:
+        """The answer line by line.
+
+        repeat: the command that repeats it. more: a line on what to type or to open to see more.
+        """
+        lines = [self.first, *([self.heading] if self.heading else [])]
+        for place in self.places:
+            lines += [f"  {line}" for line in place]
+        lines += self.after
+        lines += [more] if more else []
+        return lines + ([f"repeat: {repeat}"] if repeat else [])
+
+    def headline(self) -> str:
+        """The answer in one line, as for JUnit: the verdict, and the first line of each place."""
+        return "; ".join([self.first.rstrip("."), *(" ".join(p[0].split()) for p in self.places)])
+
+
+def answer(cases: Sequence[Found]) -> Answer:
+    """The answer for the cases of one comparison, of which there is at least one.
+
+    >>> from equivalence import Twin, cases, check, normal
+    >>> twin = Twin("Net", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
+    >>> found = [Found(check(next(cases(twin, "cpu")), seed=0))]
+    >>> answer(found).places
+    (('the network (ReLU): ReLU6 in the port and ReLU in the original',),)
+    """
+    red = [each for each in cases if not each.outcome.passed]
+    if not red:
+        return _equal([each.outcome for each in cases])
+    wrong = [each for each in red if each.outcome.judgement is not None]
+    if not wrong:
+        return _not_compared([each.outcome for each in red])
+    undecided = [each for each in wrong if each.outcome.judgement.ill_posed]
+    if undecided:
+        return _undecided([each.outcome for each in undecided])
+    return _different(cases, red, wrong)
+
+
+def answer_of_settings(settings: Settings) -> Answer:
+    """The answer where settings alone were compared, and some are wrong."""
+    places = _by_settings([settings])
+    count = len(settings.differing)
+    differ = f"{counted(count, 'setting')} of {settings.compared} differ{'s' if count == 1 else ''}"
+    told = differ if settings.differing else _unread([settings])
+    shown = tuple(map(_lines, places[:SHOWN]))
+    more = [f"... and {counted(len(places) - SHOWN, 'more place')}"] if places[SHOWN:] else []
+    return Answer(f"DIFFERENT. {told}; nothing was run.", _heading(places), shown, tuple(more))
+
+
+# Green.
+
+
+def _equal(outcomes: Sequence[Outcome]) -> Answer:
+    verdicts = [v for each in outcomes if each.judgement for v in each.judgement.verdicts]
+    known = [str(each.case.twin.differs) for each in outcomes if each.case.twin.differs]
+    if not verdicts:
+        return Answer(f"EQUAL. Both sides raise, as declared, in {_of(outcomes)}.")
+    kernels = {str(kernel) for each in outcomes for kernel in each.kernels}
+    but = ""
+    if kernels:
+        moved = number(max(each.moved for each in outcomes))
+        but = f" but for {listed(sorted(kernels))}, with which it is {moved} roundings off"
+    first = f"DIFFERENT AS DECLARED ({known[0]})." if known else f"EQUAL{but}."
+    sides = f"{counted(len(verdicts), 'tensor')} of {counted(len(outcomes), 'case')}"
+    units = {each.judgement.unit for each in outcomes if each.judgement}
+    told = sides
+    if len(units) == 1 and not known:
+        worst, (unit,) = max(v.needed for v in verdicts), units
+        budget = f"{number(verdicts[0].budget)} that rounding may cause"
+        if unit != "roundings":
+            budget = f"{number(verdicts[0].budget)} that are allowed"
+        told += f"; the largest error is {number(worst)} {unit} of the {budget}"
+    return Answer(f"{first} {told}.", after=tuple(not_looked_at(outcomes)))
+
+
+def not_looked_at(outcomes: Sequence[Outcome]) -> list[str]:
+    """What a green verdict does not cover, a sentence each. The one place for such sentences."""
+    judgements = [each.judgement for each in outcomes if each.judgement]
+    lines = []
+    if any(each.forward_only for each in judgements):
+        lines.append(f"{_capital(FORWARD_ONLY)}.")
+    if any(each.hollow for each in judgements):
+        lines.append(f"{_capital(HOLLOW)}.")
+    reach = total(each.reach for each in outcomes)
+    if missed := reach is not None and words.short(reach):
+        lines.append(f"{_capital(missed)}.")
+    return lines
+
+
+# Red.
+
+
+def _not_compared(outcomes: Sequence[Outcome]) -> Answer:
+    """A side raised in every case that is red."""
+    text = outcomes[0].error.removeprefix(f"{outcomes[0].case.name}: ").splitlines()[0]
+    for side, people in (("candidate", "port"), ("reference", "original")):
+        text = text.replace(f"the {side} raised ", f"the {people} raises ", 1)
+    return Answer(f"NOT COMPARED. {_of(outcomes)}: {text}")
+
+
+def _undecided(outcomes: Sequence[Outcome]) -> Answer:
+    return Answer(
+        f"UNDECIDED. {_of(outcomes)}: with this input no comparison can tell a right port from a "
+        "wrong one; the details say why"
+    )
+
+
+def _different(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Found]) -> Answer:
+    """Something differs that can be told by numbers or by settings."""
+    outcomes = [each.outcome for each in wrong]
+    gone = [each for each in outcomes if each.case.twin.differs and not each.judgement.differing]
+    if gone:
+        why = gone[0].case.twin.differs
+        return Answer(
+            f"NO LONGER DIFFERENT. {_of(gone)}: it is declared to differ ({why}), and all tensors "
+            "are equal; if the difference is gone, remove `differs`."
+        )
+    if all(each.lacks_reach and each.judgement.equal for each in outcomes) and not any(
+        each.settings and each.settings.wrong for each in outcomes
+    ):
+        told = reached.lacking(outcomes[0])
+        return Answer(f"NOT REACHED. {_of(outcomes)}: all tensors are equal, but {told}.")
+    places = _places(wrong)
+    off = _off(outcomes)
+    if not any(each.unexpected for each in outcomes):
+        count = sum(len(place.paths) for place in places)
+        differ = f"{counted(count, 'setting')} differ{'s' if count == 1 else ''}"
+        odd = differ if count else _unread(each.settings for each in outcomes)
+        off = f"all tensors are equal with this input, but {odd}"
+    elif any(each.later for each in outcomes):
+        off += ", from the second call on"
+    first = f"DIFFERENT{_only(cases, red, wrong)}. {_of(outcomes)}: {off}."
+    if raised := [each for each in red if each.outcome.judgement is None]:
+        first += f" {_capital(_not_compared([each.outcome for each in raised]).first[14:])}"
+    shown = places[:SHOWN]
+    after = [f"... and {counted(len(places) - SHOWN, 'more place')}"] if places[SHOWN:] else []
+    after += _mended(wrong, places)
+    return Answer(first, _heading(places), tuple(map(_lines, shown)), tuple(after))
+
+
+def _unread(compared: Iterable[Settings | None]) -> str:
+    """Which settings could not be read."""
+    names = list(dict.fromkeys(str(each) for one in compared if one for each in one.wrong))
+    return f"{counted(len(names), 'setting')} could not be read: {listed(names)}"
+
+
+def _only(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Found]) -> str:
+    """In which mode alone something differs, as the middle of a line; "" where in all."""
+    every, odd = ([each.outcome.case for each in some] for some in (cases, red))
+    graph = {getattr(case, "execution", "") for case in odd} == {"graph"}
+    if graph and all(each.mistakes.eager for each in wrong):
+        return ", in graph mode only"
+    for axis, names in (("execution", EXECUTIONS), ("phase", PHASES)):
+        there = {getattr(case, axis, "") for case in every}
+        here = {getattr(case, axis, "") for case in odd}
+        if len(here) == 1 < len(there):
+            name = names[here.pop()]
+            kind = {"train": "training", "eval": "evaluation"}.get(name, f"{name} mode")
+            return f", in {kind} only"
+    return ""
+
+
+def _of(outcomes: Sequence[Outcome]) -> str:
+    """What was compared: "Net (train and eval, PyNative, CPU)"."""
+    case = outcomes[0].case
+    if not all(hasattr(case, each) for each in ("config", *AXES)):  # as of a pipeline
+        return case.name
+    values = {axis: [getattr(each.case, axis) for each in outcomes] for axis in AXES}
+    config = [f"{key}={value}" for key, value in case.config.items()]
+    if any(each.case.config != case.config for each in outcomes):
+        config = []
+    phases = joined(dict.fromkeys(values["phase"]))
+    executions = joined(EXECUTIONS[each] for each in dict.fromkeys(values["execution"]))
+    dtypes = [each for each in dict.fromkeys(values["dtype"]) if each != "float32"]
+    devices = [each.upper() if each in ("cpu", "gpu") else each for each in values["device"]]
+    steps = [counted(case.twin.steps, "step")] if case.twin.steps else []
+    told = [*config, phases, executions, *dtypes, joined(dict.fromkeys(devices)), *steps]
+    return f"{case.twin.name} ({', '.join(told)})"
+
+
+@dataclass
+class _Off:
+    """How far the tensors of a kind are off, over all cases.
+
+    told: whether one has a problem that no number tells, and that is told by itself.
+    """
+
+    total: set[str]
+    wrong: set[str]
+    relative: float = 0.0
+    absolute: float = 0.0
+    told: bool = False
+
+
+def _off(outcomes: Sequence[Outcome]) -> str:
+    """How far the tensors are off, by their kinds, in the middle of a sentence."""
+    kinds: dict[str, _Off] = {}
+    problems: dict[str, str] = {}
+    for outcome in outcomes:
+        odd = {v.name for v in outcome.unexpected}
+        for verdict in outcome.judgement.verdicts:
+            of_kind = kinds.setdefault(_kind(verdict.name), _Off(set(), set()))
+            of_kind.total.add(verdict.name)
+            if verdict.name not in odd:
+                continue
+            if verdict.problem and not math.isfinite(verdict.relative):
+                problems.setdefault(verdict.name, plain(verdict.problem))
+                of_kind.told = True
+            of_kind.wrong.add(verdict.name)
+            _widen(of_kind, verdict)
+    named = sorted(kinds, key=lambda kind: [*NAMES, kind].index(kind))
+    parts = [_part(kind, kinds[kind]) for kind in named if kinds[kind].wrong]
+    right = [kind for kind in ("output", "loss") if kind in kinds and not kinds[kind].wrong]
+    told = [f"{_plural(NAMES[kind], len(kinds[kind].total))} right" for kind in right]
+    texts = [f"{name}: {text}" for name, text in problems.items()]
+    return "; ".join([*told, *filter(None, parts), *([listed(texts)] if texts else [])])
+
+
+def _widen(of_kind: _Off, verdict: TensorVerdict) -> None:
+    for name in ("relative", "absolute"):
+        value = getattr(verdict, name)
+        if math.isfinite(value):
+            setattr(of_kind, name, max(getattr(of_kind, name), value))
+
+
+def _part(kind: str, off: _Off) -> str:
+    """How many tensors of a kind are off, and by how much; "" where no number tells."""
+    name, wrong, total = NAMES.get(kind, kind), len(off.wrong), len(off.total)
+    if off.told and not (off.relative or off.absolute):
+        return ""
+    if total == 1:
+        who = f"the {name} is"
+    elif wrong == total:
+        who = f"all {total} {_several(name)} are"
+    else:
+        who = f"{wrong} of {total} {_several(name)} {'is' if wrong == 1 else 'are'}"
+    most = "" if wrong == 1 else "up to "
+    if not (off.relative or off.absolute):
+        return f"{who} off"
+    if not off.relative:
+        return f"{who} off by {most}{number(off.absolute)}"
+    element = f" (an element by {number(off.absolute)})" if off.absolute else ""
+    return f"{who} off by {most}{percent(off.relative)}{element}"
+
+
+def _kind(name: str) -> str:
+    """The kind of a tensor by its name: "gradient" for "gradient:conv1.weight"."""
+    return name.partition(":")[0].partition(".")[0].partition("[")[0].partition("@")[0]
+
+
+def _several(name: str) -> str:
+    return f"{name}es" if name.endswith("s") else f"{name}s"
+
+
+def _plural(name: str, count: int) -> str:
+    return f"the {name} is" if count == 1 else f"{_several(name)} are"
+
+
+# What to mend.
+
+
+def _places(cases: Sequence[Found]) -> list[Mistake]:
+    """The places to mend in any of the cases, each once: settings first, then what runs tell."""
+    compared = [each.outcome.settings for each in cases if each.outcome.settings]
+    explained = {difference.layer for each in compared for difference in each.differing}
+    known: dict[tuple, Mistake] = {}
+    for each in cases:
+        for mistake in each.mistakes.found:
+            by_setting = not mistake.port and {*mistake.paths} and {*mistake.paths} <= explained
+            key = mistake.port, mistake.where, mistake.port or mistake.words
+            if not by_setting:
+                known.setdefault(key, mistake)
+    return [*_by_settings(compared), *known.values()]
+
+
+def _by_settings(compared: Iterable[Settings]) -> list[Mistake]:
+    """The settings to mend, each once; layers of one kind with the same mistake are one place."""
+    layers: dict[tuple[str, str], dict[str, None]] = {}
+    for each in compared:
+        for difference in each.differing:
+            found = layers.setdefault((difference.kind, difference.told), {})
+            found[difference.layer] = None
+    return [
+        Mistake(_named([*paths], kind), (told,), paths=tuple(paths))
+        for (kind, told), paths in layers.items()
+    ]
+
+
+def _named(paths: Sequence[str], kind: str) -> str:
+    """Layers of one kind, in words."""
+    if [*paths] == [kind]:  # of a training: its optimisers, its step
+        return f"the {kind}"
+    return f"{listed([path or 'the network' for path in paths], LAYERS)} ({kind})"
+
+
+def _heading(places: Sequence[Mistake]) -> str:
+    if not places:
+        return ""
+    if all(place.of_mindspore for place in places):
+        return "Your port is right; MindSpore is not:"
+    if len(places) > 1:
+        return f"The port is wrong in {len(places)} places:"
+    (place,) = places
+    return f"the {'statement' if place.port else 'place'} to mend:"
+
+
+def _lines(place: Mistake) -> tuple[str, ...]:
+    """One place, line by line."""
+    lines = []
+    if place.port:
+        titles = [("port", place.port)]
+        titles += [("original", place.original)] if place.original else []
+        rows = [(title, *code.partition("  ")[::2]) for title, code in titles]
+        width = max(len(at) for _, at, _ in rows)
+        lines += [f"{title:8}  {at:{width}}  {code}".rstrip() for title, at, code in rows]
+    words = "; ".join(place.words)
+    inside = f"{'in ' if place.port else ''}{place.where}" if place.where else ""
+    told = ": ".join(filter(None, [inside, words]))
+    return (*lines, *([told] if told else []))
+
+
+def _mended(cases: Sequence[Found], places: Sequence[Mistake]) -> list[str]:
+    """What is right with the original's values in the places to mend; at most a sentence."""
+    told = {each.mistakes.mended for each in cases if not _of_mindspore(each.mistakes)}
+    if len(told) != 1 or not (sentence := told.pop()):
+        return []
+    several = "s" if len(places) > 1 else ""
+    what = f"value{several} there" if all(place.port for place in places) else f"layer{several}"
+    return [f"With the original's {what}, {sentence}."]
+
+
+def _of_mindspore(mistakes: Mistakes) -> bool:
+    """Whether MindSpore is to blame for anything."""
+    return any(each.of_mindspore for each in mistakes.found)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
