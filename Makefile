@@ -53,7 +53,8 @@ help: ## list the targets
 .venv/zoo: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[dev,zoo]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps mindone==0.5.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps mindone==0.5.0 \
+		mindyolo==0.5.0 diffusers==0.35.2 ultralytics==8.4.190 opencv-python-headless==4.10.0.84
 	@touch $@
 
 install: .venv/installed ## make .venv with the pinned dependencies

@@ -1,6 +1,7 @@
 """Known findings: is a wrong network right without the faults of MindSpore that it meets?"""
 
-import inspect
+import linecache
+import os
 import re
 import sys
 from collections.abc import Collection, Iterator
@@ -13,12 +14,15 @@ from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.stand_ins.faulty import FAULTS, Fault, Mended
-from equivalence.statements.calls import Statement, framework
+from equivalence.statements.calls import Statement, framework, package
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from equivalence.twins import kernels
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
 from equivalence.words import listed, raised
+
+FOREIGN = sys.stdlib_module_names | {"numpy", "scipy"}
+"""Packages whose code calls no operator of MindSpore."""
 
 UNTRIED = "whether a known fault of MindSpore explains it could not be tried: "
 """The beginning of a note on a trial that failed."""
@@ -60,10 +64,11 @@ def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
     cells = [type(cell) for each in held for _, cell in each.cells_and_names()]
     written = {cell.__name__ for cell in cells}
     for module in _modules(cells):
-        try:
-            written |= set(re.findall(r"\w+", inspect.getsource(module)))
-        except (OSError, TypeError):  # code without a source may call anything
-            return _of(case)
+        file = getattr(module, "__file__", None) or ""
+        lines = linecache.getlines(file)
+        if not lines and not (file.endswith(".py") and os.path.exists(file)):
+            return _of(case)  # code without a source may call anything
+        written |= set(re.findall(r"\w+", "".join(lines)))
     return [each for each in _of(case) if written & {each.primitive, *each.words}]
 
 
@@ -79,14 +84,14 @@ def _modules(classes: Collection[type]) -> Iterator[ModuleType]:
     while ahead:
         name = ahead.pop()
         module = sys.modules.get(name)
-        if name in seen or module is None or framework(name) or name in sys.stdlib_module_names:
+        if name in seen or module is None or framework(name) or package(name) in FOREIGN:
             continue
         seen.add(name)
         yield module
-        for value in vars(module).values():
-            owner = value.__name__ if isinstance(value, ModuleType) else value
-            owner = owner if isinstance(owner, str) else getattr(value, "__module__", None)
-            if isinstance(owner, str):
+        for key, value in vars(module).items():
+            named = value.__name__ if isinstance(value, ModuleType) else None
+            owner = named or getattr(value, "__module__", None)
+            if isinstance(owner, str) and not key.startswith("__"):
                 ahead.append(owner)
 
 

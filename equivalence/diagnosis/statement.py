@@ -285,6 +285,9 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         lines = ["the result is right; the gradient that is made by hand here is not"]
     elif blame.backward:
         lines = ["its result is right; the gradient that it passes back is not"]
+    elif blame.hands:
+        function = f"{blame.calls.place} ({blame.calls.text})"
+        lines = [f"it hands another value to {function}, which is right with the reference's"]
     elif blame.calls is not None:
         calls, elsewhere = f"{blame.calls.place} ({blame.calls.text})", blame.right_from.place
         lines = [f"it calls {calls}, which is right when {elsewhere} calls it"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import nn, ops
+from mindspore import mint, nn, ops
 from mindspore.ops.operations import image_ops, nn_ops
 
 from equivalence.stand_ins import making
@@ -101,6 +101,11 @@ def cubic(distance):
     return CUBIC * (((distance - 5.0) * distance + 8.0) * distance - 4.0)
 
 
+def split(tensor, split_size_or_sections, dim=0):
+    """A split whose parts may get their gradients in any layout."""
+    return ops.split(tensor, split_size_or_sections, dim)
+
+
 def transposed(self, x):
     """`construct` of a transposed convolution that computes what is added at the ends, too."""
     added = self.output_padding
@@ -153,6 +158,7 @@ class Fault:
     settings: the names of these settings.
     layer: the class of a layer that uses the primitive wrongly, whose `construct` the stand-in is;
         None: the primitive itself is wrong.
+    function: the name of the function of `mindspore.mint` in whose place the stand-in is; "": none.
     words: names of which code has one that calls the operator; the primitive's own is one of them.
     """
 
@@ -164,6 +170,7 @@ class Fault:
     stand_in: Callable
     settings: tuple[str, ...] = ()
     layer: type[nn.Cell] | None = None
+    function: str = ""
     words: tuple[str, ...] = ()
 
     @property
@@ -256,6 +263,19 @@ FAULTS = (
         layer=nn.Conv2dTranspose,
         words=("Conv2dTranspose",),
     ),
+    *(
+        Fault(
+            "mint_split_gradient_of_transposed",
+            "gradient of mint.split of parts that are transposed or joined again",
+            "ops.split",
+            primitive,
+            False,
+            split,
+            function="split",
+            words=("split",),
+        )
+        for primitive in ("SplitWithSizeView", "SplitTensorView")
+    ),
 )
 """The faults that are tried."""
 
@@ -270,22 +290,25 @@ class Mended(Observer):
 
     def __init__(self, faults: Iterable[Fault]):
         faults = list(faults)
-        self.layers = [fault for fault in faults if fault.layer]
-        self.faults = {fault.primitive: fault for fault in faults if not fault.layer}
+        self.places = [(f.layer, "construct", f.stand_in) for f in faults if f.layer]
+        self.places += [(mint, f.function, f.stand_in) for f in faults if f.function]
+        own = (fault for fault in faults if not (fault.layer or fault.function))
+        self.faults = {fault.primitive: fault for fault in own}
 
     def begin(self) -> None:
         """Put them there before MindSpore records anything, so that their gradient is recorded."""
-        self._places = contextlib.ExitStack()
-        for fault in self.layers:
-            self._places.enter_context(patched(fault.layer, construct=fault.stand_in))
+        self._open_places = contextlib.ExitStack()
+        for owner, name, stand_in in self.places:
+            self._open_places.enter_context(patched(owner, **{name: stand_in}))
         for fault in self.faults.values():
             if not fault.compiled:
                 owner = getattr(ops, fault.primitive)
-                self._places.enter_context(patched(owner, __call__=self._calling(fault)))
+                calling = patched(owner, __call__=self._calling(fault))
+                self._open_places.enter_context(calling)
 
     def end(self) -> None:
         """Take them away."""
-        self._places.close()
+        self._open_places.close()
 
     def _calling(self, fault: Fault) -> Callable:
         """What a class does when one of its primitives is called in PyNative mode."""

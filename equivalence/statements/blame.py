@@ -31,6 +31,23 @@ Step = tuple[Blame, dict[Swap, np.ndarray]]
 """A statement to blame, and the values that mend it."""
 
 
+def _sources(blame: Blame) -> tuple[Statement, ...]:
+    """The statements that may be wrong in the place of one, too."""
+    return (*blame.takes, blame.misplaced) if blame.misplaced else blame.takes
+
+
+def _rivals(misplaced: Blame, found: Blame) -> bool:
+    """Whether a statement that may seem to take a value in a wrong place is wrong itself.
+
+    It seems so, too, where another operator gives the same of the value that it is to give, as an
+    absolute value does of a ReLU's.
+    """
+    if alike(misplaced.misplaced, found.statement):
+        return True
+    same = alike(misplaced.statement, found.statement)
+    return same and content(misplaced.want) == content(found.want)
+
+
 class Statements(Watched):
     """The search for the statements to blame.
 
@@ -64,7 +81,10 @@ class Statements(Watched):
             self.mended = self._agreeing({}) == self._all
             if not self.mended:
                 self.look(self.replaced)
-        return found
+        if self.mended:
+            return found
+        # What was not tried with all else right is not said.
+        return [replace(each, misplaced=None, takes=_sources(each)) for each in found]
 
     @property
     def _all(self) -> set[int]:
@@ -101,7 +121,7 @@ class Statements(Watched):
         self, misplaced: Step | None, found: Blame | None, trial: Sequence[Trial]
     ) -> Step | None:
         """A value in a wrong place, but not where the statement to blame gives it."""
-        if misplaced and not (found and alike(misplaced[0].misplaced, found.statement)):
+        if misplaced and not (found and _rivals(misplaced[0], found)):
             return misplaced
         return (found, self._places(trial)) if found and trial else None
 
@@ -387,8 +407,10 @@ class Statements(Watched):
     def _at_call(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame:
         """The call of a function to blame, where the same layer calls it rightly elsewhere."""
         here = blame.statement
-        if here.caller is None or blame.takes or blame.agrees or blame.exchanged or blame.order:
+        if here.caller is None or blame.agrees or blame.exchanged or blame.order:
             return blame
+        if blame.takes:
+            return (here.direct and self._handed(blame, spots)) or blame
         put_right = {number for number, _, _ in spots}
         elsewhere = [
             number
@@ -407,7 +429,48 @@ class Statements(Watched):
             if all(self.find(values)[0] for values in given):
                 there = self.candidate.calls[number].statement.caller
                 return replace(blame, statement=here.caller, calls=here, right_from=there)
-        return blame
+        return (here.direct and self._handed(blame, spots)) or blame
+
+    def _handed(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame | None:
+        """The call that hands a function another value than the reference takes there, or None.
+
+        With that value in its place the function is right: all that its result mends is.
+        """
+        here, calls = blame.statement, self.candidate.calls
+        within = {
+            number
+            for number, call in enumerate(calls)
+            if call.statement and here.caller == call.statement.caller
+        }
+        given = {v for number in within for v in calls[number].outputs}
+        handed = dict.fromkeys(
+            v
+            for number in sorted(within)
+            for v in calls[number].inputs
+            if v not in given and self.candidate.values[v].size > 1
+        )
+        every = self.quantities.recording.calls
+        there = [call for call in every if alike(call.statement, blame.counterpart)]
+        # What the function is to make is no argument, though it may pass through it unchanged.
+        taken = {v for call in there for v in call.inputs}.difference(*(c.outputs for c in there))
+        arguments = [k for k in self.lacking(blame.counterpart) if k.number in taken]
+        mends = self._agreeing(spots)
+        for value in handed:
+            for known in arguments:
+                want = None if self.effort.over else self.instead(value, known)
+                if want is None:
+                    continue
+                places = {
+                    (number, "input", i): want
+                    for number in within
+                    for i, v in enumerate(calls[number].inputs)
+                    if v == value
+                }
+                if mends > self.agreeing and self._agreeing(places) >= mends:
+                    got = self.candidate.values[value]
+                    of = {"got": got, "want": want, "unit": known.rounding, "takes": ()}
+                    return replace(blame, statement=here.caller, calls=here, hands=True, **of)
+        return None
 
     def _agrees(self, value: int) -> Statement | None:
         """The reference's statement that gives the very values that the network returns."""

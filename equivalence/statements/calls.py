@@ -211,6 +211,7 @@ class Blame:
     exchanged: the statement whose result, right itself, stands in the place of this one's.
     right_from: the statement that calls the same function, rightly; the call is to blame then.
     calls: the statement of the function that is called wrongly.
+    hands: whether that call was tried with what the reference takes there, and is right so.
     """
 
     statement: Statement
@@ -233,6 +234,7 @@ class Blame:
     exchanged: Statement | None = None
     right_from: Statement | None = None
     calls: Statement | None = None
+    hands: bool = False
 
 
 def alike(one: Statement | None, other: Statement | None) -> bool:

@@ -44,6 +44,7 @@ def told(of):
         ("Single", "pynative", "bce_of_one_element", "(share / (1.0 + share), target)"),
         ("Upscaled", "pynative", "interpolate_bicubic", "align_corners=False)"),
         ("Decoded", "graph", "conv_transpose_output_padding", "x.reshape(2, 4, 2, 3))"),
+        ("Flipped", "pynative", "mint_split_gradient_of_transposed", "[2, 3], -1)"),
         ("Blended", "pynative", "lerp_gradient_below_an_axis_of_one", ":1], self.weight)"),
     ],
 )
@@ -82,6 +83,7 @@ def test_a_step_whose_later_calls_meet_a_fault_is_told():
         ("Single", "single_of_another_target", {"execution": "pynative"}),
         ("Upscaled", "upscaled_twice", {"execution": "pynative"}),
         ("Decoded", "decoded_twice", {"execution": "pynative"}),
+        ("Flipped", "flipped_twice", {"execution": "pynative"}),
         ("Blended", "blended_more", {"execution": "pynative"}),
     ],
 )
@@ -91,6 +93,25 @@ def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, optio
     found = told(of)
     assert found
     assert not any(cause.startswith(known.RIGHT) for _, cause in found)
+
+
+def test_a_trial_that_fails_is_told(monkeypatch):
+    def cannot(*_):
+        raise KeyError("no")
+
+    wrong = faulty("Scaled", "scaled_without_gradient", "pynative")
+    monkeypatch.setattr(known, "_right", cannot)
+    assert f"{known.UNTRIED}with another SeLU it raised KeyError: 'no'" in diagnose(wrong, 0).notes
+    monkeypatch.setattr(known, "_met", cannot)
+    assert f"{known.UNTRIED}KeyError: 'no'" in diagnose(wrong, 0).notes
+
+
+def test_nothing_runs_where_no_code_names_an_operator_that_is_known_to_be_wrong(monkeypatch):
+    monkeypatch.setattr(known, "FAULTS", [f for f in known.FAULTS if f.primitive == "SeLU"])
+    monkeypatch.setattr(known, "_met", lambda *_: pytest.fail("it ran"))
+    sides = [f"tests.engine.parts.cuts_{side}:Attended" for side in ("pt", "ms")]
+    of = case(*sides, normal(3, 6), execution="pynative")
+    assert diagnose(of, 0).culprits
 
 
 def test_a_right_port_without_a_fault_passes():

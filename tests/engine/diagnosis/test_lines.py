@@ -52,6 +52,7 @@ def told(reference, candidate, **fields):
         "Messages",
         "Normed",
         "Difference",
+        "Handed",
     ],
 )
 def test_a_right_port_is_equal(name):
@@ -71,6 +72,9 @@ def test_a_right_port_is_equal(name):
         ("Normed", "NormedTwice", "# the weight", "which is right when told_ms.py:"),
         ("Normed", "NormedFirst", "# the weight", "which is right when told_ms.py:"),
         ("Normed", "NormedScaled", "# the epsilon", "which is right when told_ms.py:"),
+        ("Handed", "HandedWeight", "# another weight", "it hands another value to told_ms.py:"),
+        ("Handed", "HandedInput", "# another input", "it hands another value to told_ms.py:"),
+        ("Handed", "HandedToAbsolute", "# no relu", "agrees with the reference's"),
         ("Difference", "DifferenceBack", "# the sign", "agrees with the reference's"),
         ("Messages", "MessagesBack", "# the ends", "stand in each other's place"),
         ("Supervised", "SupervisedHigher", "# the share", "agrees with the reference's"),

@@ -1,7 +1,7 @@
 """Networks that meet silent faults of MindSpore, right and wrong; partners in `faulty_pt.py`."""
 
 import mindspore as ms
-from mindspore import nn, ops
+from mindspore import mint, nn, ops
 
 
 class Shifted(nn.Cell):
@@ -133,6 +133,20 @@ class Blended(nn.Cell):
 
     def construct(self, x):
         return ops.lerp(self.start, x[:1, :1], self.weight)
+
+
+class Flipped(nn.Cell):
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.far, self.factor = nn.Dense(6, 5), factor
+
+    def construct(self, x):
+        one, two = mint.split(self.factor * self.far(x), [2, 3], -1)
+        return mint.cat([two, one], -1)
+
+
+def flipped_twice():
+    return Flipped(2.0)
 
 
 def mished_more():

@@ -133,3 +133,15 @@ class Blended(nn.Module):
 
     def forward(self, x):
         return torch.lerp(self.start, x[:1, :1], 0.25)
+
+
+class Flipped(nn.Module):
+    """Parts that are joined again the other way round, as of a timestep's sines and cosines."""
+
+    def __init__(self):
+        super().__init__()
+        self.far = nn.Linear(6, 5)
+
+    def forward(self, x):
+        one, two = torch.split(self.far(x), [2, 3], -1)
+        return torch.cat([two, one], -1)

@@ -361,3 +361,49 @@ class DifferenceBack(Difference):
     def construct(self, x, y):
         d = y - self.a(x)  # the sign
         return ops.softplus(-d) + ops.softplus(d).mean()
+
+
+def rescaled(x, weight):
+    y = x * ops.rsqrt(ops.square(x).mean(-1, keep_dims=True) + 1e-5)
+    return y * weight
+
+
+def positive(x):
+    return ops.relu(x)
+
+
+def absolute(x):
+    return ops.abs(x)  # no relu
+
+
+class Handed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Dense(6, 6), nn.Dense(6, 3)
+        self.one, self.two = ms.Parameter(ops.ones(6)), ms.Parameter(ops.ones(6))
+
+    def normed(self, x, h):  # noqa: ARG002
+        return rescaled(h, self.one)
+
+    def bent(self, y):
+        return positive(y)
+
+    def construct(self, x):
+        h = self.a(x)
+        y = self.bent(self.normed(x, h))
+        return self.b(y) + (h * self.two).sum(-1, keepdims=True)
+
+
+class HandedWeight(Handed):
+    def normed(self, x, h):  # noqa: ARG002
+        return rescaled(h, self.two)  # another weight
+
+
+class HandedInput(Handed):
+    def normed(self, x, h):  # noqa: ARG002
+        return rescaled(x, self.one)  # another input
+
+
+class HandedToAbsolute(Handed):
+    def bent(self, y):
+        return absolute(y)
