@@ -98,7 +98,7 @@ def curve(
         ]
         untried: list[str] = []
         if any(metric.differs for metric in found):
-            found, untried = _explained(found, theirs, seed, tell)
+            found, untried = _explained(found, theirs, steps, seed, tell)
         unsound = [number for band in bands.values() if (number := band.unsound()) is not None]
         return CurveResult(
             plain,
@@ -126,10 +126,10 @@ def _side(side: Any, role: str, during: contextlib.ExitStack) -> str | Path:
 
 def _demand_same(target: str, plain: Curve, steps: int, seed: int) -> None:
     """Raise DeclarationError where a training differs from itself without any noise."""
-    again = running.run(target, min(steps, ONCE_MORE), seed)
+    again = running.run(target, steps, seed, until=ONCE_MORE)
     for name, series in again.metrics.items():
         first = plain.metrics.get(name)
-        part = series.values[: ONCE_MORE - 1]
+        part = series.values
         before = first.values[: len(part)] if first else part[:0]
         if not np.array_equal(part[: len(before)], before, equal_nan=True):
             at = int(np.flatnonzero(part[: len(before)] != before)[0])
@@ -177,7 +177,7 @@ def _by_band(name: str, partner: str, theirs: Curve, ours: Curve, band: Band) ->
 
 
 def _explained(
-    metrics: list[Metric], target: str, seed: int, tell: Tell
+    metrics: list[Metric], target: str, steps: int, seed: int, tell: Tell
 ) -> tuple[list[Metric], list[str]]:
     """The metrics with the mistakes that give the candidate's curve, run in the reference.
 
@@ -189,7 +189,7 @@ def _explained(
     for words, changed in changed_runs.changes().items():
         tell(f"the reference with a mistake: {words}")
         try:
-            run = running.run(target, until, seed, changed)
+            run = running.run(target, steps, seed, changed, until)
         except EquivalenceError as error:
             untried.append(f"{words} ({error})")
             continue

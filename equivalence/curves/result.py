@@ -152,7 +152,7 @@ def _by_band(metric: Metric) -> list[str]:
             f"reference's {left.reference:.6g}, {number(left.spreads)} spreads where {BUDGET:g} "
             "are allowed"
         )
-        told.append(f"  {_stage(left.index)}")
+        told.append(f"  {_stage(left.index, left.step, counted_steps=True)}")
     allowed = band.allowed(1, metric.ours.digits)
     scale = np.maximum(np.abs(band.plain), np.finfo(float).tiny)
     places = sorted({*np.linspace(0, len(allowed) - 1, TOLD).astype(int)})
@@ -172,7 +172,7 @@ def _by_logs(metric: Metric) -> list[str]:
         return [f"  the same to within the last digit; {hold}"]
     told = [
         f"  the digits part at step {left.step}, by {left.relative:.2g} of the value; {hold}",
-        f"  {_stage(left.index)}",
+        f"  {_stage(left.index, left.step, counted_steps=False)}",
     ]
     if left.sudden:
         told.append(
@@ -188,15 +188,21 @@ def _by_logs(metric: Metric) -> list[str]:
     return told
 
 
-def _stage(index: int) -> str:
-    """What can be wrong where the curves part at this value."""
-    if index == 0:
+def _stage(index: int, step: int, counted_steps: bool) -> str:
+    """What can be wrong where the curves part.
+
+    index: of the value. step: its number. counted_steps: whether a value is told for every step, as
+    by a function; a log may begin late, and have a row for each epoch.
+    """
+    if counted_steps and step == 1:
         return (
-            "before any update: the batch, the initial weights, the forward pass or the loss, not "
-            "the optimiser"
+            "before any update, if the loss is told as it was before it: the batch, the initial "
+            "weights, the forward pass or the loss, not the optimiser"
         )
-    if index == 1:
+    if counted_steps and step == 2:
         return "after the first update: gradients, optimiser, rate, decay, or the second batch"
+    if index == 0:
+        return "at the first value that is there: the steps before it tell nothing"
     return (
         f"after {index} values that agree: what sets in there (a schedule, a batch, an average), "
         "or a small difference that has grown"

@@ -16,7 +16,13 @@ Context = Callable[[], contextlib.AbstractContextManager[Any]]
 """Makes the context that one run is made in."""
 
 
-def run(target: str, steps: int, seed: int, around: Context = contextlib.nullcontext) -> Curve:
+def run(
+    target: str,
+    steps: int,
+    seed: int,
+    around: Context = contextlib.nullcontext,
+    until: int | None = None,
+) -> Curve:
     """The curve of a training.
 
     target: a function, "module:attribute", that yields, or returns in a list, a loss or a mapping
@@ -24,6 +30,8 @@ def run(target: str, steps: int, seed: int, around: Context = contextlib.nullcon
         it has parameters of these names.
     steps: the steps that are run at most.
     around: makes the context of the run.
+    until: the steps that are run, where they are fewer. The training is told `steps` all the same:
+        its schedule may depend on them.
 
     Raises DeclarationError where it is no such function, SideError where it raises.
     """
@@ -39,7 +47,7 @@ def run(target: str, steps: int, seed: int, around: Context = contextlib.nullcon
                     f"{target!r} gives {described(told)}; let it yield a loss, or a dict of losses "
                     "and metrics, for each step"
                 )
-            for made, each in enumerate(itertools.islice(told, steps), 1):
+            for made, each in enumerate(itertools.islice(told, min(steps, until or steps)), 1):
                 for name, value in _named(target, each).items():
                     rows.setdefault(name, []).append((made, value, 0.0))
     except DeclarationError:

@@ -124,3 +124,39 @@ def test_the_command_has_the_exit_codes_of_compare(capsys, tmp_path):
 def test_a_mistake_of_the_user_is_one_sentence(sides, words, capsys):
     assert main(["curve", *(each.format(here=own.__name__) for each in sides)]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_metric_that_is_told_now_and_then_is_not_said_to_differ_before_any_update():
+    def every_five(candidate):
+        def training(steps):
+            for step, told in enumerate(candidate(steps), 1):
+                yield {"loss": told["loss"]} if step % 5 == 0 else {"rate": told["rate"]}
+
+        return training
+
+    result = curve(every_five(own.train), every_five(own.late), steps=10, runs=2)
+    assert not result
+    assert "at the first value that is there" in str(result)
+
+
+def test_only_what_changes_the_reference_is_said_to_fit():
+    (left,) = [metric for metric in compared(own.late, steps=12).metrics if metric.differs]
+    assert left.fits == ("the learning rate one step late",)
+
+
+def test_a_schedule_that_depends_on_all_steps_is_that_of_all_steps_in_shorter_runs():
+    def cosine(late):
+        def training(steps):
+            plain = own.rate
+            own.rate = lambda step: 0.1 * (1 - step / steps)
+            try:
+                yield from own.train(steps, late=late)
+            finally:
+                own.rate = plain
+
+        return training
+
+    right = curve(cosine(0), cosine(0), steps=30, runs=2)
+    assert right
+    wrong = curve(cosine(0), cosine(1), steps=30, runs=3)
+    assert "the learning rate one step late" in wrong.metrics[0].fits

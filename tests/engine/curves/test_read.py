@@ -128,3 +128,9 @@ def test_metrics_that_do_not_pair_up_are_told(tmp_path):
     assert curve(one, other, rename={"cost": "loss"})
     with pytest.raises(DeclarationError, match="has no loss"):
         curve(one, other, rename={"loss": "loss"})
+
+
+def test_a_log_that_differs_from_its_first_row_on_is_not_said_to_differ_before_any_update(tmp_path):
+    told = str(logs(tmp_path, CURVE, CURVE * 1.5))
+    assert "at the first value that is there" in told
+    assert "before any update" not in told
