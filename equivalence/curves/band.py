@@ -82,6 +82,11 @@ class Band:
         """The reference as it stands."""
         return self.own[0]
 
+    @property
+    def moved(self) -> bool:
+        """Whether noise has moved the reference at all."""
+        return not np.array_equal(self.own, np.broadcast_to(self.plain, self.own.shape), True)
+
     def allowed(self, width: int = 1, digits: np.ndarray | None = None) -> np.ndarray:
         """How far a curve, or its mean over `width` steps, may be off at each step."""
         # The mean of all own runs would move with the one that is farthest off.

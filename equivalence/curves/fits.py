@@ -21,6 +21,10 @@ ORDERED = 0.05
 FEWEST = 4
 """Steps that a fit needs."""
 
+LARGEST, EXACT = 2.0**17, 1e-6
+"""A factor of the first value is told if it, or its inverse, is a whole number of at most so much,
+up to a share of it."""
+
 WINDOWS = (100, 6)
 """How many steps from the departure on are fitted: many and, since later ones have more of what
 follows from it, few."""
@@ -58,7 +62,7 @@ def fits(reference: np.ndarray, candidate: np.ndarray, start: int = 0) -> list[F
             return []
         if found := [*_found(reference, candidate, part, start)]:
             return sorted(found, key=lambda fit: fit.left)
-    return []
+    return [*_scaled(reference[start], candidate[start])] if start == 0 else []
 
 
 def _found(reference: np.ndarray, candidate: np.ndarray, part: slice, start: int) -> Iterator[Fit]:
@@ -79,7 +83,8 @@ def _found(reference: np.ndarray, candidate: np.ndarray, part: slice, start: int
                 yield Fit(f"the reference's curve {steps} {'late' if shift > 0 else 'early'}", left)
     if power := float(theirs @ theirs):
         factor = float(ours @ theirs) / power
-        left = _norm(ours - factor * theirs) / difference
+        # Beside zeros any small curve is a small factor of the reference's, but for what it is.
+        left = _norm(ours - factor * theirs) / (min(difference, _norm(ours)) or np.inf)
         if left <= EXPLAINED:
             yield Fit(f"a factor of {factor:.6g}", left)
     offset = float((ours - theirs).mean())
@@ -91,6 +96,16 @@ def _found(reference: np.ndarray, candidate: np.ndarray, part: slice, start: int
     left /= _norm(candidate[start:] - reference[start:])
     if left <= ORDERED and not _monotone(theirs):
         yield Fit("the same values in another order, as of another order of batches", left)
+
+
+def _scaled(theirs: float, ours: float) -> Iterator[Fit]:
+    """A factor of the first value alone: what is trained by a scaled loss goes another way then."""
+    if theirs and ours:
+        ratio = ours / theirs
+        times = max(ratio, 1 / ratio)
+        whole = round(times) if times < LARGEST else 0
+        if whole > 1 and abs(times - whole) < EXACT * times:
+            yield Fit(f"a factor of {ratio:.6g} in the first value, as of a scaled loss", 0.0)
 
 
 def _inside(length: int, part: slice) -> np.ndarray:

@@ -95,6 +95,12 @@ def lines(result: CurveResult) -> list[str]:
         if alone:
             told.append(f"{curve.name} alone has {', '.join(alone)}: not compared")
     told += [f"could not be tried: {each}" for each in result.untried]
+    bands = [metric.band for metric in result.metrics if metric.band is not None]
+    if bands and not any(band.moved for band in bands):
+        told.append(
+            "noise moved nothing: the reference computes none of this in PyTorch, so that its band "
+            "is one rounding of each value"
+        )
     if result.unsound is not None:
         told.append(
             f"the band is too narrow to judge by: the reference's own noisy run {result.unsound} "

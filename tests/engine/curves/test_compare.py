@@ -160,3 +160,11 @@ def test_a_schedule_that_depends_on_all_steps_is_that_of_all_steps_in_shorter_ru
     assert right
     wrong = curve(cosine(0), cosine(1), steps=30, runs=3)
     assert "the learning rate one step late" in wrong.metrics[0].fits
+
+
+def test_a_reference_that_noise_does_not_reach_is_told():
+    def halving(steps):
+        yield from (0.5**step for step in range(steps))
+
+    assert "noise moved nothing" in str(curve(halving, halving, steps=6, runs=2))
+    assert "noise moved nothing" not in str(compared(own.train, steps=6, runs=2))
