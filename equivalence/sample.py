@@ -50,6 +50,7 @@ class Sample:
     rows_redrawn: for each of those times, the weight's name, the rows, and the time's number.
     shifts: parameter name -> constants added to it, which move activations away from the kinks of
     the network (see `kinks/watch.py`).
+    state: name -> values of constants with which both sides begin (see `runs/state.py`).
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Sample:
         self.redraw = self.row_redraws = 0
         self.rows_redrawn: list[tuple[str, list[int], int]] = []
         self.shifts: dict[str, np.ndarray] = {}
+        self.state: Mapping[str, np.ndarray] = {}
         self._weights: dict[str, np.ndarray] = {}
 
     def draw_again(self) -> bool:
@@ -171,6 +173,8 @@ class Sample:
 
         Raises WeightError where the weights are given, and this is none of them.
         """
+        if name in self.state:
+            return self._round(self.state[name])
         if self.given and name.rpartition(".")[2] not in INTEGER_BUFFERS:
             if name not in self.given or self.given[name].shape != shape:
                 raise WeightError(f"{self.name}: the weights that are given have no {name} {shape}")
@@ -183,6 +187,10 @@ class Sample:
 
     initial = weight
     """The weight before the first update. Every perturbation of this sample has the same one."""
+
+    def begun(self, name: str) -> bool:
+        """Whether both sides begin with the reference's values of this constant."""
+        return name in self.state
 
     rounding: tuple[float, int] | None = None
     """The unit roundoff and the seed by which values are rounded that depend on no weight and no

@@ -223,6 +223,20 @@ def _attributes(target: str) -> list[str]:
 OWN = "own_function"
 """The attribute of an offered factory that gives the caller's function itself."""
 
+COPIES = "copies"
+"""The attribute of an offered factory that says whether all that it builds are copies of one
+network, with the values that it has."""
+
+
+def offers(target: str) -> bool:
+    """Whether a target is that of an object of this process."""
+    return target.partition(":")[0] == OFFERED
+
+
+def copies(target: str) -> bool:
+    """Whether all that a target builds are copies of one network of this process."""
+    return offers(target) and getattr(_offered.get(target.partition(":")[2]), COPIES, False)
+
 
 @dataclass(frozen=True)
 class Building:

@@ -143,9 +143,15 @@ class InSitu(Sample):
     def weight(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         if name in self.altered:
             return self.altered[name]
+        return self.whole.weight(self._full(name), shape)
+
+    def begun(self, name: str) -> bool:
+        return self.whole.begun(self._full(name))
+
+    def _full(self, name: str) -> str:
+        """The name of a weight in the whole network."""
         elsewhere = name.startswith(ELSEWHERE)
-        full = name.removeprefix(ELSEWHERE) if elsewhere else self.prefix + name
-        return self.whole.weight(full, shape)
+        return name.removeprefix(ELSEWHERE) if elsewhere else self.prefix + name
 
     def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
         values = self.cotangents.get(output)

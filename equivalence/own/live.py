@@ -18,7 +18,7 @@ from equivalence import files, nesting
 from equivalence.declare.draws import file
 from equivalence.declare.network import Network
 from equivalence.errors import DeclarationError
-from equivalence.targets import OWN, described, framework_of, offered, unwrapped
+from equivalence.targets import COPIES, OWN, described, framework_of, offered, unwrapped
 
 
 @contextlib.contextmanager
@@ -84,14 +84,21 @@ def _copier(network: Any) -> Callable[[], Any]:
                 cell.compile_cache.clear()
         return made
 
+    setattr(build, COPIES, True)
     return build
 
 
 def _copying(factory: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, of whose result a copy is run: it may be an object of the caller's."""
 
+    last: list[Any] = [None]
+
     def build(*values: Any, **arguments: Any) -> Any:
-        return _copied(factory(*values, **arguments))
+        made = factory(*values, **arguments)
+        again = made is last[0] and framework_of(made) is not None
+        setattr(build, COPIES, again or getattr(build, COPIES, False))
+        last[0] = made
+        return _copied(made)
 
     # Not all callables have what `functools.wraps` takes, or a signature.
     with contextlib.suppress(ValueError, TypeError):

@@ -77,5 +77,6 @@ def joined(parts: Sequence[Part], degenerate: bool = False) -> Judgement:
         undecidable=tuple(name(each) for own, name in parts for each in own.undecidable),
         hollow=bool(parts) and all(own.hollow for own, _ in parts),
         forward_only=any(own.forward_only for own, _ in parts),
+        by_order=next((own.by_order for own, _ in parts if own.by_order), ""),
     )
     return whole if degenerate else demand_values(whole)

@@ -14,7 +14,7 @@ from equivalence.judge.truth import Flip, Truth
 from equivalence.reach.decision import Reach
 from equivalence.reach.sizes import of_draws
 from equivalence.record import candidates, truths
-from equivalence.runs import pinned, sides, units
+from equivalence.runs import pinned, sides, state, units
 from equivalence.runs.drawn import Drawn
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference, sketch_large
@@ -144,8 +144,9 @@ def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
 
 
 def forget() -> None:
-    """Drop all kept references."""
+    """Drop all kept references, and the state of networks that were handed over."""
     _references.clear()
+    state.forget()
 
 
 def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:

@@ -8,7 +8,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
-from equivalence.runs import trained
+from equivalence.runs import state, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Partners
@@ -24,11 +24,14 @@ def draw(case: TwinCase, seed: int) -> Sample:
     if case.own is not None:
         return case.own.sample(case, seed)
     given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
-    if isinstance(case.twin.inputs, Batches):
-        return batches.draw(case.twin.inputs, case.sample_name, seed, case.dtype, given)
     twin, dimensions = case.twin, case.dimensions
-    inputs, called = resolve_inputs(twin.draws, dimensions), call_of(twin.inputs, dimensions)
-    return Sample(case.sample_name, seed, inputs, case.dtype, called, given)
+    if isinstance(twin.inputs, Batches):
+        sample = batches.draw(twin.inputs, case.sample_name, seed, case.dtype, given)
+    else:
+        inputs, called = resolve_inputs(twin.draws, dimensions), call_of(twin.inputs, dimensions)
+        sample = Sample(case.sample_name, seed, inputs, case.dtype, called, given)
+    sample.state = state.of(case, sample, build_reference)
+    return sample
 
 
 def build_reference(case: TwinCase) -> "TorchNetwork":

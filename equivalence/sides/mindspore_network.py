@@ -360,15 +360,20 @@ class MindSporeNetwork:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             narrow(self.cell, sample.dtype)
-        for _, cell in self.cell.cells_and_names():
+        weight, begun = sample.weight, sample.begun
+        for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
                 if values is not None:
-                    cell._buffers[name] = ms.Tensor(self._as_made((id(cell), name), values))
+                    full = f"{path}.{name}" if path else name
+                    begins = partners.drawn(full, tuple(values.shape), weight, begun)
+                    if begins is None:
+                        begins = self._as_made((id(cell), name), values)
+                    cell._buffers[name] = ms.Tensor(begins, values.dtype)
         for count in self._counts:
             count.set_data(ms.Tensor(0, count.dtype))
         drawn = {}
         for name, parameter in self.parameters.items():
-            values = partners.drawn(name, tuple(parameter.shape), sample.weight)
+            values = partners.drawn(name, tuple(parameter.shape), weight, begun)
             if values is None:
                 values = self._as_made(id(parameter), parameter)
             else:

@@ -102,6 +102,20 @@ class Constants:
         """The constants as they are now."""
         return [values for name, values in _kept(module).items() if name in self]
 
+    @property
+    def fractional(self) -> dict[str, np.ndarray]:
+        """Name -> values of the real constants that are no whole numbers, or others of few bits."""
+        real = {n: _array(v) for n, v in self._own.items() if v.is_floating_point()}
+        return {name: values.copy() for name, values in real.items() if not short(values).all()}
+
+    def written(self, trace: Trace) -> dict[str, np.ndarray]:
+        """Those of `fractional` that a run has changed. trace: that of the run."""
+        return {
+            name: values
+            for name, values in self.fractional.items()
+            if not np.array_equal(trace.get(buffer(name), values), values, equal_nan=True)
+        }
+
     def trace(self, module: nn.Module) -> Trace:
         """The values of all constants after a run."""
         return {

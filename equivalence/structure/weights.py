@@ -79,13 +79,15 @@ class Partners(dict[str, str]):
         name: str,
         shape: tuple[int, ...],
         weight: Callable[[str, tuple[int, ...]], np.ndarray],
+        begun: Callable[[str], bool] = lambda _: False,
     ) -> np.ndarray | None:
         """What a weight of the candidate is loaded with; None: what its constructor made stays.
 
         weight: gives the reference's weight of a name and a shape.
+        begun: says of a constant whether both sides begin with the reference's.
         """
         sources = self.sources(name)
-        if not sources or self.constants.intersection(sources):
+        if not sources or not all(map(begun, self.constants.intersection(sources))):
             return None
         if name in self:
             return weight(self[name], shape)
