@@ -176,9 +176,11 @@ def fields_of(
         if not weights.exists():
             raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
         fields["weights"] = str(weights)
-    for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
-        _demand_target(side, option)
-    for option, path in zip(("--torch-path", "--mindspore-path"), paths, strict=True):
+    for side, name, path in zip((reference, candidate), ("TORCH", "MINDSPORE"), paths, strict=True):
+        _demand_target(side, name)
+        option = f"--{name.lower()}-path"
+        if path is not None and folders.split(side)[0]:
+            raise DeclarationError(f"{name} {shown(side)} names its folder; leave out {option}")
         if path is not None and not path.is_dir():
             raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
     return fields
@@ -288,10 +290,13 @@ def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> No
 
 def _demand_target(target: str, option: str) -> None:
     """Demand that a target is written as one; the text says what is probably meant."""
-    path, colon, attribute = target.partition(":")
+    begins, separator, name = target.rpartition(folders.SEPARATOR)
+    within = begins and separator
+    path, colon, attribute = (name if within else target).partition(":")
     module = path.removesuffix(".py").strip("./").replace("/", ".")
     if path != module or not colon:
-        folder, likely = folders.split(as_target(path, attribute or "Net"))
+        whole = target.partition(":")[0].replace(folders.SEPARATOR, "/")
+        folder, likely = folders.split(as_target(whole, attribute or "Net"))
         if folder:
             likely += f" --{option.lower()}-path {shlex.quote(folder)}"
         raise DeclarationError(f"{option} {shown(target)} is not MODULE:ATTRIBUTE; write {likely}")
