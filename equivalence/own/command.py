@@ -99,8 +99,11 @@ def command(
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
     asked = {"--hidden-settings": hidden_settings, "--reach": reach}
-    if by_layer and (option := next((name for name, given in asked.items() if given), None)):
-        raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
+    if option := next((name for name, given in asked.items() if given), None):
+        if by_layer:
+            raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
+        if settings:
+            raise DeclarationError(f"{option} runs the networks; leave out --settings")
     fields = fields_of(
         reference,
         candidate,

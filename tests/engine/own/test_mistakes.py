@@ -150,6 +150,8 @@ COMMANDS = [
     ("nets:Net ports:Net * --pair bytes.txt", "cannot be read as text"),
     ("nets:Net ports:Net * --weights none.pth", "--weights none.pth is not there"),
     ("nets:Net ports:Net * --weights plain.npy", "plain.npy"),
+    ("nets:Net ports:Net --settings --hidden-settings", "runs the networks; leave out --settings"),
+    ("nets:Net ports:Net --settings --reach", "--reach runs the networks; leave out --settings"),
     # What is random, where it runs, and what is written.
     ("nets:Drawing ports:Net --input normal(2,4) --phase train", "draw random numbers", "--random"),
     ("nets:Drawing ports:Net --input normal(2,4) --random DropPath", "DropPath"),
