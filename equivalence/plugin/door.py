@@ -9,6 +9,7 @@ PYTEST_DONT_REWRITE: it is imported before pytest could rewrite its assertions; 
 
 import fnmatch
 import glob
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -90,7 +91,7 @@ def _may_be_values(config: pytest.Config, named: Sequence[str]) -> bool:
     Options of the plugin are not known yet, so that their values look like files.
     """
     given = [str(word).partition("::")[0] for word in config.invocation_params.args]
-    after = {b for a, b in zip(given, given[1:], strict=False) if re.match(r"--[a-z-]+$", a)}
+    after = {b for a, b in itertools.pairwise(given) if re.match(r"--[a-z-]+$", a)}
     return {*named} <= after
 
 
