@@ -12,7 +12,8 @@ Ports = Sequence[Port]
 HEAD = """\
 # Networks of {package}
 
-Written by `make audit`; [what the words mean](../zoo.md#verdicts).
+For those who use a port of {package}. Written by `make audit`;
+[what the words mean](../zoo.md#verdicts).
 """
 
 LEFT = "not compared yet"

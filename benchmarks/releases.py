@@ -149,10 +149,10 @@ def page(kept: Mapping[str, Mapping], found: Sequence[Finding]) -> str:
 
 TEXT = """# Releases of MindSpore
 
-In which release does a [finding](operators.md#findings) stand? Each script ran in each release on a
-CPU: it **stands** (MindSpore did what the script says), is **right** (MindSpore did what PyTorch
-does), or **?** (the script could not tell; why is said below). What is right in an older release
-and stands in a newer one came with the newer one.
+For those who choose a release or change it: in which does a [finding](operators.md#findings)
+stand? Each script ran in each release on a CPU: it **stands** (MindSpore did what the script
+says), is **right** (MindSpore did what PyTorch does), or **?** (the script could not tell; why is
+said below). What is right in an older release and stands in a newer one came with the newer one.
 
 `make releases` asks all releases, runs the gate in each, and writes this page. It fails where the
 gate is red.

@@ -33,7 +33,8 @@ VERDICTS = {0: "equal", 1: "different", 2: "refused"}
 
 HEAD = """# Networks, as they are typed
 
-Written by `python benchmarks/typed.py` in the environment of `make audit`: comparisons of networks
+For those who compare a network of a public package by one line. Written by
+`python benchmarks/typed.py` in the environment of `make audit`: comparisons of networks
 of public packages, each by one line of `audits/typed.txt` after `compare`. Nothing is
 declared for them, so that a setting that differs is red. *Refused*: the weights do not pair up, or
 a side cannot be built or run.

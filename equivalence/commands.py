@@ -539,13 +539,17 @@ def _assignment(text: str) -> tuple[str, str]:
     return key, value
 
 
+_CALL = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+"""What stands in the brackets of a value, such as network(TORCH, MINDSPORE, width=8)."""
+
+
 def _argument(text: str) -> tuple[str, Any]:
     """KEY=VALUE as a pair; the value is a Python literal, or else the text itself."""
     key, value = _assignment(text)
     try:
         return key, ast.literal_eval(value)
     except (ValueError, SyntaxError):
-        if re.search(r"\s\w+=", value):
+        if re.search(r"\s\w+=", _CALL.sub("", value)):
             raise argparse.ArgumentTypeError(
                 f"{text!r} is several KEY=VALUE in one word; quote each by itself"
             ) from None

@@ -243,6 +243,13 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
         ),
     ),
     (
+        re.compile(r'is missing the required "forward" function'),
+        lambda _: (
+            "a module of PyTorch computes in forward: give it that name where it has another, "
+            "such as MindSpore's construct"
+        ),
+    ),
+    (
         re.compile(
             r"(?:the same dtype|Input type \(|expected scalar type).*"
             r"\b(?:Byte|Char|Short|Int|Long|Bool|Half|char|short|int|long|bool)\b"

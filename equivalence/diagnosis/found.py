@@ -14,7 +14,7 @@ from equivalence.sample import Sample
 RIGHT = "the port is right, and "
 """The beginning of a cause that is none of the port's: without it all of a case is right."""
 
-SEEN_LATER = "what else is wrong can be seen once that is mended"
+SEEN_LATER = "this does not explain all that is off: mend it, then compare again"
 """A note where the statements to blame do not explain all."""
 
 TRAINING, UPDATE = "training step", "update"

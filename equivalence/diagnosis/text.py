@@ -52,8 +52,8 @@ def mistakes(diagnosis: Diagnosis) -> Mistakes:
                 any(cause.startswith(RIGHT) for cause in causes),
             )
         )
-    mended = SEEN_LATER if SEEN_LATER in diagnosis.notes else diagnosis.mended
-    return Mistakes(found, mended, diagnosis.eager)
+    more = SEEN_LATER in diagnosis.notes
+    return Mistakes(found, "" if more else diagnosis.mended, diagnosis.eager, more)
 
 
 def _path(layer: LayerError) -> str:

@@ -176,7 +176,8 @@ def index(found: Iterable[Finding]) -> str:
     lines = [
         "# Findings",
         "",
-        "What is wrong in MindSpore, beside PyTorch on a CPU; each is a script that shows it.",
+        "For those who ask whether it is their port or MindSpore: what is wrong in MindSpore,",
+        "beside PyTorch on a CPU; each is a script that shows it.",
         "[How to run and search them, and how this page is written](operators.md#findings).",
     ]
     for severity, meaning in SEVERITIES.items():

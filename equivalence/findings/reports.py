@@ -83,9 +83,9 @@ def page(reports: Iterable[Report], found: Iterable[Finding]) -> str:
     lines = [
         "# Public reports",
         "",
-        "What others reported of differences between PyTorch and MindSpore, and what is true of it",
-        "here: on a CPU, in the versions of `constraints.txt`. `random` draws from a normal",
-        "distribution, by a seed. A test calls both sides of every row.",
+        "For those who read of a difference between PyTorch and MindSpore: what others reported,",
+        "and what is true of it here: on a CPU, in the versions of `constraints.txt`. `random`",
+        "draws from a normal distribution, by a seed. A test calls both sides of every row.",
         "[Where this page comes from](operators.md#public-reports).",
     ]
     for verdict, meaning in VERDICTS.items():

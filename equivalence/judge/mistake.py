@@ -33,11 +33,12 @@ class Mistakes:
 
     found: the places, in the order of the run.
     mended: what is right with the original's values in all these places, as a sentence: "all
-        outputs are right"; or that more is wrong, which then can be seen; "" where
-        that was not tried.
+        outputs are right"; "" where that was not tried.
     eager: whether all that is wrong in a compiled graph is right in PyNative mode.
+    more: whether more is wrong than these places explain.
     """
 
     found: Sequence[Mistake] = ()
     mended: str = ""
     eager: bool = False
+    more: bool = False

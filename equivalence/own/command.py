@@ -99,8 +99,11 @@ def command(
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
     asked = {"--hidden-settings": hidden_settings, "--reach": reach}
-    if by_layer and (option := next((name for name, given in asked.items() if given), None)):
-        raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
+    if option := next((name for name, given in asked.items() if given), None):
+        if by_layer:
+            raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
+        if settings:
+            raise DeclarationError(f"{option} runs the networks; leave out --settings")
     fields = fields_of(
         reference,
         candidate,
@@ -176,9 +179,11 @@ def fields_of(
         if not weights.exists():
             raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
         fields["weights"] = str(weights)
-    for side, option in ((reference, "TORCH"), (candidate, "MINDSPORE")):
-        _demand_target(side, option)
-    for option, path in zip(("--torch-path", "--mindspore-path"), paths, strict=True):
+    for side, name, path in zip((reference, candidate), ("TORCH", "MINDSPORE"), paths, strict=True):
+        _demand_target(side, name)
+        option = f"--{name.lower()}-path"
+        if path is not None and folders.split(side)[0]:
+            raise DeclarationError(f"{name} {shown(side)} names its folder; leave out {option}")
         if path is not None and not path.is_dir():
             raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
     return fields
@@ -288,10 +293,13 @@ def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> No
 
 def _demand_target(target: str, option: str) -> None:
     """Demand that a target is written as one; the text says what is probably meant."""
-    path, colon, attribute = target.partition(":")
+    begins, separator, name = target.rpartition(folders.SEPARATOR)
+    within = begins and separator
+    path, colon, attribute = (name if within else target).partition(":")
     module = path.removesuffix(".py").strip("./").replace("/", ".")
     if path != module or not colon:
-        folder, likely = folders.split(as_target(path, attribute or "Net"))
+        whole = target.partition(":")[0].replace(folders.SEPARATOR, "/")
+        folder, likely = folders.split(as_target(whole, attribute or "Net"))
         if folder:
             likely += f" --{option.lower()}-path {shlex.quote(folder)}"
         raise DeclarationError(f"{option} {shown(target)} is not MODULE:ATTRIBUTE; write {likely}")

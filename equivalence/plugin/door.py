@@ -9,6 +9,7 @@ PYTEST_DONT_REWRITE: it is imported before pytest could rewrite its assertions; 
 
 import fnmatch
 import glob
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -74,12 +75,24 @@ def _roots(config: pytest.Config) -> tuple[list[Path], list[Path]]:
     here = config.invocation_params.dir
     named = [argument.partition("::")[0] for argument in config.known_args_namespace.file_or_dir]
     roots = [here / name for name in named if (here / name).exists()]
+    if roots and _may_be_values(config, named):
+        roots.append(here)
     if not roots and here == config.rootpath:
         patterns = [os.path.join(here, name) for name in config.getini("testpaths")]
         found = [path for each in patterns for path in sorted(glob.iglob(each, recursive=True))]
         roots = [Path(path) for path in found]
     roots = roots or [here]
     return [path for path in roots if path.is_file()], [path for path in roots if path.is_dir()]
+
+
+def _may_be_values(config: pytest.Config, named: Sequence[str]) -> bool:
+    """Whether each name may be the value of an option, such as cand in `--candidate cand`.
+
+    Options of the plugin are not known yet, so that their values look like files.
+    """
+    given = [str(word).partition("::")[0] for word in config.invocation_params.args]
+    after = {b for a, b in itertools.pairwise(given) if re.match(r"--[a-z-]+$", a)}
+    return {*named} <= after
 
 
 def _files(folders: Sequence[Path], passed_over: Sequence[str]) -> Iterator[Path]:

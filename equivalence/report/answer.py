@@ -402,6 +402,9 @@ def _lines(place: Mistake) -> tuple[str, ...]:
 
 def _mended(cases: Sequence[Found], places: Sequence[Mistake]) -> list[str]:
     """What is right with the original's values in the places to mend; at most a sentence."""
+    if places and any(each.mistakes.more for each in cases):
+        these, them = ("These places do", "them") if len(places) > 1 else ("This place does", "it")
+        return [f"{these} not explain all that is off: mend {them}, then compare again."]
     told = {each.mistakes.mended for each in cases if not _of_mindspore(each.mistakes)}
     if len(told) != 1 or not (sentence := told.pop()):
         return []

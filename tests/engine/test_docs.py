@@ -25,9 +25,10 @@ from equivalence.commands import parser
 from tests.engine.parts.asked import ANSWERED, ASKED
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")])
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = sorted([CONTRIBUTING, *ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")])
 
-LONGEST = 110
+LONGEST = 90
 """Lines of the README."""
 
 LANGUAGES = ("sh", "python", "text")
@@ -115,6 +116,17 @@ def wrong_make(words: list[str]) -> str | None:
     return None
 
 
+def wrong_pip(words: list[str]) -> str | None:
+    """What is wrong with an installation of a clone."""
+    project = (ROOT / "pyproject.toml").read_text()
+    extras = project.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    named = re.fullmatch(r"install \.\[([a-z,]+)\]", " ".join(words))
+    if named is None:
+        return "there is no test of what else pip does"
+    unknown = {*named[1].split(",")} - {*re.findall(r"^([a-z]+) = ", extras, re.M)}
+    return f"the package has no {sorted(unknown)}" if unknown else None
+
+
 def makes(words: list[str]) -> list[list[str]]:
     """The commands that make would run."""
     inherited = ("MAKE", "MFLAGS")
@@ -194,6 +206,8 @@ def wrong_commands(found: list[tuple[str, str]], folder: Path) -> dict[str, str]
                     of_pytest.append((key, expanded(rest)))
                 elif module == "equivalence":
                     wrong[key] = wrong[key] or wrong_equivalence(rest)
+        elif program == "pip":
+            wrong[key] = wrong_pip(words)
         elif program == "pytest":
             of_pytest.append((key, expanded(words)))
         elif program == "equivalence":
@@ -239,6 +253,7 @@ WRONG = (
     "python -m equivalence convert a.pth b.ckpt --network ms_models.resnet:resnt",
     "python -m equivalence findings run no_such_finding",
     "pip install mindspore",
+    "pip install '.[referense]'",
 )
 
 
@@ -423,6 +438,41 @@ def test_a_declaration_that_names_nothing_is_seen():
 @pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
 def test_the_readme_is_short(name):
     assert len((ROOT / name).read_text().splitlines()) <= LONGEST
+
+
+FOR = {True: "写给", False: "For those "}
+"""Whether a page is Chinese -> how its first sentence begins, which says whom it is for."""
+
+
+def says_for_whom(page: str, text: str) -> bool:
+    """Whether a page does so right below its title and the link to its other language."""
+    link = r"\[[^]]+\]\([^)]+\)"
+    paragraphs = [each for each in text.split("\n\n")[1:] if not re.fullmatch(link, each)]
+    return paragraphs[0].startswith(FOR["zh" in re.split(r"[/.-]", page)])
+
+
+@pytest.mark.parametrize(("page", "text"), PRINTED, ids=[page for page, _ in PRINTED])
+def test_the_first_sentence_says_for_whom(page, text):
+    assert says_for_whom(page, text)
+
+
+def test_a_page_that_does_not_say_for_whom_is_seen():
+    assert says_for_whom("a.md", "# A\n\n[简体中文](zh/a.md)\n\nFor those who ask.\n")
+    assert says_for_whom("docs/zh/a.md", "# 甲\n\n写给提问的人。\n")
+    assert not says_for_whom("docs/zh/a.md", "# 甲\n\nFor those who ask.\n")
+    assert not says_for_whom("a.md", "# A\n\nMore.\n\nFor those who ask.\n")
+
+
+def rooms_untold(text: str) -> set[str]:
+    """The rooms of the engine that the table of folders does not have."""
+    rooms = {path.parent.name for path in (ROOT / "equivalence").glob("*/__init__.py")}
+    return rooms - set(re.findall(r"`equivalence/(\w+)/`", text))
+
+
+def test_every_room_stands_in_the_table_of_folders():
+    text = CONTRIBUTING.read_text()
+    assert not rooms_untold(text)
+    assert rooms_untold(text.replace("`equivalence/judge/`", "")) == {"judge"}
 
 
 def unlabelled(page: str, text: str) -> list[str]:

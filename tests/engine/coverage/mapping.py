@@ -99,7 +99,8 @@ def page(source: dict[str, str], rows: Sequence[Row]) -> str:
     lines = [
         "# The published mapping",
         "",
-        f"[MindSpore {source['mindspore']}'s table]({source['source']}) of its counterparts of",
+        "For those who port by MindSpore's table of counterparts.",
+        f"This is [the one of MindSpore {source['mindspore']}]({source['source']}) for",
         f"PyTorch {source['torch']}, beside what is verified here. A pair is called consistent",
         "there if function, arguments and defaults are the same. It is a fact about names; what is",
         "wrong stands in [the findings](findings.md), and what is compared in",

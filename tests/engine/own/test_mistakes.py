@@ -21,6 +21,13 @@ COMMANDS = [
     ("./nets.py ports:Net", "write nets:Net"),
     ("models/nets.py:Small ports:Net", "write models.nets:Small"),
     ("nets.Net ports:Net", "is not MODULE:ATTRIBUTE"),
+    ("models//nets.py:Small ports:Net", "write models.nets:Small"),
+    ("no//nets:Net ports:Net", "/no is no folder"),
+    (
+        "models//nets:Small ports:Net --torch-path models",
+        "names its folder; leave out --torch-path",
+    ),
+    ("nets:Net models//ports:Net --mindspore-path a", "leave out --mindspore-path"),
     ("nets: ports:Net", "names no class or function; write nets:Net"),
     (":Net ports:Net", "reference ':Net' is not 'module:attribute'"),
     ("nets:a-b ports:Net", "is not 'module:attribute'"),
@@ -47,6 +54,7 @@ COMMANDS = [
     ),
     ("odd:Unseeded ports:Net *", "another result in each call", "what torch does not seed"),
     ("nets:Silent ports:Net *", "forward returns None", "its return may be missing"),
+    ("odd:Construct ports:Net *", 'missing the required "forward"', "MindSpore's construct"),
     ("nets:Net odd_ms:Forward *", "'construct' is not defined", "give it that name"),
     ("nets:Net ports:Net * --weights nan.pth", "nan.pth: ", "is NaN in 1 of ", "first at (1, 2)"),
     ("nets:Net ports:Net --input normal(1000000,1000000)", "has 8e+03 GB in float64", "smaller"),
@@ -142,6 +150,8 @@ COMMANDS = [
     ("nets:Net ports:Net * --pair bytes.txt", "cannot be read as text"),
     ("nets:Net ports:Net * --weights none.pth", "--weights none.pth is not there"),
     ("nets:Net ports:Net * --weights plain.npy", "plain.npy"),
+    ("nets:Net ports:Net --settings --hidden-settings", "runs the networks; leave out --settings"),
+    ("nets:Net ports:Net --settings --reach", "--reach runs the networks; leave out --settings"),
     # What is random, where it runs, and what is written.
     ("nets:Drawing ports:Net --input normal(2,4) --phase train", "draw random numbers", "--random"),
     ("nets:Drawing ports:Net --input normal(2,4) --random DropPath", "DropPath"),
@@ -242,6 +252,10 @@ def test_several_arguments_in_one_word_are_refused_and_a_text_with_spaces_is_not
     with pytest.raises(SystemExit):
         main([*line, "width=4 blocks=(1, 2)"])
     assert "'width=4 blocks=(1, 2)' is several KEY=VALUE in one word" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*line, "net=network(nets:Net, ports:Net, width=4) blocks=2"])
+    assert "is several KEY=VALUE in one word" in capsys.readouterr().err
+    assert main([*line, "net=network(nets:Net, ports:Net, width=(4 + 1, 2), a=3)"]) == 2
     assert main([*line, "name=a b"]) == 2
     assert "KEY=VALUE in one word" not in capsys.readouterr().err
 

@@ -38,6 +38,15 @@ def test_the_first_verdict_is_what_the_page_prints(folder, capsys):
     assert words(capsys.readouterr().out) == words(printed)
 
 
+def test_the_readme_has_its_command_and_its_answer():
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    command, printed = (text for kind, text in BLOCKS[2:4])
+    answer, _, _ = printed.partition("details:\n")
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", readme, re.S | re.M)
+    assert command in readme
+    assert shown == f"{answer}details:\n...\n"
+
+
 def test_the_session_is_true():
     (session,) = [text for _, text in BLOCKS if text.startswith(">>>")]
     test = doctest.DocTestParser().get_doctest(session, {}, "own.md", None, None)

@@ -254,6 +254,15 @@ class Partly(nn.Module):
         return self.inner(x)
 
 
+class Construct(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def construct(self, x):
+        return self.fc(x)
+
+
 def scripted():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer releases of torch call it deprecated

@@ -71,6 +71,8 @@ def loads(pytester):
         ({"deep/er/twins_a.py": TWINS}, [], True),
         ({"deep/twins_a.py": TWINS}, ["deep"], True),
         ({"deep/twins_a.py": TWINS, "test_b.py": ""}, ["test_b.py"], False),
+        ({"twins_a.py": TWINS, "cand/a": ""}, ["--candidate", "cand"], True),
+        ({"twins_a.py": TWINS, "cand/a": ""}, ["-k", "a", "cand"], False),
         ({"pairs.py": TWINS}, [], False),
         ({"pairs.py": TWINS}, ["pairs.py"], True),
         ({"pairs.py": TWINS}, ["pairs.py::test_twin[a]"], True),

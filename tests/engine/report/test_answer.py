@@ -106,6 +106,19 @@ def test_settings_alone_are_told_as_such():
     )
 
 
+def test_more_than_the_places_explain_is_said_to_be_wrong():
+    first, second = (Mistake(words=("a factor of 2",), port=f"net.py:{n}  y = x") for n in (1, 2))
+    one = told(outcome(wrong("output.0", 0.1)), mistakes=Mistakes([first], more=True))
+    assert one.after == (
+        "This place does not explain all that is off: mend it, then compare again.",
+    )
+    both = told(outcome(wrong("output.0", 0.1)), mistakes=Mistakes([first, second], more=True))
+    assert both.after == (
+        "These places do not explain all that is off: mend them, then compare again.",
+    )
+    assert told(outcome(wrong("output.0", 0.1)), mistakes=Mistakes(more=True)).after == ()
+
+
 def test_a_fault_of_mindspore_is_none_of_the_ports():
     fault = Mistake(words=("MindSpore's gradient of ops.pad is wrong",), of_mindspore=True)
     right = outcome(RIGHT)
