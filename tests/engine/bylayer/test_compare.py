@@ -62,7 +62,7 @@ def test_stand_ins_of_a_part_are_told(execution):
     result = compared(ours={"blocks": {1: {"minted": True}}}, execution=execution)
     assert result, result
     assert [verdict.outcome.stand_ins for verdict in result.verdicts] == [("mint.clone",)]
-    assert "stand-ins on the CPU in 1 case, for mint.clone 1" in str(result)
+    assert "  stand-ins  on the CPU in 1 case, for mint.clone 1\n" in str(result)
 
 
 def test_right_networks_are_equal_while_training():

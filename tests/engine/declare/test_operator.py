@@ -196,7 +196,7 @@ def test_few_references_are_kept(monkeypatch):
 
 def test_a_diagnosis_tells_the_shape_of_the_error_and_holds_the_values():
     wrong = Operator("torch.abs", unary(), to("ops.neg"))
-    brief, full, _ = kinds.diagnose(case(wrong, "abs(normal(40, 3))"), 0, every=False)
+    brief, full, *_ = kinds.diagnose(case(wrong, "abs(normal(40, 3))"), 0, every=False)
     assert any(line.startswith("output.0: ") for line in brief)
     assert "output.0, truth" in full
     assert "output.0, candidate" in full

@@ -166,7 +166,7 @@ def test_a_declared_difference_passes_and_is_red_when_it_is_gone():
     assert kinds.check(case("one_level", differs=Difference("crop: a level", {"*": 0.1})), 0).passed
     outcome = kinds.check(case("right", differs=Difference("crop: a level", {"*": 0.1})), 0)
     assert not outcome.passed
-    assert "If the difference is gone, remove `differs`" in report.failure(outcome, "pytest")
+    assert "if the difference is gone, remove `differs`" in report.failure(outcome, "pytest")
 
 
 def test_a_side_that_raises_is_named():

@@ -319,7 +319,7 @@ def test_an_error_that_grew_is_run_again(project, monkeypatch):
     line = '{"case": "x"}'
     monkeypatch.setattr("equivalence.plugin.fixtures.report.lines", lambda _: [line])
     monkeypatch.setattr("equivalence.plugin.results.report.comparisons", lambda _: [1])
-    monkeypatch.setattr("equivalence.plugin.results.report.summary", lambda _: "")
+    monkeypatch.setattr("equivalence.plugin.results.report.summary", lambda *_: "EQUAL.")
     monkeypatch.setattr("equivalence.plugin.results.accepted.news", lambda *_: [])
     monkeypatch.setattr("equivalence.plugin.results.page", lambda *_: "")
     project.run_it()

@@ -64,10 +64,10 @@ def no_candidate(monkeypatch):
 def told(outcome):
     """What the results say of an outcome, but for where its candidate ran.
 
-    A recorded run has no settings.
+    A recorded run has no settings, and of what the candidate decided nothing is known.
     """
     lines = [json.loads(line) for line in report.lines(outcome)]
-    left_out = ("made_with", "settings")
+    left_out = ("made_with", "settings", "reach")
     return [{k: v for k, v in line.items() if k not in left_out} for line in lines]
 
 

@@ -101,7 +101,7 @@ def test_two_workers_record_and_a_process_without_torch_reads_it(project):
     result.stdout.fnmatch_lines(
         ["no diagnosis: it needs torch; repeat it where torch is installed"]
     )
-    result.stdout.fnmatch_lines(["*; 8 cases against recorded truth"])
+    result.stdout.fnmatch_lines(["  records * 8 cases against recorded truth"])
     result.stdout.fnmatch_lines(["SKIPPED*: torch is not installed"])
     assert origins(project) == {("right", "used"), ("wrong", "used")}
 

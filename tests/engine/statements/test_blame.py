@@ -93,7 +93,7 @@ def test_what_is_missing_in_every_turn_of_a_loop_is_told():
 
 def test_what_is_missing_in_each_call_of_a_function_is_told():
     lines = telling.told(vision.DEFECTS, "regions_not_aligned")
-    piece = "(start, end = start * self.scale, end * self.scale) gives, and the reference another"
+    piece = "(start, end = start * self.scale, end * self.scale) gives, and the original another"
     assert piece in lines[2]
 
 
@@ -105,7 +105,7 @@ def test_an_operator_that_is_one_too_many_in_each_call_of_a_function_is_told():
 
 def test_a_factor_is_missed_where_the_reference_goes_on_with_some_rows_alone():
     lines = telling.told(yolox.DEFECTS, "classes_without_overlap")
-    assert "(classes = classes.astype(found.dtype)) gives, and the reference another" in lines[2]
+    assert "(classes = classes.astype(found.dtype)) gives, and the original another" in lines[2]
 
 
 def test_a_busy_machine_finds_what_an_idle_one_does(monkeypatch):

@@ -210,7 +210,7 @@ def test_a_kernel_that_nobody_declared_fails_with_the_verdict(monkeypatch):
     assert outcome.excuses == ()
     assert "equal but for ops.Tanh on cpu (its own error " in failure(outcome)
     assert "; no finding is declared)" in failure(outcome)
-    assert failure(outcome).startswith("small")
+    assert failure(outcome).startswith("DIFFERENT. small (")
 
 
 def test_a_kernel_that_errs_more_than_is_declared_fails(monkeypatch):

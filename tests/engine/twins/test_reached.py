@@ -98,9 +98,8 @@ def test_the_first_line_of_results_has_the_decisions_and_the_summary_counts_them
     lines = [json.loads(line) for line in text.lines(found)]
     assert [("reach" in line) for line in lines] == [True, *[False] * (len(lines) - 1)]
     assert report.of_twins(lines)[found.case.twin.name] == found.reach
-    assert "; reached 3 of 10 decisions of 1 twin (--reach lists the others)" in text.summary(
-        lines, "--reach lists the others"
-    )
+    told = text.summary(lines, "--reach lists the others")
+    assert "  reach     3 of 10 decisions of 1 twin (--reach lists the others)" in told
 
 
 def test_a_case_of_less_reach_than_its_twin_demands_is_red_with_the_list():
@@ -108,8 +107,10 @@ def test_a_case_of_less_reach_than_its_twin_demands_is_red_with_the_list():
     found = outcome(replace(of, twin=replace(of.twin, reach=0.5)))
     assert (found.judgement.equal, found.passed) == (True, False)
     told = text.failure(found, "again").splitlines()
-    assert told[0].endswith("but it reached 3 of 10 decisions (0.3), and 0.5 is demanded")
-    assert len(told) == 1 + 7 + 1
+    assert told[0].endswith("but it reached 3 of 10 decisions (0.3), and 0.5 is demanded.")
+    at = told.index("details:")
+    assert told[at + 1].endswith("but it reached 3 of 10 decisions (0.3), and 0.5 is demanded")
+    assert len(told[at + 2 :]) == 7
     assert outcome(replace(of, twin=replace(of.twin, reach=0.3))).passed
 
 
@@ -144,7 +145,7 @@ def test_of_a_record_without_a_count_the_reach_is_unknown_and_that_is_said(tmp_p
     assert found.passed
     assert found.reach.unknown[REFERENCE] == "its record is older"
     lines = [json.loads(line) for line in text.lines(found)]
-    assert "; reach unknown of 1 twin, whose records are older" in text.summary(lines)
+    assert "  reach    unknown of 1 twin, whose records are older" in text.summary(lines)
     demanded = replace(found, demanded=0.1)
     assert not demanded.passed
     assert "is unknown: its record is older" in text.failure(demanded, "again")
