@@ -96,6 +96,20 @@ def name(path: Path) -> str:
     )
 
 
+def by_order(theirs: Sequence[str], ours: Sequence[str]) -> dict[str, str]:
+    """Name of an output of ours -> that of theirs, where only one side names as many outputs.
+
+    theirs, ours: the names of the outputs that are not None, in order.
+
+    >>> by_order(["logits", "hidden"], ["0", "1"]), by_order(["logits"], ["hidden"])
+    ({'0': 'logits', '1': 'hidden'}, {})
+    """
+    named = [not all(map(str.isdecimal, each)) for each in (theirs, ours)]
+    if len(theirs) != len(ours) or not theirs or named[0] == named[1]:
+        return {}
+    return dict(zip(ours, theirs, strict=True))
+
+
 def words(outputs: Sequence[str]) -> str:
     """What a network returns, in words, by the names of its outputs.
 

@@ -236,7 +236,8 @@ class Search:
             again = self.candidate.part("", "pynative")
             second_call.prepare(drawn, made.reference, again, self.partners)
         made, whole = exact or made, made.reference
-        return Local(whole.sample, whole.expected, made.trace, made.judgement)
+        trace = {**tensors.by_order(whole.expected, made.trace)[0]}
+        return Local(whole.sample, whole.expected, trace, made.judgement)
 
     def _worst(self, path: str, calls: list[int]) -> Local | None:
         found = [self.feed(path, call) for call in calls]
@@ -319,6 +320,7 @@ class Search:
                 again = functools.partial(eager.run, *run)
                 compiled = self.case.execution != "pynative"
                 trace = kernels.exactly(trace, expected, self.unit_roundoff, again, compiled)
+            trace = {**tensors.by_order(expected, trace)[0]}
         except Exception as error:  # called in another way than the reference's layer
             self.unfed[path] = raised(error)
             return None

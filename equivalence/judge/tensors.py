@@ -7,7 +7,8 @@ step keeps beside its network is there after the last step: `state:ema.conv1.wei
 """
 
 import numbers
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,37 @@ def another_structure(reference: Iterable[str], candidate: Iterable[str]) -> str
     if theirs == ours or "a dict" not in theirs + ours:
         return ""
     return f": the reference returns {theirs}, the candidate {ours}; return the same structure"
+
+
+def by_order(
+    reference: Mapping[str, Any], candidate: Mapping[str, np.ndarray]
+) -> tuple[Mapping[str, np.ndarray], str]:
+    """The candidate's trace with the reference's names of outputs, and what was paired by order.
+
+    A dict or a dataclass of one side has names, and a tuple or a tensor of the other has none. With
+    as many outputs on both sides, what is not None is paired in its order, and a None that only one
+    side has is left out. Otherwise the trace stays, and the text is "".
+
+    reference: its outputs among other tensors; each has a dtype and a shape.
+    """
+    theirs, ours = (
+        [name for name in returned(each) if not _none(each[output(name)])]
+        for each in (reference, candidate)
+    )
+    names = nesting.by_order(theirs, ours)
+    if not names:
+        return candidate, ""
+    told = ", ".join(f"{name} with {names[name]}" for name in ours)
+    trace = {output(target): candidate[output(name)] for name, target in names.items()}
+    trace |= {output(name): NONE for name in returned(reference) if name not in theirs}
+    trace |= {name: each for name, each in candidate.items() if not name.startswith("output.")}
+    both = [nesting.words(returned(each)) for each in (reference, candidate)]
+    told = f"the reference returns {both[0]}, the candidate {both[1]}; paired by order: {told}"
+    return trace, told
+
+
+def _none(value: Any) -> bool:
+    return is_none(value.dtype, value.shape)
 
 
 def constant(side: str, name: str, value: object) -> np.ndarray:

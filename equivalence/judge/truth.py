@@ -110,6 +110,17 @@ def _any_finite(values: np.ndarray) -> bool:
     return any(np.isfinite(flat[at : at + CHUNK]).any() for at in range(0, flat.size, CHUNK))
 
 
+class PulledBack(dict[str, tuple[int, ...]]):
+    """Name -> shape of each output that gets a cotangent.
+
+    every: the names of all outputs of the reference that are not None, in order.
+    """
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], every: Iterable[str]):
+        super().__init__(shapes)
+        self.every = tuple(every)
+
+
 class Truth(dict[str, Expected]):
     """The truth of every tensor of the trace, by name.
 
@@ -159,15 +170,20 @@ class Truth(dict[str, Expected]):
         return Truth({n: each for n, each in self.items() if n not in left_out}).like(self)
 
     @property
-    def pulled_back(self) -> dict[str, tuple[int, ...]]:
+    def pulled_back(self) -> PulledBack:
         """The shapes of the floating outputs, by name; each of these gets a cotangent.
 
         None does where the reference gives no gradients.
         """
-        if self.forward_only:
-            return {}
-        return {
-            name.removeprefix("output."): tensor.shape
+        outputs = {
+            name.removeprefix("output."): tensor
             for name, tensor in self.items()
-            if name.startswith("output.") and tensor.truth.dtype.kind == "f"
+            if name.startswith("output.")
         }
+        floating = {
+            name: tensor.shape
+            for name, tensor in outputs.items()
+            if tensor.truth.dtype.kind == "f" and not self.forward_only
+        }
+        every = (n for n, each in outputs.items() if not is_none(each.dtype, each.shape))
+        return PulledBack(floating, every)

@@ -116,6 +116,7 @@ class Judgement:
     hollow: whether every output of the reference is of zeros or has no element. Then the shapes
         and dtypes of the outputs are compared, and hardly any value.
     forward_only: whether no gradient is compared, since the reference gives none.
+    by_order: which outputs are paired by their order, since one side alone names them; "": none.
     """
 
     verdicts: tuple[TensorVerdict, ...]
@@ -126,6 +127,7 @@ class Judgement:
     undecidable: tuple[str, ...] = ()
     hollow: bool = False
     forward_only: bool = False
+    by_order: str = ""
 
     @property
     def differing(self) -> list[TensorVerdict]:
@@ -200,6 +202,7 @@ def judge(
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
+    candidate, by_order = tensors.by_order(expected, candidate)
     problems = _structure(expected, candidate, by_value)
     expected = _pulled_back(expected, candidate, problems)
     verdicts = [
@@ -222,6 +225,7 @@ def judge(
         undecidable=undecidable,
         hollow=hollow,
         forward_only=isinstance(expected, Truth) and expected.forward_only,
+        by_order=by_order,
     )
 
 

@@ -255,6 +255,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
     also = [FORWARD_ONLY] if judgement.forward_only else []
     also += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
+    also += [judgement.by_order] * bool(judgement.by_order)
     also += text.nonfinite(judgement)
     return ["; ".join([line, *also])]
 

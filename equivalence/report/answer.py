@@ -160,6 +160,8 @@ def not_looked_at(outcomes: Sequence[Outcome]) -> list[str]:
     lines = []
     if any(each.forward_only for each in judgements):
         lines.append(f"{_capital(FORWARD_ONLY)}.")
+    ordered = dict.fromkeys(each.by_order for each in judgements if each.by_order)
+    lines += [f"{_capital(each)}." for each in ordered]
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
     reach = total(each.reach for each in outcomes)

@@ -80,6 +80,7 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
         lines.append(f"budget {allowed}; smallest that would have passed: {needed}")
     if judgement.forward_only:
         lines.append(FORWARD_ONLY)
+    lines += [judgement.by_order] * bool(judgement.by_order)
     lines += nonfinite(judgement)
     if outcome.undecided:
         lines.append(f"rounding decides {counted(outcome.undecided, 'element')} of the updates")

@@ -18,6 +18,7 @@ from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import PulledBack
 from equivalence.nesting import Arguments
 from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
@@ -406,7 +407,8 @@ class MindSporeNetwork:
             self._backward = backward
             self._step = called(self.cell, self.arguments or sample.arguments)
             if backward:
-                how = len(inputs), positions, tuple(trained.values()), tuple(outputs)
+                every = outputs.every if isinstance(outputs, PulledBack) else tuple(outputs)
+                how = len(inputs), positions, tuple(trained.values()), tuple(outputs), every
                 numbered = not self._odd and self.declared is None
                 self._step = pullback(self._step, *how, self.execution == "graph", numbered)
             weakref.finalize(self, mindspore_stream.discard_graphs, self._step).atexit = False

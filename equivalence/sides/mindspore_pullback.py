@@ -52,6 +52,7 @@ class Pullback(nn.Cell):
     positions: the positions of the inputs whose gradients are wanted.
     weights: the parameters whose gradients are wanted.
     outputs: the names of the outputs that have a cotangent.
+    every: the names of all outputs of the reference that are not None.
     in_graph: whether graph mode compiles the cell.
     """
 
@@ -62,12 +63,13 @@ class Pullback(nn.Cell):
         positions: tuple[int, ...],
         weights: tuple,
         outputs: tuple[str, ...],
+        every: tuple[str, ...],
         in_graph: bool,
     ):
         super().__init__(auto_prefix=False)
         self.network = network
         self.inputs = inputs
-        self.outputs = outputs
+        self.outputs, self.every = outputs, every
         self.in_graph = in_graph
         self.gradients = differentiated(self.project, positions, weights)
 
@@ -79,7 +81,7 @@ class Pullback(nn.Cell):
         cotangents = arguments[self.inputs :]
         total = ops.zeros((), ms.float32)
         leaves = flatten(outputs)
-        places = find(paths(outputs, ()), self.outputs)
+        places = find(paths(outputs, ()), none(leaves), self.outputs, self.every)
         for number in range(len(leaves)):
             output, place = as_pairs(leaves[number]), places[number]
             # The judge reports an output that is missing or has a wrong shape.
@@ -170,6 +172,7 @@ def pullback(
     positions: tuple[int, ...],
     weights: tuple,
     outputs: tuple[str, ...],
+    every: tuple[str, ...],
     in_graph: bool,
     numbered: bool,
 ) -> nn.Cell:
@@ -179,7 +182,7 @@ def pullback(
     """
     if in_graph and numbered and all(name.isdecimal() for name in outputs):
         return NumberedPullback(network, inputs, positions, weights, outputs)
-    return Pullback(network, inputs, positions, weights, outputs, in_graph)
+    return Pullback(network, inputs, positions, weights, outputs, every, in_graph)
 
 
 def differentiated(
@@ -220,10 +223,20 @@ def demand_plain(network: nn.Cell, inputs: Sequence[ms.Tensor]) -> None:
 
 
 @ops.constexpr
-def find(paths: tuple | None, names: tuple[str, ...]) -> tuple[int, ...]:
-    """The number of each output among the outputs of these names; -1 for any other."""
+def find(
+    paths: tuple | None, none: tuple[bool, ...], names: tuple[str, ...], every: tuple[str, ...]
+) -> tuple[int, ...]:
+    """The number of each output among the outputs of these names; -1 for any other.
+
+    none: whether each output is None.
+    names: those of the reference's outputs that have a cotangent.
+    every: those of all its outputs; where one side alone has names, they are paired by order.
+    """
     demand(paths is not None)
     found = nesting.names(paths)
+    given = [name for name, is_none in zip(found, none, strict=True) if not is_none]
+    ordered = nesting.by_order(every, given)
+    found = [ordered.get(name, name) for name in found]
     return tuple(names.index(name) if name in names else -1 for name in found)
 
 

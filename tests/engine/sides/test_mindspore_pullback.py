@@ -78,22 +78,49 @@ def test_outputs_under_each_others_keys_differ(execution):
     assert {"output.logits", "output.hidden.0"} <= problems("dict", "exchanged", execution).keys()
 
 
+ORDERED = {
+    ("dict", "tuple"): "a dict (logits, hidden), the candidate a tuple of 4 tensors; paired by "
+    "order: 0 with logits, 1 with hidden.0, 2 with hidden.1.0, 3 with hidden.1.1.last",
+    ("tuple", "dict"): "a tuple of 4 tensors, the candidate a dict (logits, hidden); paired by "
+    "order: logits with 0, hidden.0 with 1, hidden.1.0 with 2, hidden.1.1.last with 3",
+    ("none in a dict", "tensor"): "a dict (logits, loss), the candidate one tensor; paired by "
+    "order: 0 with logits",
+    ("tensor", "none in a dict"): "one tensor, the candidate a dict (logits, loss); paired by "
+    "order: logits with 0",
+}
+
+
+@pytest.mark.parametrize("execution", BOTH)
+@pytest.mark.parametrize("sides", ORDERED, ids=" for ".join)
+def test_names_of_one_side_alone_are_paired_by_order_with_a_word(sides, execution):
+    judgement = compared(*sides, execution).judgement
+    assert judgement.equal
+    assert {"gradient:input[0]", "gradient:dense.weight"} <= {v.name for v in judgement.verdicts}
+    assert judgement.by_order == f"the reference returns {ORDERED[sides]}"
+
+
+@pytest.mark.parametrize("execution", BOTH)
+@pytest.mark.parametrize("sides", [("tuple", "other order"), ("tuple", "exchanged")])
+def test_outputs_in_another_order_differ(sides, execution):
+    assert {"output.0", "output.1", "gradient:input[0]"} <= problems(*sides, execution).keys()
+
+
+def test_outputs_of_other_names_are_not_paired_by_order():
+    assert "output.loss" in problems("loss", "dataclass", "pynative")
+
+
 SAME = "; return the same structure"
 NO_GRADIENT = "; no gradient is compared"
 LOGITS_AND_HIDDEN = ": the reference returns a dict (logits, hidden), the candidate "
 
 WRONG = {
     ("dict", "lacking"): {"output.hidden.1.1.last": "the candidate does not have it"},
-    ("dict", "tuple"): {
+    ("dict", "pair"): {
         "output.logits": "the candidate does not have it"
         + LOGITS_AND_HIDDEN
-        + "a tuple of 4 tensors"
+        + "a tuple of 2 tensors"
         + SAME,
-        "output.3": "only the candidate has it" + LOGITS_AND_HIDDEN + "a tuple of 4 tensors" + SAME,
-    },
-    ("tuple", "dict"): {
-        "output.0": "the candidate does not have it: the reference returns a tuple of 4 tensors, "
-        "the candidate a dict (logits, hidden)" + SAME,
+        "output.1": "only the candidate has it" + LOGITS_AND_HIDDEN + "a tuple of 2 tensors" + SAME,
     },
     ("tensor", "dict"): {
         "output.0": "the candidate does not have it: the reference returns one tensor, the "
@@ -159,7 +186,7 @@ def numbered(network, weights, outputs):
 
 
 def general(network, weights, outputs):
-    return Pullback(network, 1, (0,), weights, outputs, True)
+    return Pullback(network, 1, (0,), weights, outputs, outputs, True)
 
 
 @pytest.mark.parametrize(
