@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from equivalence import folders
+from equivalence import folders, torchvision_schemas
 from equivalence.errors import DeclarationError, own_line
 from equivalence.words import nearest
 
@@ -91,6 +91,7 @@ def resolve(target: str) -> Any:
     folder, rest = folders.split(target)
     if folder and not os.path.isdir(folder):
         raise DeclarationError(f"{target!r}: {folder} is no folder")
+    torchvision_schemas.declare_missing()
     with folders.entered(folder), _keeping_frameworks(target):
         return _imported(target, rest)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from equivalence import torchvision_schemas
 from equivalence.declare import data_parallel, initial, pipeline, twin
 from equivalence.declare.declaration import demand_declarations
 from equivalence.errors import DeclarationError, words
@@ -105,6 +106,7 @@ class Declarations(pytest.Module):
 
     def _imported(self) -> Any:
         """The module. Raises DeclarationError where it cannot be imported."""
+        torchvision_schemas.declare_missing()
         try:
             return self.obj
         except (Exception, SystemExit) as error:

@@ -22,8 +22,7 @@ EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = (
     *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files"),
-    *("dtypes", "folders", "held", "processes", "progress", "releases", "__main__"),
-    "commands",
+    *("commands", "dtypes", "folders", "held", "processes", "progress", "releases", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""
 

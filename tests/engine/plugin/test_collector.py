@@ -224,3 +224,10 @@ def test_a_file_that_skips_itself_is_skipped_in_its_words(project):
     result = project({"twins_a.py": asked + RIGHT}, "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED*of another host"])
+
+
+def test_a_file_of_declarations_may_import_torchvision(project):
+    text = "import torchvision\nfrom equivalence import Pipeline\nPIPELINES = ()\n"
+    found = project({"twins_pictures.py": text}, process="subprocess")
+    assert "PIPELINES is empty" in found.stdout.str()  # so it was imported
+    assert "cannot be imported" not in found.stdout.str()
