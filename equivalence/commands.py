@@ -10,17 +10,12 @@ from typing import Any, NoReturn
 
 from equivalence import __version__
 from equivalence.host.devices import DEVICES
+from equivalence.own.networks import Networks
 from equivalence.reach import shares
 from equivalence.words import nearest
 
 USAGE_ERROR = 2
 """The exit code for what a user can correct."""
-
-NETWORKS = (
-    *("reference", "candidate", "weights", "arguments", "pair", "rename", "constant"),
-    *("random", "phase", "execution", "dtype", "device", "seed", "torch_path", "mindspore_path"),
-)
-"""The options of two networks, see `_add_networks`."""
 
 WIDTH = 78
 """Columns of what a command says of itself."""
@@ -135,7 +130,7 @@ def _add_compare(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.own.command:command",
         given=(
-            *NETWORKS,
+            *Networks._fields,
             *("inputs", "by_layer", "settings", "hidden_settings", "reach", "require_reach"),
             *("write", "json_file", "html"),
         ),
@@ -428,7 +423,7 @@ def _add_time(commands: Any) -> None:
     )
     command.set_defaults(
         run="equivalence.timing.command:command",
-        given=(*NETWORKS, "inputs", "json_file"),
+        given=(*Networks._fields, "inputs", "json_file"),
         destination="the table",
     )
 
@@ -465,7 +460,7 @@ def _add_evaluate(commands: Any) -> None:
     )
     command.set_defaults(
         run="equivalence.evaluation.command:command",
-        given=(*NETWORKS, "data", "batches", "output", "metric", "json_file"),
+        given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
         destination="the result",
     )
 

@@ -8,78 +8,50 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files, folders
-from equivalence.declare.twin import Twin, TwinCase, cases
+from equivalence import files
+from equivalence.declare.twin import cases
 from equivalence.evaluation.evaluate import Evaluation, evaluate
 from equivalence.evaluation.metrics import Metric
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
-from equivalence.own.command import demand_writable, fields_of
-from equivalence.own.notebook import twin_of
-from equivalence.own.session import Session
+from equivalence.own.command import DIFFERENT, demand_writable, fields_of, session_of, tell
+from equivalence.own.networks import Networks
 from equivalence.targets import resolve
+from equivalence.timing.sides import in_each_execution
 from equivalence.timing.steps import aligned
 from equivalence.words import counted, listed
 
-DIFFERENT = 1
-
 
 def command(
-    reference: str,
-    candidate: str,
-    weights: Path | None,
-    arguments: Sequence[tuple[str, Any]],
-    pair: str,
-    rename: Sequence[tuple[str, str]],
-    constant: Sequence[str],
-    random: Sequence[str],
-    phase: Sequence[str],
-    execution: Sequence[str],
-    dtype: Sequence[str],
-    device: str,
-    seed: int,
-    torch_path: Path | None,
-    mindspore_path: Path | None,
     data: str,
     batches: int | None,
     output: str | None,
     metric: Sequence[str],
     json_file: Path | None,
+    **networks: Any,
 ) -> int:
-    """Evaluate both networks and print what became of it; 1 where they differ."""
+    """Evaluate both networks and print what became of it; 1 where they differ.
+
+    networks: the fields of `Networks`.
+    """
     demand_writable(json_file, "--json", replace=True)
-    paths = (torch_path, mindspore_path)
-    options = (weights, arguments, pair, rename, constant, random, phase, execution, dtype)
-    fields = fields_of(reference, candidate, (), *options, paths)
-    theirs, ours = map(folders.joined, paths, (reference, candidate))
-    session = Session(twin_of(theirs, ours, fields), device, seed)
+    told = Networks(**networks)
+    session = session_of(told, fields_of(told, ()))
     functions = {each.rpartition(":")[2]: resolve(each) for each in metric}
     found: dict[str, Evaluation] = {}
     with contextlib.redirect_stdout(sys.stderr):  # networks may print
         structure = session.structure()
         if structure.problem:
             raise structure.problem
-        for alike in _alike(session.twin, device):
+        for alike in in_each_execution(cases(session.twin, told.device)):
             with isolated():
-                read = (resolve(data), seed, batches, output, functions, _tell)
+                read = (resolve(data), told.seed, batches, output, functions, tell)
                 found |= zip((case.name for case in alike), evaluate(alike, *read), strict=True)
     for name, evaluation in found.items():
         print(*lines(name, evaluation), sep="\n")
     if json_file is not None:
         files.write(json_file, json.dumps([*map(document, found, found.values())], indent=1) + "\n")
     return 0 if all(each.equal for each in found.values()) else DIFFERENT
-
-
-def _alike(twin: Twin, device: str) -> list[list[TwinCase]]:
-    """The cases, together those that differ in their execution mode alone."""
-    found: dict[tuple[str, str], list[TwinCase]] = {}
-    for case in cases(twin, device):
-        found.setdefault((case.phase, case.dtype), []).append(case)
-    return [*found.values()]
-
-
-def _tell(doing: str) -> None:
-    print(f"... {doing}", file=sys.stderr, flush=True)
 
 
 def lines(name: str, evaluation: Evaluation) -> list[str]:

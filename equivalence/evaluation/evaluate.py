@@ -15,7 +15,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.runs import pairing, sides, units
 from equivalence.sample import Perturbed
-from equivalence.truth.compute import MORE_RUNS, whole
+from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 from equivalence.words import nearest
 
@@ -140,15 +140,12 @@ class _Found:
         self.outputs.append(_Outputs(runs.truth, runs.own, ours, noisy, labels, first))
 
     def _judged(self, runs: _Runs, noisy: Sequence[Trace], ours: Trace) -> Judgement:
-        expected = whole(_outputs(runs.truth))
+        expected, own = whole(_outputs(runs.truth)), _outputs(runs.own)
         for name, tensor in expected.items():
-            tensor.dtype = str(runs.own[name].dtype)
-            if tensor.truth.dtype.kind == "f":
-                for each in noisy:
-                    tensor.widen(each[name])
-                for part in tensor.parts:
-                    errors = part.part_errors(runs.own[name], self.unit_roundoff)
-                    part.own_error, part.own_worst = errors
+            tensor.dtype = str(own[name].dtype)
+        for each in noisy:
+            widen_by(expected, each)
+        set_own_errors(expected, expected, own, self.unit_roundoff)
         return judge(expected, _outputs(ours), self.unit_roundoff)
 
     def metrics(self, output: str | None, functions: Mapping[str, Measure] | None) -> list[Metric]:

@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
@@ -30,8 +30,9 @@ from equivalence.dumps import read
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
 from equivalence.own import result, terminal, written
+from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
-from equivalence.own.session import UNKNOWN, Session, forget
+from equivalence.own.session import UNKNOWN, Session, Tell, forget
 from equivalence.reach.words import exactly
 from equivalence.targets import as_target
 
@@ -55,20 +56,7 @@ CURES = {
 
 
 def command(
-    reference: str,
-    candidate: str,
     inputs: Sequence[str],
-    weights: Path | None,
-    arguments: Sequence[tuple[str, Any]],
-    pair: str,
-    rename: Sequence[tuple[str, str]],
-    constant: Sequence[str],
-    random: Sequence[str],
-    phase: Sequence[str],
-    execution: Sequence[str],
-    dtype: Sequence[str],
-    device: str,
-    seed: int,
     by_layer: bool,
     settings: bool,
     hidden_settings: bool,
@@ -77,20 +65,24 @@ def command(
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
-    torch_path: Path | None,
-    mindspore_path: Path | None,
+    **networks: Any,
 ) -> int:
     """Compare two networks and print the result, the answer first; returns the exit code.
 
     Two files or folders of arrays are compared by themselves, see `dumps`.
+
+    networks: the fields of `Networks`.
     """
+    told = Networks(**networks)
+    reference, candidate = told.reference, told.candidate
     if any(map(read.is_stored, (reference, candidate))):
-        others = {"--input": inputs, "--weights": weights, "--arguments": arguments}
+        others = {"--input": inputs, "--weights": told.weights, "--arguments": told.arguments}
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         others |= {"--reach": reach, "--require-reach": require_reach}
-        others |= {"--hidden-settings": hidden_settings, "--constant": constant, "--random": random}
+        others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
+        others |= {"--random": told.random}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
-        return dumped.command(reference, candidate, dict(rename), json_file)
+        return dumped.command(reference, candidate, dict(told.rename), json_file)
     demand_writable(write, "--write", replace=False)
     demand_writable(json_file, "--json", replace=True)
     demand_writable(html, "--html", replace=True)
@@ -104,37 +96,21 @@ def command(
             raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
         if settings:
             raise DeclarationError(f"{option} runs the networks; leave out --settings")
-    fields = fields_of(
-        reference,
-        candidate,
-        inputs,
-        weights,
-        arguments,
-        pair,
-        rename,
-        constant,
-        random,
-        phase,
-        execution,
-        dtype,
-        (torch_path, mindspore_path),
-    )
+    fields = fields_of(told, inputs)
     if by_layer:
         fields["by_layer"] = True
     if require_reach is not None:
         fields["reach"] = require_reach
-    paths = {"--torch-path": torch_path, "--mindspore-path": mindspore_path}
-    repeat = _repeat(reference, candidate, fields, inputs, random, device, seed, paths)
-    theirs, ours = map(folders.joined, paths.values(), (reference, candidate))
+    repeat = _repeat(told, fields, inputs)
     try:
-        session = Session(twin_of(theirs, ours, fields), device, seed, _tell)
+        session = session_of(told, fields, tell)
         if not by_layer and (launcher := spread.launched()):
             raise DeclarationError(
                 f"{launcher} starts several processes, and only a comparison layer by layer is "
                 f"spread over them; add --by-layer, or leave {launcher} out"
             )
         _out.set(sys.stdout)
-        with spread.joined(device), contextlib.redirect_stdout(sys.stderr):
+        with spread.joined(told.device), contextlib.redirect_stdout(sys.stderr):
             if spread.leads():
                 how = settings, hidden_settings, reach
                 return _run(session, inputs, *how, write, json_file, html, repeat)
@@ -148,38 +124,28 @@ def command(
         forget()
 
 
-def fields_of(
-    reference: str,
-    candidate: str,
-    inputs: Sequence[str],
-    weights: Path | None,
-    arguments: Sequence[tuple[str, Any]],
-    pair: str,
-    rename: Sequence[tuple[str, str]],
-    constant: Sequence[str],
-    random: Sequence[str],
-    phase: Sequence[str],
-    execution: Sequence[str],
-    dtype: Sequence[str],
-    paths: tuple[Path | None, Path | None],
-) -> dict[str, Any]:
-    """The fields of a twin, as the options of a command write them.
+def session_of(told: Networks, fields: dict[str, Any], tell: Tell = lambda _: None) -> Session:
+    """The session of two networks. fields: what `fields_of` gives, and more."""
+    theirs, ours = map(folders.joined, told.paths, (told.reference, told.candidate))
+    return Session(twin_of(theirs, ours, fields), told.device, told.seed, tell)
 
-    paths: the folders of --torch-path and --mindspore-path.
-    """
-    environment.demand_torch(f"the reference {reference}")
-    fields: dict[str, Any] = {"rename": dict(rename), "constants": constant}
-    given = {name: _argument(each, *paths) for name, each in arguments}
+
+def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
+    """The fields of a twin, as the options of a command write them."""
+    environment.demand_torch(f"the reference {told.reference}")
+    fields: dict[str, Any] = {"rename": dict(told.rename), "constants": told.constant}
+    given = {name: _argument(each, *told.paths) for name, each in told.arguments}
     fields |= {"configs": (given,), "inputs": _inputs(inputs) or UNKNOWN}
-    fields |= {"phases": phase, "executions": execution, "dtypes": dtype}
-    fields |= _pairing(pair, fields["rename"])
-    if random:
-        fields["random_layers"] = "eval" if [*random] == ["eval"] else tuple(random)
-    if weights is not None:
-        if not weights.exists():
-            raise DeclarationError(f"--weights {weights} is not there; name a checkpoint")
-        fields["weights"] = str(weights)
-    for side, name, path in zip((reference, candidate), ("TORCH", "MINDSPORE"), paths, strict=True):
+    fields |= {"phases": told.phase, "executions": told.execution, "dtypes": told.dtype}
+    fields |= _pairing(told.pair, fields["rename"])
+    if told.random:
+        fields["random_layers"] = "eval" if [*told.random] == ["eval"] else tuple(told.random)
+    if told.weights is not None:
+        if not told.weights.exists():
+            raise DeclarationError(f"--weights {told.weights} is not there; name a checkpoint")
+        fields["weights"] = str(told.weights)
+    sides = told.reference, told.candidate
+    for side, name, path in zip(sides, ("TORCH", "MINDSPORE"), told.paths, strict=True):
         _demand_target(side, name)
         option = f"--{name.lower()}-path"
         if path is not None and folders.split(side)[0]:
@@ -220,7 +186,7 @@ def _run(
     if structure.problem and not settings:
         _print(result.settings_lines(structure))
         raise structure.problem
-    _tell(result.settings_lines(structure)[0])
+    tell(result.settings_lines(structure)[0])
     verdicts, samples = [], {}
     if not settings:
         if not inputs:
@@ -273,7 +239,8 @@ _out: ContextVar[TextIO | None] = ContextVar("out", default=None)
 """Where the result is written: standard output as it was before networks could print."""
 
 
-def _tell(doing: str) -> None:
+def tell(doing: str) -> None:
+    """Say on standard error what is done now."""
     print(f"... {doing}", file=sys.stderr, flush=True)
 
 
@@ -424,33 +391,27 @@ def demand_writable(path: Path | None, option: str, replace: bool) -> None:
         raise DeclarationError(f"{option} {path}: {folder} cannot be written; name another file")
 
 
-def _repeat(
-    reference: str,
-    candidate: str,
-    fields: dict[str, Any],
-    inputs: Sequence[str],
-    random: Sequence[str],
-    device: str,
-    seed: int,
-    paths: Mapping[str, Path | None],
-) -> str:
+def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> str:
     """The command that repeats one case; {phase}, {execution} and {dtype} stand for its own."""
     (config,) = fields["configs"]
-    options = {option: [str(path)] for option, path in paths.items() if path is not None}
+    paths = zip(("--torch-path", "--mindspore-path"), told.paths, strict=True)
+    options = {option: [str(path)] for option, path in paths if path is not None}
     options |= {
         "--input": inputs,
         "--arguments": [f"{key}={value!r}" for key, value in config.items()],
         "--rename": [f"{ours}={theirs}" for ours, theirs in fields["rename"].items()],
         "--pair": [fields["pair"]] if "pair" in fields else [],
         "--constant": fields["constants"],
-        "--random": random,
+        "--random": told.random,
         "--weights": [fields["weights"]] if "weights" in fields else [],
         "--require-reach": [f"{fields['reach']:g}"] if "reach" in fields else [],
-        "--device": [device] if device != "cpu" else [],
+        "--device": [told.device] if told.device != "cpu" else [],
     }
-    words = ["equivalence", "compare", reference, candidate]
+    words = ["equivalence", "compare", told.reference, told.candidate]
     for option, values in options.items():
         words += [option, *values] if values else []
     words += ["--by-layer"] if "by_layer" in fields else []
     text = shlex.join(words).replace("{", "{{").replace("}", "}}")
-    return f"{text} --phase {{phase}} --execution {{execution}} --dtype {{dtype}} --seed {seed}"
+    return (
+        f"{text} --phase {{phase}} --execution {{execution}} --dtype {{dtype}} --seed {told.seed}"
+    )

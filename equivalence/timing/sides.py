@@ -5,7 +5,7 @@ PyTorch runs where the suite runs it: on the CPU, or beside a GPU on CUDA where 
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from equivalence import nesting
@@ -123,3 +123,11 @@ def _shapes(reference: Any, sample: Any) -> dict[str, tuple[int, ...]]:
         for name, values in made.items()
         if name.startswith("output.") and values.dtype.kind == "f"
     }
+
+
+def in_each_execution(every: Iterable[TwinCase]) -> list[list[TwinCase]]:
+    """Cases of one configuration, together those that differ in their execution mode alone."""
+    found: dict[tuple[str, str], list[TwinCase]] = {}
+    for case in every:
+        found.setdefault((case.phase, case.dtype), []).append(case)
+    return [*found.values()]

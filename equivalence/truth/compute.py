@@ -152,7 +152,7 @@ def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
         dtype = dtypes.name(values.dtype)
         in_float32 = tensors.of_weight(name) and dtype == "float16"
         expected[name].dtype = WEIGHT_DTYPE if in_float32 else dtype
-    _set_own_errors(expected, expected, own, measurement.unit_roundoff)
+    set_own_errors(expected, expected, own, measurement.unit_roundoff)
     return own
 
 
@@ -163,7 +163,7 @@ def _beside_own_flips(measurement: Measurement, expected: Truth, own: Trace) -> 
         near = flips.may_flip(measurement, expected.near)
         explained = near and explain(measurement, expected, near, own)
         if explained:
-            _set_own_errors(expected, explained[1], own, measurement.unit_roundoff)
+            set_own_errors(expected, explained[1], own, measurement.unit_roundoff)
     return expected
 
 
@@ -183,7 +183,7 @@ def _compute_settled(measurement: Measurement, expect: Expect) -> Truth:
         _demand_finite(expected, measurement)  # before any further draw
         comparison = KinkWatch(watch)
         for each in perturbed:
-            _widen(expected, measurement.run(each, comparison))
+            widen_by(expected, measurement.run(each, comparison))
         near = watch.nearest(comparison.spreads)
         if not near and not watch.rounds_many(comparison.spreads):
             return expected
@@ -219,7 +219,7 @@ def _without_undecided(measurement: Measurement, expected: Truth) -> Truth:
         probe(measurement, truth, range(NOISY_RUNS))
         expected = truth
     for trace in moved:
-        _widen(expected, expected.replace_undecided(trace))
+        widen_by(expected, expected.replace_undecided(trace))
     return expected
 
 
@@ -235,10 +235,10 @@ def probe(measurement: Measurement, expected: Truth, numbers: range) -> None:
     for probe in numbers:
         perturbed = measurement.perturbed(probe)
         run = measurement.run(perturbed, flips.hold_branches(expected.near))
-        _widen(expected, expected.replace_undecided(run))
+        widen_by(expected, expected.replace_undecided(run))
 
 
-def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
+def widen_by(expected: dict[str, Expected], perturbed: Trace) -> None:
     """Raise every sensitivity to the distance of this perturbed run, if that is larger."""
     for name, values in perturbed.items():
         tensor = expected.get(name)
@@ -246,7 +246,7 @@ def _widen(expected: dict[str, Expected], perturbed: Trace) -> None:
             tensor.widen(values)
 
 
-def _set_own_errors(
+def set_own_errors(
     expected: Truth, truths: dict[str, Expected], own: Trace, unit_roundoff: float
 ) -> None:
     """Set the errors of the reference's own run in `expected`, as measured against `truths`."""

@@ -48,10 +48,12 @@ def test_another_decision_is_wrong_by_its_sample():
 
 
 def test_equal_counts_of_other_samples_are_not_equal():
-    other = TRUTH[[1, 0, 2]]
+    other = TRUTH.copy()
+    other[:2] = [[0.0, 1.0, 3.0], [0.0, 3.0, 1.0]]
     found = measured(other)
-    assert found["top-1"].candidate != found["top-1"].truth or not found["top-1"].equal
-    assert not found["same prediction"].equal
+    assert found["top-1"].candidate == found["top-1"].truth == 1 / 3
+    assert found["top-1"].wrong == found["same prediction"].wrong == [0, 1]
+    assert not found["top-1"].equal
 
 
 def test_a_loss_beyond_the_budget_differs():

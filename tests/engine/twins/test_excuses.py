@@ -240,7 +240,6 @@ DOORS = {
         # by runs in which what is undecided for an earlier optimiser takes other values
         "truth/undecided.py": 3,
         "pipelines/compare.py": 2,
-        "evaluation/evaluate.py": 1,  # of the outputs of a batch
         "diagnosis/in_situ.py": 1,
         "diagnosis/detached.py": 1,  # of the truth of a reference without a cut
         "diagnosis/whole.py": 2,  # of values within a step, and of the gradients of its weights
