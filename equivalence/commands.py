@@ -1,8 +1,6 @@
 """The parsers of all commands: what each is called with, and which function runs it."""
 
 import argparse
-import ast
-import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any, NoReturn
 
 from equivalence import __version__
 from equivalence.host.devices import DEVICES
+from equivalence.option_values import argument, assignment, byte_size, positive
 from equivalence.own.networks import Networks
 from equivalence.reach import shares
 from equivalence.words import nearest
@@ -41,6 +40,10 @@ EXAMPLES = {
     "evaluate": (
         "evaluate nets:Net ports:Net --weights net.pth --data data:loader",
         "evaluate nets:Net ports:Net --data data:loader --batches 4 --metric metrics:f1",
+    ),
+    "data": (
+        "data data_torch:loader data_mindspore:dataset",
+        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",
     ),
     "curve": (
         "curve loss_torch.csv loss_mindspore.log",
@@ -85,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     _add_trend(commands)
     _add_time(commands)
     _add_evaluate(commands)
+    _add_data(commands)
     _add_curve(commands)
     for name, command in commands.choices.items():
         command.epilog = "\n".join(
@@ -172,7 +176,7 @@ def _add_networks(
     add_several(
         "--rename",
         "names of weights: runs of segments, as in a twin's rename",
-        type=_assignment,
+        type=assignment,
         metavar="MINDSPORE=PYTORCH",
     )
     add_several("--constant", "a buffer that the candidate keeps in no weight", metavar="NAME")
@@ -226,7 +230,7 @@ def _add_convert(commands: Any) -> None:
         "--rename",
         nargs="+",
         default=[],
-        type=_assignment,
+        type=assignment,
         metavar="MINDSPORE=PYTORCH",
         help="runs of name segments, as in a twin's rename",
     )
@@ -249,7 +253,7 @@ def _add_convert(commands: Any) -> None:
     )
     command.add_argument(
         "--shard",
-        type=_bytes,
+        type=byte_size,
         metavar="SIZE",
         help="write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json",
     )
@@ -317,7 +321,11 @@ def _add_findings(commands: Any) -> None:
     )
     command.add_argument("names", nargs="*", metavar="NAME", help="of a finding; all by default")
     command.add_argument(
-        "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
+        "--jobs",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="how many at a time (default 2)",
     )
     add("index", "Write docs/findings.md, which lists them all, and docs/reports.md.")
 
@@ -443,7 +451,7 @@ def _add_evaluate(commands: Any) -> None:
         help="batches of (inputs, labels): a DataLoader, an iterable, or a function that makes one",
     )
     command.add_argument(
-        "--batches", type=_positive, metavar="N", help="only the first N (default: all)"
+        "--batches", type=positive, metavar="N", help="only the first N (default: all)"
     )
     command.add_argument(
         "--output", metavar="NAME", help="the output that metrics are made of (default: the first)"
@@ -461,6 +469,36 @@ def _add_evaluate(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.evaluation.command:command",
         given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
+        destination="the result",
+    )
+
+
+def _add_data(commands: Any) -> None:
+    command = commands.add_parser(
+        "data",
+        help="whether two data pipelines give the same batches, stage by stage",
+        description="Compare a DataLoader or Dataset of PyTorch with a Dataset of MindSpore, as "
+        "they stand: what is read, each transform, the batches; what draws, by its law. Exit code "
+        "1: they differ.",
+    )
+    for name, side in (("reference", "TORCH"), ("candidate", "MINDSPORE")):
+        meaning = "MODULE:ATTRIBUTE that builds it"
+        command.add_argument(name, metavar=side, help=meaning)
+    _add_arguments(command)
+    command.add_argument(
+        "--batches",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="how many are read, the first ones (default: 2)",
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.own.data:command",
+        given=("reference", "candidate", "arguments", "batches", "seed", "json_file"),
         destination="the result",
     )
 
@@ -485,7 +523,7 @@ def _add_curve(commands: Any) -> None:
         "--rename",
         nargs="+",
         default=[],
-        type=_assignment,
+        type=assignment,
         metavar="CANDIDATE=REFERENCE",
         help="names of metrics",
     )
@@ -520,48 +558,7 @@ def _add_arguments(command: argparse.ArgumentParser) -> None:
         "--arguments",
         nargs="+",
         default=[],
-        type=_argument,
+        type=argument,
         metavar="KEY=VALUE",
         help="what to call MODULE:ATTRIBUTE with",
     )
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    """KEY=VALUE as a pair of texts."""
-    key, equals, value = text.partition("=")
-    if not (key and equals and value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key, value
-
-
-_CALL = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
-"""What stands in the brackets of a value, such as network(TORCH, MINDSPORE, width=8)."""
-
-
-def _argument(text: str) -> tuple[str, Any]:
-    """KEY=VALUE as a pair; the value is a Python literal, or else the text itself."""
-    key, value = _assignment(text)
-    try:
-        return key, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        if re.search(r"\s\w+=", _CALL.sub("", value)):
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is several KEY=VALUE in one word; quote each by itself"
-            ) from None
-        return key, value
-
-
-def _bytes(text: str) -> int:
-    """A size, "500MB", in bytes."""
-    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
-    number, unit = text[:-2], text[-2:].upper()
-    if unit not in units or not number.isdigit() or int(number) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB or 5GB")
-    return int(number) * units[unit]
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return number

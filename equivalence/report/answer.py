@@ -39,6 +39,7 @@ NAMES = {
     "label": "label",
     "count": "count",
     "samples": "order of samples",
+    "stage": "random stage",
     "apart": "weight of all ranks",
 }
 """Beginning of the names of tensors -> what people call one of them; in the order of an answer."""
