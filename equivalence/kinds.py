@@ -30,9 +30,14 @@ class Declared(Protocol):
     raises: the error that both sides must raise; None where neither may raise.
     """
 
-    name: str
-    differs: Difference | None
-    raises: Raised | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def differs(self) -> Difference | None: ...
+
+    @property
+    def raises(self) -> Raised | None: ...
 
 
 class Case(Protocol):
@@ -47,11 +52,20 @@ class Case(Protocol):
     sample_name: names the sample; cases of the same sample share one truth.
     """
 
-    twin: Declared
-    device: str
-    labels: Mapping[str, str]
-    limits: Mapping[str, str]
-    releases: str | None
+    @property
+    def twin(self) -> Declared: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    @property
+    def limits(self) -> Mapping[str, str]: ...
+
+    @property
+    def releases(self) -> str | None: ...
 
     @property
     def name(self) -> str: ...
