@@ -26,12 +26,16 @@ class Declared(Protocol):
     """The fields that every declaration has.
 
     name: an identifier; no other declaration of the same kind has it.
+    level: "gate" or "nightly": when its cases are compared.
     differs: a known difference; None where the sides must be equal.
     raises: the error that both sides must raise; None where neither may raise.
     """
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def level(self) -> str: ...
 
     @property
     def differs(self) -> Difference | None: ...

@@ -47,7 +47,7 @@ class Raised:
         demand(right, f"message is {shown(self.message)}; write a part of it")
         demand.text("candidate")
 
-    def refuses(self, side: str, error: Exception) -> str | None:
+    def refuses(self, side: str, error: BaseException) -> str | None:
         """What is wrong with the error of a side, in words; None where it is the one meant."""
         name = type(error).__name__
         part = self.candidate if side == "candidate" and self.candidate else self.message

@@ -17,8 +17,9 @@ RUN: Any = object()
 class Call(Protocol):
     """One call of a function or an operator; each framework has its own class of them."""
 
-    args: Sequence[Any]
-    """Its arguments; `before` may put others in their place."""
+    @property
+    def args(self) -> Sequence[Any]:
+        """Its arguments; `before` may put others in their place."""
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ it: also those of a backward pass, and those that a composite function is made o
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -64,7 +64,7 @@ class Call:
 
     __slots__ = ("args", "function", "kwargs")
 
-    def __init__(self, function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]):
+    def __init__(self, function: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]):
         self.function: Any = function
         self.args, self.kwargs = args, kwargs
 
@@ -111,7 +111,7 @@ class _Functions(TorchFunctionMode):
         demand_order(told, _get_current_function_mode_stack())
 
     def __torch_function__(
-        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         return observer.deliver(Call(func, args, kwargs or {}), self.hooks)
 
@@ -130,7 +130,7 @@ class _Operators(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         return observer.deliver(Call(func, args, kwargs or {}), self.hooks)
 
