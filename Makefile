@@ -59,9 +59,10 @@ help: ## list the targets
 
 install: .venv/installed ## make .venv with the pinned dependencies
 
-lint: install docs ## ruff: lint and format; the workflows against their schemas; every link of the site
+lint: install docs ## ruff and mypy; the workflows against their schemas; every link of the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema custom.github-workflows-require-timeout \
 		.github/workflows/*.yml
@@ -140,4 +141,4 @@ constraints: .venv/zoo ## pin what .venv holds now
 		| sed -E 's/\+(cpu|cu[0-9]+)//'; } > constraints.new && mv constraints.new constraints.txt
 
 clean: ## remove .venv, caches and reports
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis reports *.egg-info
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis reports *.egg-info

@@ -95,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
             ["examples:", *(f"  equivalence {each}" for each in EXAMPLES[name])]
         )
         command.formatter_class = argparse.RawDescriptionHelpFormatter
-        command.description = textwrap.fill(command.description, WIDTH)
+        command.description = textwrap.fill(command.description or "", WIDTH)
     return whole
 
 

@@ -4,6 +4,9 @@ The mark is metadata of the array's dtype. Copies, views and parts of an array k
 `astype` do not, so that arithmetic in float64 is unmarked. Imports no framework.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 HALVES = ("float16", "bfloat16")
@@ -18,7 +21,8 @@ def name(dtype: np.dtype) -> str:
     >>> name(rounded(np.ones(3), "bfloat16").dtype)
     'bfloat16'
     """
-    return (dtype.metadata or {}).get("holds", str(dtype))
+    metadata: Mapping[Any, Any] = dtype.metadata or {}
+    return metadata.get("holds", str(dtype))
 
 
 def rounded(values: np.ndarray, dtype: str) -> np.ndarray:

@@ -119,7 +119,7 @@ def staying() -> Iterator[None]:
             leave(code)
         raise LeavingError("os._exit(0) would end the run")
 
-    os._exit = stay
+    os._exit = stay  # type: ignore[assignment]  # it raises for 0 alone
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit, Exception):
@@ -130,7 +130,7 @@ def staying() -> Iterator[None]:
         os._exit = leave
 
 
-def words(error: Exception) -> str:
+def words(error: BaseException) -> str:
     """The message of an exception, the line of the models' own code, and the likely cause."""
     # MindSpore appends its C++ call stack after an empty line.
     lines = str(error).strip().split("\n\n")[0].splitlines()

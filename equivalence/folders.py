@@ -58,7 +58,7 @@ def entered(folder: str, stays: bool = False) -> Iterator[None]:
     """
     if folder not in _known:
         _known[folder] = {}
-        builtins.__import__ = _import_beside
+        builtins.__import__ = _import_beside  # type: ignore[assignment]  # other names
     before = folder if stays else _entered
     enter(folder)
     try:

@@ -26,13 +26,22 @@ class Declared(Protocol):
     """The fields that every declaration has.
 
     name: an identifier; no other declaration of the same kind has it.
+    level: "gate" or "nightly": when its cases are compared.
     differs: a known difference; None where the sides must be equal.
     raises: the error that both sides must raise; None where neither may raise.
     """
 
-    name: str
-    differs: Difference | None
-    raises: Raised | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def level(self) -> str: ...
+
+    @property
+    def differs(self) -> Difference | None: ...
+
+    @property
+    def raises(self) -> Raised | None: ...
 
 
 class Case(Protocol):
@@ -47,11 +56,20 @@ class Case(Protocol):
     sample_name: names the sample; cases of the same sample share one truth.
     """
 
-    twin: Declared
-    device: str
-    labels: Mapping[str, str]
-    limits: Mapping[str, str]
-    releases: str | None
+    @property
+    def twin(self) -> Declared: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    @property
+    def limits(self) -> Mapping[str, str]: ...
+
+    @property
+    def releases(self) -> str | None: ...
 
     @property
     def name(self) -> str: ...

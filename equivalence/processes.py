@@ -37,7 +37,8 @@ def processor_time(process: int) -> float:
 
     Where the system has no /proc, the time on the clock.
     """
-    children, taken = {}, {}
+    children: dict[int, list[int]] = {}
+    taken: dict[int, float] = {}
     for each, fields in _all():
         children.setdefault(int(fields[1]), []).append(each)
         taken[each] = sum(map(int, fields[11:15]))  # its own, and of children that have ended

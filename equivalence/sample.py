@@ -6,7 +6,7 @@ new tensor or a new case therefore never changes the values of another.
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -264,6 +264,10 @@ class Perturbed:
         return self._perturb(self.sample.cotangent(output, shape), "cotangent", output)
 
 
+AnySample = Sample | Perturbed
+"""What a reference runs with: a sample, or a perturbation of it."""
+
+
 def _later(step: int) -> tuple[object, ...]:
     """The parts that name the stream of a later batch; none for the first."""
     return ("step", step) if step > 1 else ()
@@ -323,7 +327,7 @@ def _demand_fits(draw: Draw, shape: tuple[int, ...]) -> None:
 
 
 def resolve_inputs(
-    draws: tuple[Draw, ...], config: Mapping[str, object]
+    draws: Sequence[Draw], config: Mapping[str, object]
 ) -> list[tuple[Draw, tuple[int, ...]]]:
     """The draws with their shapes under `config`, without those that it leaves out."""
     resolved = [(draw.filled(config), draw.resolve(config)) for draw in draws]
@@ -346,7 +350,7 @@ def call_of(inputs: object, config: Mapping[str, object]) -> Arguments:
     return Arguments((), placed) if isinstance(placed, dict) else Arguments(tuple(placed))
 
 
-def moved(values: np.ndarray, sample: Sample, name: str) -> np.ndarray:
+def moved(values: np.ndarray, sample: AnySample, name: str) -> np.ndarray:
     """The update of a parameter that holds `values` now: `values` minus its initial ones.
 
     The difference is computed in float64 and rounded once, to the dtype of `values`.

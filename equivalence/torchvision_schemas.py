@@ -20,7 +20,7 @@ SCHEMAS = {
 REGISTERS = "torchvision._meta_registrations"
 """What torchvision imports after its extension, whatever that is called, and before all else."""
 
-_libraries = []  # schemas vanish with the object that declared them
+_libraries: list[Any] = []  # schemas vanish with the object that declared them
 
 
 def declare_missing() -> None:

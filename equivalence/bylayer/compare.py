@@ -5,6 +5,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from equivalence.bylayer import spread
 from equivalence.bylayer.parts import PartCase, mismatches, parts
@@ -54,9 +55,8 @@ def check(case: LayeredCase, seed: int) -> Outcome:
             tell(f"{part.own.name} ({number + 1} of {count}){rest}")
         made = compare_size(part, seed)
         kept.forget()
-        return replace(
-            made, reference=None, candidate=None, partners=None, trace={}, raw={}, settings=None
-        )
+        gone: dict[str, Any] = dict.fromkeys(("reference", "candidate", "partners", "settings"))
+        return replace(made, trace={}, raw={}, **gone)
 
     found = spread.spread(every, compare)
     judged = [(each.judgement, part.at_size) for part, each in zip(every, found, strict=True)]

@@ -80,7 +80,7 @@ def stand_in(path: str, call: Call, plain: Mapping[str, Any]) -> nn.Cell:
     lines = ["def construct(self, *args, **kwargs):", "    total = 0.0"]
     for number, (first, *keys) in enumerate(places):
         bounded = BOUNDED[call.inputs[number].dtype.kind]
-        value = first + "".join(f"[{key!r}]" for key in keys)
+        value = str(first) + "".join(f"[{key!r}]" for key in keys)
         lines.append(
             f"    total = total + (ops.{bounded}(ops.cast({value}, self.taken{number}.dtype)) "
             f"* self.taken{number}).sum()"

@@ -32,7 +32,7 @@ class PartCase(TwinCase):
     own: builds both sides of the part and draws its sample.
     """
 
-    own: Any = None
+    own: Any = None  # type: ignore[misc]  # a field here
 
     @property
     def sample_name(self) -> str:

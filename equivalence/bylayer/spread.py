@@ -144,7 +144,7 @@ def spread(parts: Sequence[PartT], compare: Callable[[PartT], FoundT]) -> list[F
             raise
         failed = error
     every = _group.gather((found, failed))
-    for _, error in every:
-        if error is not None:
-            raise error
+    for _, raised in every:
+        if raised is not None:
+            raise raised
     return [every[number % _group.size][0][number // _group.size] for number in range(len(parts))]

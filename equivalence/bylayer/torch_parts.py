@@ -80,7 +80,7 @@ class Streamed(nn.Module):
 
     def __init__(self, path: str, load: Load, plain: Mapping[str, Any]):
         super().__init__()
-        vars(self).update(plain)
+        self.__dict__.update(plain)
         self.path, self.load = path, load
         self.calls: list[Call] = []
 
@@ -150,7 +150,7 @@ class StandIn(nn.Module):
 
     def __init__(self, path: str, call: Call, plain: Mapping[str, Any]):
         super().__init__()
-        vars(self).update(plain)
+        self.__dict__.update(plain)
         self.path, self.call = path, call
         for number, values in enumerate(call.inputs):
             self.register_parameter(f"taken{number}", nn.Parameter(torch.empty(values.shape)))

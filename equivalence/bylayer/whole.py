@@ -75,7 +75,8 @@ class Whole:
         sample = Streaming(case.sample_name, self.seed, inputs, case.dtype, called)
         sample.names = self.reference.names()
         if case.twin.weights:
-            sample.given = trained.weights(case, sides.build_reference, sides.build_candidate)
+            given = trained.weights(case, sides.build_reference, sides.build_candidate)
+            sample.given = given  # type: ignore[assignment]  # read when asked for, and not kept
         return sample
 
     def new_candidate(self, execution: str) -> MindSporeNetwork:

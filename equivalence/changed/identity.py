@@ -80,7 +80,7 @@ class Identity:
         if isinstance(value, np.ndarray | np.generic) and value.dtype != object:
             return f"{value.dtype.descr} {value.shape} {value.tobytes().hex()}"
         kind = "" if type(value) in _BRACKETS else _named(type(value))
-        left, right = _BRACKETS.get(type(value), ("(", ")"))
+        left, right = _BRACKETS.get(value.__class__, ("(", ")"))
         if isinstance(value, tuple | list):
             body = [*map(self.spell, value)]
         elif isinstance(value, set | frozenset):
@@ -161,7 +161,7 @@ def _code(code: CodeType) -> list[Any]:
 
 def _named(value: type | BuiltinFunctionType) -> str:
     """A class or a function of C by its name. Raises UnknownError where no module has that."""
-    found = sys.modules.get(value.__module__)
+    found: Any = sys.modules.get(value.__module__)
     for name in value.__qualname__.split("."):
         found = getattr(found, name, None)
     if found is not value:

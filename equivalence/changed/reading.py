@@ -81,7 +81,7 @@ def _parsed(text: str, module: str, package: bool) -> Source:
     tree = ast.parse(text)
     nodes = [*ast.walk(tree)]
     folder = module if package else module.rpartition(".")[0]
-    statements = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    statements: list[ast.stmt] = [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
     names = {folder, *imported(ast.Module(statements, []), folder), *_plugins(tree)} - {""}
     names.update(_attributes(nodes, folder))
     calls = (node.func for node in nodes if isinstance(node, ast.Call))
@@ -127,8 +127,9 @@ def _attributes(nodes: Sequence[ast.AST], package: str) -> Iterator[str]:
 def _plugins(tree: ast.Module) -> Iterator[str]:
     """The modules that a source names for pytest."""
     for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if any(isinstance(each, ast.Name) and each.id == "pytest_plugins" for each in targets):
+        if not isinstance(node, ast.Assign):
+            continue
+        if any(isinstance(n, ast.Name) and n.id == "pytest_plugins" for n in node.targets):
             texts = (each for each in ast.walk(node.value) if isinstance(each, ast.Constant))
             yield from (each.value for each in texts if isinstance(each.value, str))
 

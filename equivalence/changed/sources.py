@@ -181,7 +181,7 @@ class Sources:
 
     def _find(self, module: str) -> str | None:
         locations: list[str] | None = self.folders
-        parts = module.split(".")
+        parts, spec = module.split("."), None
         if parts[0] in self._strangers:
             return None
         for end in range(1, len(parts) + 1):
@@ -195,7 +195,7 @@ class Sources:
                 self._strangers |= {name} if end == 1 else set()
                 return None
             locations = spec.submodule_search_locations and list(spec.submodule_search_locations)
-        if spec.origin is None or conditions.is_known(spec.origin):
+        if spec is None or spec.origin is None or conditions.is_known(spec.origin):
             return None
         if not spec.origin.endswith(".py"):
             raise UnknownError(f"{self.name(spec.origin)} is no source of Python")

@@ -112,8 +112,8 @@ class Known:
             joined = Known(folders, self.reached)
             sources = joined.sources(root)
         for file, each in collected.items():
-            chosen = dict(valid.files[file].selected) if file in valid.files else {}
-            chosen = [*(chosen | each.selected).items()][-KEPT:]
+            before = valid.files[file].selected if file in valid.files else {}
+            chosen = [*{**before, **each.selected}.items()][-KEPT:]
             collected[file] = replace(each, selected=dict(chosen))
         joined.tests = _renewed(tests | kept, sources)
         joined.files = _renewed({**valid.files, **collected}, sources)
@@ -122,9 +122,10 @@ class Known:
     def green(self, file: str, selection: str) -> tuple[str, ...] | None:
         """The tests of a file that options select, if all of them are known to be green."""
         collected = self.files.get(file)
-        selected = collected and collected.selected.get(selection)
-        known = selected is not None and all(each in self.tests for each in selected)
-        return selected if known else None
+        selected = collected.selected.get(selection) if collected else None
+        if selected is None or any(each not in self.tests for each in selected):
+            return None
+        return selected
 
 
 def _renewed(every: Mapping[str, Any], sources: Sources) -> dict[str, Any]:

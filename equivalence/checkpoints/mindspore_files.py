@@ -13,6 +13,7 @@ A weight of many bytes has several values in a row, each with a part of its cont
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -116,20 +117,21 @@ def _entry(value: memoryview) -> Entry:
     return name, dtype.lower(), shape, [content]
 
 
-def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Number and value of each field of a message."""
+def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
+    """Number and value of each field of a message: an integer, or bytes as a memoryview."""
     place = 0
     while place < len(message):
         key, place = _integer(message, place)
         value, place = _integer(message, place)
-        if key & 7 == BYTES:
-            size, start, place = value, place, place + value
-            value = message[start:place]
-            if len(value) != size:
-                raise ValueError("cut off")
-        elif key & 7 != INTEGER:
+        if key & 7 == INTEGER:
+            yield key >> 3, value
+            continue
+        if key & 7 != BYTES:
             raise ValueError(key)
-        yield key >> 3, value
+        start, place = place, place + value
+        if place > len(message):
+            raise ValueError("cut off")
+        yield key >> 3, message[start:place]
 
 
 def _integer(message: memoryview, place: int) -> tuple[int, int]:
@@ -155,7 +157,7 @@ def write_ckpt(
             content = weight.content
             for start in range(0, len(content), PART):
                 part = content[start : start + PART]
-                for piece in (_header(name, weight, len(part)), part):
+                for piece in (_header(name, weight, len(part)), part.data):
                     crc = binascii.crc32(piece, crc)
                     file.write(piece)
         file.write(MARK + crc.to_bytes(SUM, "big"))

@@ -104,7 +104,7 @@ def checksum(weights: Mapping[str, Weight]) -> int:
     """CRC-32 of all names and values, in the order of the names."""
     crc = 0
     for name in sorted(weights):
-        crc = binascii.crc32(weights[name].content, binascii.crc32(name.encode(), crc))
+        crc = binascii.crc32(weights[name].content.data, binascii.crc32(name.encode(), crc))
     return crc
 
 

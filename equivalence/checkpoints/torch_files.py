@@ -58,7 +58,9 @@ def read_torch(
     loaded, archive = _load(path, head, verify)
     state, extras = _state_dict(path, loaded, key)
     optimizer = next((key for key in OPTIMIZER_KEYS if key in extras), None)
-    weights, aliases, storages = {}, {}, {}
+    weights: dict[str, Weight] = {}
+    aliases: dict[str, str] = {}
+    storages: dict[tuple, str] = {}
     for name, tensor in state.items():
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta:
             raise CheckpointError(f"{path}: {name} is no dense tensor; only those are converted")
@@ -177,7 +179,7 @@ def _named(path: Path, archive: bool) -> Iterator[str]:
 def _globals(content: Any) -> Iterator[str]:
     for operation, argument, _ in pickletools.genops(content):
         if operation.name == "GLOBAL":
-            yield argument.replace(" ", ".")
+            yield str(argument).replace(" ", ".")
 
 
 def _weight(path: Path, name: str, tensor: Any) -> Weight:
@@ -224,7 +226,8 @@ def _state_dict(
     """The state dict in a file's content, and the names of the entries beside it."""
     import torch
 
-    state, extras = loaded, ()
+    state = loaded
+    extras: tuple[str, ...] = ()
     if key is not None:
         state = _below(path, loaded, key)
         extras = tuple(str(k) for k in loaded if not f"{key}.".startswith(f"{k}."))

@@ -46,7 +46,8 @@ class Conversion:
         if name in self.weights:
             return self.weights[name]
         key, _, number = name.rpartition(" of ")
-        return self.optimizer.state[int(number)][key]
+        state = self.optimizer.state if self.optimizer else {}
+        return state[int(number)][key]
 
     def note(self, names: Iterable[str], reason: str) -> None:
         """Add a note about `names`; nothing if there are none."""

@@ -267,7 +267,7 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
             result.add(JOIN.join(group.reference), names[path], weight)
     counts = [name for name in weights if _is_count(name) and name not in pairs.values()]
     result.note(counts, "dropped, MindSpore has no place for it")
-    if optimizer:
+    if optimizer and needs is not None and read.optimizer is not None:
         built, trained = destination.optimizer_of_cell(optimizer, needs.network)
         heads = {path: read.aliases.get(name, name) for path, name in pairs.items()}
         partners = {names[path]: head for path, head in heads.items() if names[path] in trained}
@@ -340,28 +340,32 @@ def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
     missing = [name for name in counts if name not in result.weights]
     for name in missing:
         result.add("(0)", name, Weight("int64", np.zeros((), np.int64)))
-    if optimizer:
+    if optimizer and needs is not None:
         if steps is not None:
             raise CheckpointError("--steps is for PyTorch's SGD, which has no place for them")
         partners = {origin[path]: first[name] for path, name in pairs.items()}
-        _optimizer_to_pytorch(job, optimizer, entries, partners)
+        _optimizer_to_pytorch(job, needs, optimizer, entries, partners)
 
 
 def _optimizer_to_pytorch(
-    job: _Job, optimizer: str, entries: Mapping[str, Weight], partners: Mapping[str, str]
+    job: _Job,
+    needs: Destination,
+    optimizer: str,
+    entries: Mapping[str, Weight],
+    partners: Mapping[str, str],
 ) -> None:
     """Convert the state of MindSpore's optimiser, in `entries`, into PyTorch's.
 
     partners: MindSpore's name of each weight -> PyTorch's.
     """
-    groups, names = destination.optimizer_of_module(optimizer, job.needs.network)
+    groups, names = destination.optimizer_of_module(optimizer, needs.network)
     shapes = {name: weight.shape for name, weight in job.read.weights.items()}
     state = optimizer_state.from_mindspore(entries, shapes)
     origin = {partners[name]: name for name in state.parameters if name in partners}
     state.parameters = set(origin)
     for quantity, values in state.moments.items():
         by_name = {partners[name]: weight for name, weight in values.items() if name in partners}
-        for name in by_name.keys() & job.needs.flat:
+        for name in by_name.keys() & needs.flat:
             by_name[name] = kernels.drop_height(by_name[name])
         state.moments[quantity] = by_name
     built = optimizer_numbers.to_pytorch(state, groups, names)

@@ -1,5 +1,6 @@
 """The state dict of a PyTorch optimiser, whose parameters are numbers, to and from names."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,7 +97,8 @@ def _names(read: TorchOptimizer, parameters: Mapping[str, tuple[int, ...]]) -> d
     numbers = [list(group["params"]) for group in read.groups]
     count = sum(map(len, numbers))
     if all("param_names" in group for group in read.groups):
-        names = {n: t for g in read.groups for n, t in zip(g["params"], g["param_names"], strict=1)}
+        pairs = (zip(g["params"], g["param_names"], strict=True) for g in read.groups)
+        names = dict(itertools.chain.from_iterable(pairs))
         if set(names.values()) != set(parameters):
             odd = sorted(set(names.values()) ^ set(parameters))[0]
             raise CheckpointError(
@@ -207,12 +209,13 @@ def to_pytorch(
 
 def _demand_powers(state: State, settings: Mapping[str, set]) -> None:
     """Raise CheckpointError where a beta's power is not the one in the file."""
+    steps = state.steps or 0
     for name, power in zip(("beta1", "beta2"), state.powers, strict=False):
         for beta in settings[name]:
             # MindSpore multiplies in float32, step by step.
-            if not np.isclose(power, beta**state.steps, rtol=1e-6 * (state.steps + 1), atol=1e-30):
+            if not np.isclose(power, beta**steps, rtol=1e-6 * (steps + 1), atol=1e-30):
                 raise CheckpointError(
-                    f"{name}_power is {power:g} in the file, but {beta:g}^{state.steps} is "
-                    f"{beta**state.steps:g}: --optimizer has another {name}, or the file's "
+                    f"{name}_power is {power:g} in the file, but {beta:g}^{steps} is "
+                    f"{beta**steps:g}: --optimizer has another {name}, or the file's "
                     f"global_step is another's"
                 )

@@ -153,6 +153,8 @@ def from_mindspore(entries: Mapping[str, Weight], shapes: Mapping[str, tuple[int
                 )
             state.moments.setdefault(HOLDS[start], {})[parameter] = weight
             state.parameters.add(parameter)
+    if state.powers and state.steps is None:
+        raise CheckpointError(f"the file has powers of betas and no {STEPS[0]}; {LEAVE}")
     started = state.moments.pop(STARTED, {})
     for name, flags in started.items():
         if flags.values.any():  # no step yet: what is in the buffer is not used

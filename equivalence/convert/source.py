@@ -1,5 +1,6 @@
 """The source of a conversion, before its weights are paired."""
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def direction(source: Path, target: Path, to: str | None) -> str:
     for path, suffix in ((source, read), (target, written)):
         if suffix not in FORMATS:
             raise CheckpointError(f"{path} does not end in {', '.join(FORMATS)}")
-    directions = {OTHER.get(FORMATS[read]), FORMATS[written], to} - {None}
+    every = (OTHER.get(FORMATS[read] or ""), FORMATS[written], to)
+    directions = {each for each in every if each is not None}
     if not directions:
         raise CheckpointError("a .safetensors may be of either side: give --to pytorch|mindspore")
     if len(directions) > 1:
@@ -58,7 +60,7 @@ def unwrap(read: Checkpoint, expected: Iterable[str]) -> list[str]:
         ]
         if not fits:
             break
-        _rename(read, lambda name, prefix=f"{fits[0]}.": name.removeprefix(prefix))
+        _rename(read, operator.methodcaller("removeprefix", f"{fits[0]}."))
         taken += fits
     return taken
 

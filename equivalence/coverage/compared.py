@@ -27,8 +27,8 @@ PLACES = {  # of results, not of what they are
 SEVERAL = ("size", "dims", "shape", "repeats", "tensors")
 """Arguments that may be given one by one, as in `x.view(2, 3)`."""
 
-Bound = dict[str, Any]
-"""Argument -> its value, or a `Told`."""
+Bound = dict[Any, Any]
+"""Argument, or 0 for the tensor of an index -> its value, or a `Told`."""
 
 
 @functools.cache

@@ -128,7 +128,7 @@ def _look_up(name: str) -> Any:
     """The object of a dotted name, in a module or a class; SignatureError if there is none."""
     owner, _, last = name.rpartition(".")
     try:
-        holder = importlib.import_module(owner)
+        holder: Any = importlib.import_module(owner)
     except ModuleNotFoundError:
         holder = _look_up(owner) if owner else None
     try:
@@ -183,10 +183,11 @@ def _of_documentation(text: str, name: str) -> Iterator[Signature]:
     call = re.compile(rf"^(?:\.\. \w+:: )?(?:\w+\.)*{re.escape(name)}(\(.*\)) -> ", re.MULTILINE)
     for match in call.finditer(text):
         try:
-            arguments = ast.parse(f"def call{match[1]}: ...").body[0].args
+            (made,) = ast.parse(f"def call{match[1]}: ...").body
         except SyntaxError:
             raise SignatureError(f"{name} is documented as {match[0]!r}") from None
-        yield dict(_arguments(arguments))
+        if isinstance(made, ast.FunctionDef):
+            yield dict(_arguments(made.args))
 
 
 def _arguments(arguments: ast.arguments) -> Iterator[tuple[str, Any]]:

@@ -104,8 +104,8 @@ def arguments(
             given["*"] = Told.UNKNOWN
             break
         given[number] = value(each)
-    for each in node.keywords:
-        given[each.arg or "**"] = value(each.value) if each.arg else Told.UNKNOWN
+    for keyword in node.keywords:
+        given[keyword.arg or "**"] = value(keyword.value) if keyword.arg else Told.UNKNOWN
     return given
 
 
@@ -162,10 +162,8 @@ class Reader(ast.NodeVisitor):
         elif root not in sys.stdlib_module_names:
             self.other(api)
 
-    def _add(
-        self, api: str, node: ast.AST, given: Mapping[int | str, Any] | None, sure: bool = True
-    ) -> None:
-        line = node.func.end_lineno if isinstance(node, ast.Call) else node.lineno
+    def _add(self, api: str, node: Any, given: Mapping[Any, Any] | None, sure: bool = True) -> None:
+        line: Any = node.func.end_lineno if isinstance(node, ast.Call) else node.lineno
         text = " ".join(ast.unparse(node).split())
         self.found(Call(public(api), self.place(line), given, text, sure, node))
 
@@ -198,7 +196,7 @@ class Reader(ast.NodeVisitor):
         function, *rest = node.args
         given = arguments(ast.Call(function, rest, node.keywords), self._value)
         self._mention(
-            self.scope.dotted(function),
+            self.scope.dotted(function) or "",
             function,
             {**given, "*": Told.UNKNOWN, "**": Told.UNKNOWN},
         )
@@ -284,10 +282,10 @@ class Reader(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         for target in node.targets:
-            pairs, both = [(target, node.value)], (ast.Tuple, ast.List)
-            several = isinstance(target, both) and isinstance(node.value, both)
-            if several and len(target.elts) == len(node.value.elts):
-                pairs = list(zip(target.elts, node.value.elts, strict=True))
+            pairs = [(target, node.value)]
+            into, given = _items(target), _items(node.value)
+            if into is not None and given is not None and len(into) == len(given):
+                pairs = list(zip(into, given, strict=True))
             for one, value in [(one, self.scope.kind(value)) for one, value in pairs]:
                 self._assign(one, value)
 
@@ -348,13 +346,13 @@ class Reader(ast.NodeVisitor):
 
     def _loop(self, target: ast.expr, over: ast.expr) -> None:
         """The kinds of what a loop counts with."""
-        name = (
-            over.func.id if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else ""
-        )
+        name, counted = "", []
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name):
+            name, counted = over.func.id, over.args
         if name == "range":
             self.scope.set(target, Kind.NUMBERS)
         elif name in ("enumerate", "zip") and isinstance(target, ast.Tuple):
-            kinds = [element(self.scope.kind(each)) for each in over.args]
+            kinds = [element(self.scope.kind(each)) for each in counted]
             kinds = [Kind.NUMBERS, *kinds] if name == "enumerate" else kinds
             for each, kind in zip(target.elts, kinds, strict=False):
                 self.scope.set(each, kind)
@@ -375,7 +373,7 @@ class Reader(ast.NodeVisitor):
     visit_ListComp = visit_SetComp = _comprehension  # noqa: N815
     visit_GeneratorExp = visit_DictComp = _comprehension  # noqa: N815
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.Lambda) -> None:
+    def visit_FunctionDef(self, node: Any) -> None:
         decorators = getattr(node, "decorator_list", ())
         defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each]
         self.read(*decorators, *defaults)
@@ -396,3 +394,8 @@ class Reader(ast.NodeVisitor):
         """Imports use nothing."""
 
     visit_ImportFrom = visit_Import  # noqa: N815
+
+
+def _items(node: ast.expr) -> list[ast.expr] | None:
+    """The items of a tuple or a list that the code writes; None of anything else."""
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else None

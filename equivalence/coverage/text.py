@@ -197,8 +197,9 @@ def hint(call: Call, verdict: Verdict, judge: Judge) -> str:
     """What to write instead of a call; empty where nothing is known that is right."""
     node = call.node
     if call.api == f"{TENSOR}.__setitem__":
-        masked = (call.given or {}).get(INDEX) == "elements" and isinstance(node, ast.Subscript)
-        if masked and verdict.danger in (Danger.SILENT, Danger.SOMETIMES):
+        masked = (call.given or {}).get(INDEX) == "elements"
+        silent = masked and verdict.danger in (Danger.SILENT, Danger.SOMETIMES)
+        if silent and isinstance(node, ast.Subscript):
             tensor, index = ast.unparse(node.value), ast.unparse(node.slice)
             return f"{tensor} = ms.ops.where({index}, value, {tensor}), where {index} is a mask"
         return ""
@@ -241,6 +242,8 @@ def _new_tensor(call: Call, node: ast.Call, receiver: ast.expr, judge: Judge) ->
 def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     """A call under MindSpore's names, with its arguments as they are compared: by name."""
     counterpart = verdict.counterpart
+    if counterpart is None:
+        return ""
     if counterpart.through:
         told = [
             f"{name}={each!r}" for name, each in left(call, verdict).items() if each is not None
@@ -252,9 +255,10 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
         more = f" with {', '.join(told)}" if told else ""
         return f"ms.{counterpart.api}, as {verdict.built} builds it{more}"
     arguments = list(map(ast.unparse, node.args))
-    method = call.api.startswith(f"{TENSOR}.") and isinstance(node.func, ast.Attribute)
+    receivers = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    method = call.api.startswith(f"{TENSOR}.") and bool(receivers)
     if method:
-        arguments.insert(0, ast.unparse(node.func.value))
+        arguments[:0] = map(ast.unparse, receivers)
     if (first := gathered(call)) is not None and first < len(arguments):
         arguments[first:] = [_tuple(arguments[first:])]
     if method and counterpart.api.startswith("Tensor."):
@@ -292,9 +296,9 @@ def _renamed(call: Call, node: ast.Call, verdict: Verdict) -> str:
     if name in keywords and len(words) >= place:
         words.insert(place, keywords.pop(name))
     words += [f"**{text}" if key == "**" else f"{key}={text}" for key, text in keywords.items()]
-    told = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
+    given_names = {*names[: len(arguments)], *(each.arg for each in node.keywords)}
     for name, (ours, _) in counterpart.defaults.items():
-        if name not in told:
+        if name not in given_names:
             words.append(f"{counterpart.names.get(name, name)}={ours!r}")
     made = f"ms.{counterpart.api}({', '.join(words)})"
     layer = counterpart.api.startswith("nn.") and not is_class(call.api)

@@ -143,10 +143,10 @@ def of_module(module: Any, known: Callable[[str], bool] = lambda _: False) -> Us
     return follower.usage
 
 
-def _settings(base: type, layer: Any) -> dict[str, Any] | None:
+def _settings(base: Any, layer: Any) -> dict[int | str, Any]:
     """What a layer was built with, as far as its attributes tell."""
     kept = (bool, int, float, str, tuple, type(None))
-    given = {}
+    given: dict[int | str, Any] = {}
     for name in inspect.signature(base.__init__).parameters:
         value = getattr(layer, name, ...)
         if name == "bias" and value is not ...:
@@ -194,7 +194,7 @@ def _source(project: Project, function: Callable, kind: type) -> tuple[File, ast
     """(file of a function, the function in it); CoverageError where there is none."""
     code = getattr(function, "__code__", None)
     path = Path(code.co_filename if code else "")
-    if not path.is_file():
+    if code is None or not path.is_file():
         raise CoverageError(f"the source of {kind.__module__}.{kind.__qualname__} is not at hand")
     file = project.file(path)
     for node in ast.walk(file.tree):

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from typing import TypeGuard
 
 from equivalence.coverage.torch_names import TENSOR, computes_nothing, is_class, methods
 
@@ -80,9 +81,9 @@ class Scope:
             if kind is Kind.UNKNOWN and (forward or argument.arg in used):
                 kind = Kind.TENSOR
             scope.kinds[argument.arg] = kind
-        for argument in (arguments.vararg, arguments.kwarg):
-            if argument is not None:
-                scope.kinds[argument.arg] = Kind.OTHER
+        for rest in (arguments.vararg, arguments.kwarg):
+            if rest is not None:
+                scope.kinds[rest.arg] = Kind.OTHER
         return scope
 
     def set(self, target: ast.expr, kind: Kind, branch: bool = False) -> None:
@@ -293,9 +294,10 @@ def _kept(node: ast.AST, scope: Scope) -> Iterator[tuple[str, Kind]]:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
         registers = node.func.attr in ("register_buffer", "register_parameter")
         if registers and isinstance(node.args[0], ast.Constant):
-            yield node.args[0].value, Kind.TENSOR
+            yield str(node.args[0].value), Kind.TENSOR
 
 
-def _of_self(node: ast.expr) -> bool:
-    itself = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    return itself and node.value.id == "self"
+def _of_self(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return node.value.id == "self"

@@ -126,7 +126,8 @@ class Judge:
         found = [
             (each, certain) for each in self.known.findings for certain in self._about(each, call)
         ]
-        operators, strange = self.known.operators(call.api), []
+        operators = self.known.operators(call.api)
+        strange: list[str] = []
         options: dict[str, Verdict] = {}
         fitting = [each for each in operators if self._of_operator(call, each, options, strange)]
         for api, option in options.items():
@@ -310,8 +311,9 @@ def _demand_all(option: Verdict, api: str, fitting: list[Operator]) -> None:
 def _changes_its_input(call: Call) -> bool:
     """Whether a call is told to write its result where its input was."""
     given = call.given or {}
-    places = (list(each).index("inplace") for each in signatures(call.api) if "inplace" in each)
-    return any(given.get(key, False) is not False for key in ("inplace", *places))
+    places = [list(each).index("inplace") for each in signatures(call.api) if "inplace" in each]
+    keys: list[int | str] = ["inplace", *places]
+    return any(given.get(key, False) is not False for key in keys)
 
 
 def _fresh(counterpart: Counterpart) -> Verdict:
@@ -330,7 +332,7 @@ def _add_limits(
         if outside and not any(meets) and not by_inputs(LIMITS[limit], outside, fitting):
             continue  # only other arguments lie beyond it
         words = f"{limit.replace('_', ' ')}: {effect}"
-        refused = any(word in effect for word in REFUSALS)
+        refused = any(word in str(effect) for word in REFUSALS)
         if all(meets) and outside:
             _worsen(option, Danger.RAISES if refused else Danger.SILENT, words)
         elif refused or limit in SCOPE or any(word in limit for word in DTYPES):
@@ -374,7 +376,7 @@ def _pattern(text: str) -> tuple[str, Mapping[str, Any]]:
     node = ast.parse(text, mode="eval").body
     if not isinstance(node, ast.Call):
         return text, {}
-    return ast.unparse(node.func), {each.arg: literal(each.value) for each in node.keywords}
+    return ast.unparse(node.func), {str(each.arg): literal(each.value) for each in node.keywords}
 
 
 def _meets(

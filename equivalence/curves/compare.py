@@ -99,7 +99,8 @@ def curve(
         untried: list[str] = []
         if any(metric.differs for metric in found):
             found, untried = _explained(found, theirs, steps, seed, tell)
-        unsound = [number for band in bands.values() if (number := band.unsound()) is not None]
+        numbers = [band.unsound() for band in bands.values()]
+        unsound = [each for each in numbers if each is not None]
         return CurveResult(
             plain,
             curve_of_candidate,
@@ -183,8 +184,7 @@ def _explained(
 
     Also the mistakes that could not be tried, each with the error.
     """
-    left = [each for each in metrics if each.leaving is not None]
-    until = min(each.leaving.step for each in left) + AFTER
+    until = min(each.leaving.step for each in metrics if each.leaving is not None) + AFTER
     found, untried = [], []
     for words, changed in changed_runs.changes().items():
         tell(f"the reference with a mistake: {words}")

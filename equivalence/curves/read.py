@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from equivalence.curves.series import Curve, Series, half_digit
 from equivalence.errors import DeclarationError
@@ -96,7 +97,8 @@ def _table(path: Path, text: str) -> Curve:
 
 
 def _json_lines(path: Path, text: str) -> Curve:
-    rows = []
+    rows: list[Mapping[str, str | None]] = []
+    row: Any
     try:
         whole = text.lstrip().startswith("[")
         for each in json.loads(text, parse_float=str) if whole else text.splitlines():
@@ -120,7 +122,7 @@ def _curve(path: Path, rows: list[Mapping[str, str | None]], unread: int = 0) ->
         for name, text in row.items():
             value = _number(text)
             if name and name != step and value is not None and at is not None:
-                found.setdefault(name, []).append((int(at), value, half_digit(text.strip())))
+                found.setdefault(name, []).append((int(at), value, half_digit(str(text).strip())))
     if not found:
         raise DeclarationError(f"{path}: {len(rows)} rows hold no number")
     return Curve(str(path), {name: Series.of(each) for name, each in found.items()}, unread)

@@ -76,10 +76,11 @@ class CurveResult:
         chosen = next((each for each in named if each.differs), named[0])
         digits = chosen.theirs.digits + chosen.ours.digits
         allowed = chosen.band.allowed(1, digits) if chosen.band else digits
-        left = chosen.leaving or chosen.departure
+        left: Leaving | Departure | None = chosen.leaving or chosen.departure
+        parted = left.step if left else None
         title = f"{chosen.reference}: {self.candidate.name} beside {self.reference.name}"
         theirs, ours = chosen.theirs, chosen.ours
-        return picture(title, theirs.steps, theirs.values, ours.values, allowed, left and left.step)
+        return picture(title, theirs.steps, theirs.values, ours.values, allowed, parted)
 
 
 def lines(result: CurveResult) -> list[str]:
@@ -119,15 +120,15 @@ def conclusion(result: CurveResult) -> str:
                 f"inside the band in {every}: cannot be told apart from the reference's own runs "
                 "with other roundings"
             )
-        first = min(left, key=lambda metric: metric.leaving.step)
-        return f"outside the band in {len(left)} of {every}, from step {first.leaving.step} on"
+        first = min(metric.leaving.step for metric in left if metric.leaving)
+        return f"outside the band in {len(left)} of {every}, from step {first} on"
     if not left:
         return (
             f"the same to within the last digits of {every}: the logs show no difference; what "
             "they do not hold, they cannot tell"
         )
-    first = min(left, key=lambda metric: metric.departure.step)
-    return f"different in {len(left)} of {every}, from step {first.departure.step} on"
+    first = min(metric.departure.step for metric in left if metric.departure)
+    return f"different in {len(left)} of {every}, from step {first} on"
 
 
 def _metric(metric: Metric, runs: int) -> list[str]:
@@ -140,7 +141,8 @@ def _metric(metric: Metric, runs: int) -> list[str]:
     if metric.band is None:
         told = [head, *_by_logs(metric)]
     else:
-        told = [f"{head}; {counted(runs, 'noisy run')} of the reference", *_by_band(metric)]
+        told = [f"{head}; {counted(runs, 'noisy run')} of the reference"]
+        told += _by_band(metric, metric.band)
     if metric.differs:
         told += [f"  fits: {each}" for each in metric.fits]
         if not metric.fits:
@@ -148,8 +150,8 @@ def _metric(metric: Metric, runs: int) -> list[str]:
     return told
 
 
-def _by_band(metric: Metric) -> list[str]:
-    band, left = metric.band, metric.leaving
+def _by_band(metric: Metric, band: Band) -> list[str]:
+    left = metric.leaving
     told = []
     if left is not None:
         what = "it" if left.width == 1 else f"its mean over {left.width} steps"

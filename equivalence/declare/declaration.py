@@ -7,8 +7,7 @@ import keyword
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar
 
 from equivalence import folders
 from equivalence.declare.renames import JOIN, terms
@@ -195,12 +194,12 @@ def demand_declarations(name: str, kind: type, declared: Any) -> None:
             )
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> TypeGuard[int]:
     """Whether a value is a whole number; True and False are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a finite number; True and False are not."""
     return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
@@ -232,7 +231,7 @@ def fields_checked(declared: type[Kind]) -> type[Kind]:
             raise DeclarationError(told) from None
         make(self, *values, **fields)
 
-    declared.__init__ = checked
+    declared.__init__ = checked  # type: ignore[method-assign]  # a decorator of any class
     return declared
 
 
@@ -243,23 +242,50 @@ class Declaration:
     raises: ClassVar[Any] = None
 
 
+class _Case(Protocol):
+    """What a subclass of `Configured` has."""
+
+    @property
+    def config(self) -> Mapping[str, Any]: ...
+
+    @property
+    def sample_name(self) -> str: ...
+
+    @property
+    def execution(self) -> str: ...
+
+    @property
+    def device(self) -> str: ...
+
+
 class Configured:
     """The base of cases: a declaration under one configuration.
 
     A subclass has `config`, `sample_name`, `execution` and `device`.
     """
 
-    labels: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    limits: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    releases: ClassVar[str | None] = None
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The further columns of the case's results."""
+        return {}
 
     @property
-    def name(self) -> str:
+    def limits(self) -> Mapping[str, str]:
+        """The limits of the candidate, each with its consequence, in words."""
+        return {}
+
+    @property
+    def releases(self) -> str | None:
+        """The releases of MindSpore that can run it; None: all."""
+        return None
+
+    @property
+    def name(self: _Case) -> str:
         """The name of the case; also its pytest id."""
         return f"{self.sample_name}-{self.execution}-{self.device}"
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self: _Case) -> dict[str, Any]:
         """The keyword arguments of both sides: the configuration without keys in capitals."""
         return {key: value for key, value in self.config.items() if not key.isupper()}
 

@@ -47,7 +47,7 @@ class Raised:
         demand(right, f"message is {shown(self.message)}; write a part of it")
         demand.text("candidate")
 
-    def refuses(self, side: str, error: Exception) -> str | None:
+    def refuses(self, side: str, error: BaseException) -> str | None:
         """What is wrong with the error of a side, in words; None where it is the one meant."""
         name = type(error).__name__
         part = self.candidate if side == "candidate" and self.candidate else self.message
@@ -99,7 +99,7 @@ class Difference:
         demand(given, complaint)
         for name, bound in self.tensors.items():
             demand(isinstance(name, str) and bool(name.strip()), f"tensors names {shown(name)}")
-            right = is_number(bound) and bound > 0
+            right = is_number(bound) and float(bound) > 0
             right = right or (isinstance(bound, str) and bool(bound.strip()))
             told = f"tensors gives {name} the bound {shown(bound)}; write a number above zero"
             demand(right, f"{told}, or words of the problem")
@@ -109,7 +109,11 @@ class Difference:
 
     def bound(self, tensor: str) -> float | str | None:
         """How a tensor may differ: a size, or words of its problem; None: not at all."""
-        return next((b for name, b in self.tensors.items() if _fits(name, tensor)), None)
+        return next((b for name, b in self._bounds.items() if _fits(name, tensor)), None)
+
+    @property
+    def _bounds(self) -> Mapping[str, float | str]:
+        return {} if isinstance(self.tensors, Raised) else self.tensors
 
     def allows(self, tensor: str, size: float, problem: str | None) -> bool:
         """Whether a tensor over budget differs as declared.
@@ -124,9 +128,9 @@ class Difference:
 
     def demand_names(self, case: str, tensors: Iterable[str]) -> None:
         """Raise DeclarationError where a name of `tensors` fits none of these of a case."""
-        compared, unused = list(tensors), dict.fromkeys(self.tensors)
+        compared, unused = list(tensors), dict.fromkeys(self._bounds)
         for tensor in compared:
-            unused.pop(next((name for name in self.tensors if _fits(name, tensor)), None), None)
+            unused.pop(next((name for name in self._bounds if _fits(name, tensor)), ""), None)
         if unused:
             raise DeclarationError(
                 f"{case}: differs names {', '.join(unused)}, which no tensor is left for; "

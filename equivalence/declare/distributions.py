@@ -9,7 +9,7 @@ import hashlib
 import math
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -22,6 +22,9 @@ from equivalence.words import raised
 DISTINCT = 4096
 """How many different whole numbers around zero float16 holds. A `distinct` draw of more elements
 raises DeclarationError."""
+
+Random = np.random.Generator
+Shape = tuple[int, ...]
 
 QUIET_EVERY = 8
 QUIET_CHANNEL = 3
@@ -36,44 +39,44 @@ def quiet_channels(channels: int) -> np.ndarray:
     return np.where(np.arange(channels) % QUIET_EVERY == QUIET_CHANNEL, QUIET_SCALE, 1.0)
 
 
-def _normal(rng, shape, scale, shift):
+def _normal(rng: Random, shape: Shape, scale: float, shift: float) -> np.ndarray:
     values = rng.standard_normal(shape) * scale + shift
     if len(shape) == 4:
         values *= quiet_channels(shape[1])[:, None, None]
     return values
 
 
-def _uniform(rng, shape, low, high):
+def _uniform(rng: Random, shape: Shape, low: float, high: float) -> np.ndarray:
     return rng.uniform(low, high, shape)
 
 
-def _logits(rng, shape, largest):
+def _logits(rng: Random, shape: Shape, largest: float) -> np.ndarray:
     """Magnitudes from 1/largest to largest, spread evenly in their logarithm; either sign."""
     return rng.choice((-1.0, 1.0), shape) * largest ** rng.uniform(-1.0, 1.0, shape)
 
 
-def _integers(rng, shape, low, high):
+def _integers(rng: Random, shape: Shape, low: int, high: int) -> np.ndarray:
     """int32."""
     return rng.integers(low, high, shape, dtype=np.int32)
 
 
-def _binary(rng, shape):
+def _binary(rng: Random, shape: Shape) -> np.ndarray:
     return rng.integers(0, 2, shape).astype(np.float64)
 
 
-def _distribution(rng, shape):
+def _distribution(rng: Random, shape: Shape) -> np.ndarray:
     """Rows that sum to one along the last axis."""
     weights = rng.uniform(0.05, 1.0, shape)
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def _ties(rng, shape, largest, step):
+def _ties(rng: Random, shape: Shape, largest: int, step: float) -> np.ndarray:
     """Multiples of `step`, with zeros of either sign."""
     values = rng.integers(-largest, largest, shape, endpoint=True).astype(np.float64)
     return step * values * rng.choice((-1.0, 1.0), shape)
 
 
-def _nonfinite(rng, shape):
+def _nonfinite(rng: Random, shape: Shape) -> np.ndarray:
     """Each element is NaN, plus or minus infinity with probability one half, else N(0, 1).
 
     The first three elements are one of each.
@@ -83,20 +86,20 @@ def _nonfinite(rng, shape):
     return _starting(values, np.nan, np.inf, -np.inf)
 
 
-def _infinite(rng, shape):
+def _infinite(rng: Random, shape: Shape) -> np.ndarray:
     """Each element is infinite with probability one half, else N(0, 1); the first is -infinity."""
     special = rng.choice((np.inf, -np.inf), shape)
     values = np.where(rng.integers(0, 2, shape), special, rng.standard_normal(shape))
     return _starting(values, -np.inf, np.inf)
 
 
-def _gaps(rng, shape):
+def _gaps(rng: Random, shape: Shape) -> np.ndarray:
     """Each element is NaN with probability one quarter, else N(0, 1); the first of several is."""
     values = np.where(rng.integers(0, 4, shape), rng.standard_normal(shape), np.nan)
     return _starting(values, np.nan) if values.size > 1 else values
 
 
-def _masked(rng, shape):
+def _masked(rng: Random, shape: Shape) -> np.ndarray:
     """Each element is -infinity with probability one half, else N(0, 1).
 
     All of the first row along the last axis is, and nothing of the second.
@@ -107,13 +110,13 @@ def _masked(rng, shape):
     return values
 
 
-def _starting(values, *first):
+def _starting(values: np.ndarray, *first: float) -> np.ndarray:
     """The same array with other first elements."""
     values.reshape(-1)[: len(first)] = first[: values.size]
     return values
 
 
-def _distinct(rng, shape):
+def _distinct(rng: Random, shape: Shape) -> np.ndarray:
     """The whole numbers around zero, in random order, each once."""
     size = int(np.prod(shape))
     if size > DISTINCT:
@@ -124,38 +127,38 @@ def _distinct(rng, shape):
     return rng.permutation(size).reshape(shape) - float(size // 2)
 
 
-def _whole(rng, shape, low, high):
+def _whole(rng: Random, shape: Shape, low: int, high: int) -> np.ndarray:
     """int64."""
     return rng.integers(low, high, shape, dtype=np.int64)
 
 
-def _half(rng, shape, low, high):
+def _half(rng: Random, shape: Shape, low: int, high: int) -> np.ndarray:
     """float16."""
     return rng.integers(low, high, shape).astype(np.float16)
 
 
-def _definite(rng, shape):
+def _definite(rng: Random, shape: Shape) -> np.ndarray:
     factors = rng.standard_normal(shape)
     return factors @ np.swapaxes(factors, -1, -2) / shape[-1] + np.eye(shape[-1])
 
 
-def _triangular(rng, shape, upper):
+def _triangular(rng: Random, shape: Shape, upper: bool) -> np.ndarray:
     factors = np.linalg.cholesky(_definite(rng, shape))
     return np.swapaxes(factors, -1, -2) if upper else factors
 
 
-def _booleans(rng, shape):
+def _booleans(rng: Random, shape: Shape) -> np.ndarray:
     """bool."""
     return rng.integers(0, 2, shape).astype(bool)
 
 
-def _given(_, shape, values):
+def _given(_: Random, shape: Shape, values: Any) -> np.ndarray:
     """int32, or float64 where a float is among them; the values are not random."""
     array = np.array(values)
     return array.astype(np.float64 if array.dtype.kind == "f" else np.int32).reshape(shape)
 
 
-def _file(_, shape, path, name):
+def _file(_: Random, shape: Shape, path: str, name: str | None) -> np.ndarray:
     """The dtype of the file."""
     values = _load(path, name)
     if values.shape != shape:
@@ -199,7 +202,7 @@ class Stored:
 def _stored(path: str, name: str | None, *_state: int) -> Stored:
     values = _load(path, name)
     digest = hashlib.sha256(f"{values.shape} {values.dtype} ".encode())
-    digest.update(values.reshape(-1).view(np.uint8))
+    digest.update(values.reshape(-1).view(np.uint8).data)
     return Stored(values.shape, str(values.dtype), digest.hexdigest())
 
 
@@ -247,7 +250,7 @@ def _spelled(path: str, name: str | None) -> str:
     return f"file({path!r})" if name is None else f"file({path!r}, {name!r})"
 
 
-KINDS = {
+KINDS: dict[str, Callable[..., np.ndarray]] = {
     "normal": _normal,
     "uniform": _uniform,
     "logits": _logits,
@@ -291,7 +294,7 @@ def demand_options(demand: Demand, kind: str, options: Mapping[str, Any]) -> Non
         demand(within, f"low {low} and high {high} are beyond {largest}; write smaller numbers")
 
 
-_OPTIONS = {
+_OPTIONS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "scale": (lambda value: is_number(value) and value > 0, "a number above zero"),
     "shift": (is_number, "a number"),
     "low": (is_number, "a number"),

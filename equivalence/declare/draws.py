@@ -48,7 +48,7 @@ class Draw:
         demand(isinstance(self.shape, tuple), f"shape is {shown(self.shape)}; write a tuple")
         for entry in self.shape:
             named = isinstance(entry, str) and entry.isidentifier()
-            sized = is_whole(entry) and entry >= 0
+            sized = is_whole(entry) and int(entry) >= 0
             demand(named or sized, f"shape has {shown(entry)}; write a size or a name")
         demand.mapping("options", self.options)
         takes = _defaults(self.kind).keys() - {"shape"}
@@ -96,7 +96,7 @@ class Draw:
     @property
     def narrow(self) -> bool:
         """Whether the values are float16 in every case, whatever the case's dtype."""
-        return self.kind == "half" or (self.kind == "file" and self.stored.dtype == "float16")
+        return self.kind == "half" or (self.stored is not None and self.stored.dtype == "float16")
 
     @property
     def names(self) -> set[str]:
@@ -155,14 +155,16 @@ class Draw:
         """
         if self.kind == "file":
             try:
-                shape, dtype = self.stored.shape, self.stored.dtype
+                stored = Stored.of(**self.options)
             except DeclarationError as error:
                 demand(False, f"inputs has {error}")
-            told = f"inputs has {self}, of the shape {shape}, which has no element; save some"
-            demand(empty or 0 not in shape, told)
+            told = (
+                f"inputs has {self}, of the shape {stored.shape}, which has no element; save some"
+            )
+            demand(empty or 0 not in stored.shape, told)
             told = "of float64, and cases compute in float32 or float16; save it again with "
             told += ".astype('float32'), or compare in the dtype float64 alone"
-            demand(double or dtype != "float64", f"inputs has {self}, {told}")
+            demand(double or stored.dtype != "float64", f"inputs has {self}, {told}")
             return
         for name in filter(config.__contains__, (n for n in self.shape if isinstance(n, str))):
             value = config[name]

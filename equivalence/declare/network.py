@@ -47,8 +47,8 @@ class Network:
 
     def below(self, theirs: Any, ours: Any) -> "Network":
         """The same from other folders, of the reference and of the candidate; None is no folder."""
-        joined = map(folders.joined, (theirs, ours), (self.reference, self.candidate))
-        return Network(*joined, self.arguments)
+        reference = folders.joined(theirs, self.reference)
+        return Network(reference, folders.joined(ours, self.candidate), self.arguments)
 
     @property
     def attribute(self) -> str:
@@ -80,7 +80,11 @@ def read_network(text: str) -> Network:
     """
     try:
         call = ast.parse(_QUOTED.sub(r"\1'\2'", text.strip()), mode="eval").body
-        arguments = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+        if not isinstance(call, ast.Call):
+            raise ValueError("it is no call")
+        arguments: dict[Any, Any] = {
+            each.arg: ast.literal_eval(each.value) for each in call.keywords
+        }
         return network(*map(ast.literal_eval, call.args), **arguments)
     except (SyntaxError, ValueError, AttributeError, TypeError):
         cure = "write network(MODULE:ATTRIBUTE, MODULE:ATTRIBUTE, KEY=VALUE)"

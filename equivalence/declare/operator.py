@@ -88,8 +88,9 @@ def to(
     >>> softmax.api, softmax.names
     ('ops.softmax', {'dim': 'axis'})
     """
-    declared = [{} if each is None else each for each in (without, differs, defaults)]
-    return Counterpart(api, names, through, integers, *declared, releases)
+    given = {"without": without, "differs": differs, "defaults": defaults}
+    declared: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
+    return Counterpart(api, names, through, integers, releases=releases, **declared)
 
 
 DRAWN = ("float32", "float16")
@@ -180,7 +181,10 @@ graph: the call cannot be compiled; this depends on no example.
 Operators may add their own limits.
 """
 
-Space = Callable[[Callable[[Any], Any], frozenset[str]], tuple[Sequence[Draw], Mapping[str, Any]]]
+Drawing = Callable[[Any], Any]
+"""Hypothesis' draw: a strategy -> one of its values."""
+
+Space = Callable[[Drawing, frozenset[str]], tuple[Sequence[Draw], Mapping[str, Any]]]
 """(Hypothesis' draw, the limits to keep within) -> (draws of the inputs, the other arguments)."""
 
 
@@ -273,15 +277,18 @@ class Operator:
         """The example that `text` writes. Raises DeclarationError where it is no example."""
         try:
             call = ast.parse(text.strip(), mode="eval").body
+            if not isinstance(call, ast.Call):
+                raise ValueError("it is no call")
             head, dtype = call.func, "float32"
             if isinstance(head, ast.Subscript):
-                head, dtype = head.value, head.slice.id
-            if head.id != self.name:
-                raise ValueError(f"it is of {head.id}")
+                dtype = _name(head.slice)
+                head = head.value
+            if _name(head) != self.name:
+                raise ValueError(f"it is of {_name(head)}")
             if dtype not in OF_EXAMPLES:
                 raise ValueError(f"{dtype!r} is not among {_DTYPES_TOLD}")
             inputs = tuple(map(read_draw, call.args))
-            arguments = {each.arg: _literal(each.value) for each in call.keywords}
+            arguments: dict[Any, Any] = {each.arg: _literal(each.value) for each in call.keywords}
         except (
             DeclarationError,
             SyntaxError,
@@ -303,12 +310,23 @@ def read_draw(node: ast.expr) -> Draw:
     Nothing is evaluated. Raises DeclarationError, or the ValueError, AttributeError, TypeError or
     KeyError of what is no draw.
     """
+    if not isinstance(node, ast.Call):
+        raise ValueError("it is no call of a draw")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "constant":
         return read_draw(node.func.value).constant()
-    if node.func.id not in draws.KINDS:
-        raise ValueError(f"{node.func.id!r} is not among {', '.join(draws.KINDS)}")
-    options = {each.arg: _literal(each.value) for each in node.keywords}
-    return getattr(draws, node.func.id)(*map(_literal, node.args), **options)
+    kind = _name(node.func)
+    if kind not in draws.KINDS:
+        raise ValueError(f"{kind!r} is not among {', '.join(draws.KINDS)}")
+    options: dict[Any, Any] = {each.arg: _literal(each.value) for each in node.keywords}
+    made: Draw = getattr(draws, kind)(*map(_literal, node.args), **options)
+    return made
+
+
+def _name(node: ast.expr) -> str:
+    """The name that a parsed expression is. Raises ValueError where it is none."""
+    if not isinstance(node, ast.Name):
+        raise ValueError("it is no name")
+    return node.id
 
 
 class _Numbers(ast.NodeTransformer):
@@ -380,7 +398,7 @@ class OperatorCase(TwinCase):
     @property
     def limits(self) -> Mapping[str, str]:
         """The limits of the counterpart, each with its consequence, in words."""
-        return self.counterpart.without
+        return {limit: str(words) for limit, words in self.counterpart.without.items()}
 
 
 def operator_case(

@@ -43,8 +43,9 @@ def terms(text: str) -> tuple[Term, ...] | None:
     >>> terms("q + k.T")
     (Term(name='q', axes=None, reshaped=False), Term(name='k', axes=(), reshaped=False))
     """
-    found = [_TERM.fullmatch(term) for term in text.split(JOIN)]
-    if not all(found):
+    texts = text.split(JOIN)
+    found = [match for match in map(_TERM.fullmatch, texts) if match]
+    if len(found) < len(texts):
         return None
     return tuple(
         Term(

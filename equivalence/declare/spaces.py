@@ -14,10 +14,13 @@ import hypothesis
 from hypothesis import strategies as st
 
 from equivalence.declare.draws import DISTINCT, Draw, booleans, logits, normal, ties, uniform, whole
-from equivalence.declare.operator import LIMITS, Example, Operator, Space
+from equivalence.declare.operator import LIMITS, Drawing, Example, Operator, Space
 
 Values = Callable[..., Draw]
 """Makes the draw of an input from its shape: `normal`, for example."""
+
+Drawn = tuple[Sequence[Draw], Mapping[str, Any]]
+"""What a space draws: the draws of the inputs, and the other arguments."""
 
 LARGE = functools.partial(logits, largest=1e4)
 POSITIVE = functools.partial(uniform, low=0.1, high=4.0)
@@ -36,13 +39,13 @@ def examples(operator: Operator, without: frozenset[str]) -> st.SearchStrategy[E
     """A strategy for examples of an operator within the limits."""
 
     @st.composite
-    def example(draw) -> Example:
+    def example(draw: Drawing) -> Example:
         dtypes = [each for each in operator.dtypes if each not in without]
         dtype = draw(st.sampled_from(dtypes))
         inputs, arguments = operator.space(draw, without)
         point = Example(tuple(inputs), dict(arguments), dtype)
         hypothesis.assume(
-            all(d.kind != "distinct" or math.prod(d.shape) <= DISTINCT for d in inputs)
+            all(d.kind != "distinct" or math.prod(map(int, d.shape)) <= DISTINCT for d in inputs)
         )
         hypothesis.assume(not any(LIMITS[limit](point) for limit in without))
         return point
@@ -50,7 +53,7 @@ def examples(operator: Operator, without: frozenset[str]) -> st.SearchStrategy[E
     return example()
 
 
-def shape(draw, without: frozenset[str], low: int = 0, high: int = 4) -> tuple[int, ...]:
+def shape(draw: Drawing, without: frozenset[str], low: int = 0, high: int = 4) -> tuple[int, ...]:
     """A shape of `low` to `high` axes; one of them may be long or empty."""
     low = max(low, 1) if "scalar" in without else low
     rank = draw(st.integers(low, high))
@@ -61,24 +64,24 @@ def shape(draw, without: frozenset[str], low: int = 0, high: int = 4) -> tuple[i
     return tuple(sides)
 
 
-def values(draw, without: frozenset[str], *kinds: Values) -> Values:
+def values(draw: Drawing, without: frozenset[str], *kinds: Values) -> Values:
     """One of `kinds`, within the limits."""
     limits = {ties: "ties", LARGE: "large", whole: "whole", booleans: "booleans"}
     return draw(st.sampled_from([k for k in kinds if limits.get(k) not in without]))
 
 
-def axis(draw, rank: int) -> int:
+def axis(draw: Drawing, rank: int) -> int:
     """One axis of an array with `rank` axes, counted from the front or from the end."""
     return draw(st.integers(-rank, rank - 1))
 
 
-def axes(draw, rank: int, least: int = 1) -> tuple[int, ...]:
+def axes(draw: Drawing, rank: int, least: int = 1) -> tuple[int, ...]:
     """At least `least` different axes of an array with `rank` axes, in any order."""
     chosen = draw(st.lists(st.integers(0, rank - 1), min_size=least, max_size=rank, unique=True))
     return tuple(each - rank if draw(st.booleans()) else each for each in chosen)
 
 
-def arguments(draw, given: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(draw: Drawing, given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of arguments: an item of a list, a value of a strategy, or the given value."""
     return {
         key: draw(st.sampled_from(value))
@@ -93,14 +96,14 @@ def arguments(draw, given: Mapping[str, Any]) -> dict[str, Any]:
 def unary(*kinds: Values, low: int = 0, high: int = 4, **given: Any) -> Space:
     """The space of one input with `low` to `high` axes. given: see `arguments`."""
 
-    def space(draw, without):
+    def space(draw: Drawing, without: frozenset[str]) -> Drawn:
         sizes = shape(draw, without, low, high)
         return [values(draw, without, *kinds or REAL)(*sizes)], arguments(draw, given)
 
     return space
 
 
-def broadcast(draw, without: frozenset[str], number: int = 2) -> list[tuple[int, ...]]:
+def broadcast(draw: Drawing, without: frozenset[str], number: int = 2) -> list[tuple[int, ...]]:
     """Shapes that broadcast together: each lacks some leading axes, or has size 1 in some axes."""
     whole_shape = shape(draw, without)
     shapes = []
@@ -119,7 +122,7 @@ def binary(first: Sequence[Values] = REAL, second: Sequence[Values] = (), **give
     second: the kinds of the second input, where it has other values.
     """
 
-    def space(draw, without):
+    def space(draw: Drawing, without: frozenset[str]) -> Drawn:
         one, two = broadcast(draw, without)
         kind = values(draw, without, *first)
         other = values(draw, without, *second) if second else kind
@@ -131,7 +134,7 @@ def binary(first: Sequence[Values] = REAL, second: Sequence[Values] = (), **give
 def along(*kinds: Values, name: str = "dim", **given: Any) -> Space:
     """The space of one input, and one of its axes as the argument `name`."""
 
-    def space(draw, without):
+    def space(draw: Drawing, without: frozenset[str]) -> Drawn:
         sizes = shape(draw, without | {"scalar"})
         tensor = values(draw, without, *kinds or REAL)(*sizes)
         return [tensor], {name: axis(draw, len(sizes)), **arguments(draw, given)}
@@ -145,7 +148,7 @@ def reduction(*kinds: Values, several: bool = True, **given: Any) -> Space:
     several: whether `dim` may be a tuple of axes.
     """
 
-    def space(draw, without):
+    def space(draw: Drawing, without: frozenset[str]) -> Drawn:
         sizes = shape(draw, without | {"scalar"})
         dim = axes(draw, len(sizes)) if several and draw(st.booleans()) else axis(draw, len(sizes))
         tensor = values(draw, without, *kinds or REAL)(*sizes)

@@ -177,7 +177,7 @@ class Twin:
         object.__setattr__(self, "random_layers", tuple(named))
 
     @property
-    def pinned(self) -> tuple[str, ...] | None:
+    def pinned(self) -> Sequence[str] | None:
         """The random layers of the model's own that are pinned; None where nothing is pinned."""
         return () if self.random_layers == "eval" else self.random_layers
 

@@ -56,7 +56,7 @@ JOINED = "its layers are right by themselves; its own code joins them otherwise"
 
 def explain(search: Search, path: str) -> list[str]:
     """The causes of a culprit, in words, the most specific first; empty where none is found."""
-    local = search.local(path)
+    local = search.measured(path)
     found_causes = _configuration(search, path)
     if not (found_causes or search.mistaken) and (kernel := _kernels(search, path, local)):
         return kernel
@@ -240,11 +240,11 @@ def _rounded(search: Search, path: str, local: Local) -> list[str]:
             continue  # so large an error is none of rounding
         values = [shortened(v, bits).astype(v.dtype) if v.dtype.kind == "f" else v for v in inputs]
         altered = {n: shortened(v, bits).astype(v.dtype) for n, v in arrays.items()}
-        trials = [("inputs", values, {})]
+        trials: list[tuple[str, list, Mapping[str, np.ndarray]]] = [("inputs", values, {})]
         if altered:
             trials += [("weights", inputs, altered), ("inputs and weights", values, altered)]
-        for told, *changed in trials:
-            if _same(search, local, _again(search, path, local, *changed), ("output.",)):
+        for told, fed, held in trials:
+            if _same(search, local, _again(search, path, local, fed, held), ("output.",)):
                 return [f"computes with {told} rounded to {name.removesuffix(' values')}"]
     return []
 
@@ -294,14 +294,12 @@ def _hypotheses(arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, 
     for one, two in itertools.combinations(arrays, 2):
         if arrays[one].shape == arrays[two].shape:
             yield f"{one} and {two} were swapped", {one: arrays[two], two: arrays[one]}
-    initial = {n: INITIAL.get(n.rpartition(".")[2]) for n, values in arrays.items()}
-    if (
-        len(arrays) > 1
-        and None not in initial.values()
-        and all(v.ndim == 1 for v in arrays.values())
-    ):
-        filled = {n: np.full_like(arrays[n], value) for n, value in initial.items()}
-        yield "none of its weights were loaded, but all at their initial values", filled
+    leaves = {n: n.rpartition(".")[2] for n in arrays}
+    at_first = {n: INITIAL[leaf] for n, leaf in leaves.items() if leaf in INITIAL}
+    vectors = all(v.ndim == 1 for v in arrays.values())
+    if len(arrays) > 1 and len(at_first) == len(arrays) and vectors:
+        every = {n: np.full_like(arrays[n], value) for n, value in at_first.items()}
+        yield "none of its weights were loaded, but all at their initial values", every
 
 
 def _without_gradient(local: Local, leaf: bool) -> list[str]:

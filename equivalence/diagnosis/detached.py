@@ -39,7 +39,8 @@ class Undone(Observer):
     slot = "code"
 
     def __init__(self, lines: Collection[Line] | None = None):
-        self.lines, self.seen = lines, {}
+        self.lines = lines
+        self.seen: dict[Line, bool] = {}
 
     def replace(self, call: Call) -> Any:
         """What would be detached, as it is; nothing for a switch."""
@@ -67,7 +68,7 @@ def _package(frame: FrameType) -> str:
 
 def explain(search: Search) -> list[str]:
     """The cuts without which the reference gives what the candidate does, in a sentence."""
-    local = search.local("")
+    local = search.root
     differing = local.judgement.differing
     if not differing or not all(tensors.of_gradient(v.name) for v in differing):
         return []

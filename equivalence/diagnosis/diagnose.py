@@ -95,7 +95,8 @@ class _Judged:
 def _judge(case: TwinCase, seed: int) -> _Judged:
     """Compare the sizes of a case, one after the other, up to one that no kernel explains."""
     wrong: _Judged | None = None
-    candidate, right = None, True
+    candidate: MindSporeNetwork | None = None
+    right = True
     for one in case.sizes:
         made = compare_size(one, seed, candidate, flips=False)
         kernels: tuple[Kernel, ...] = ()
@@ -106,7 +107,9 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
             wrong = _Judged(one, candidate, made, kernels)
         if not right:
             break
-        candidate = made.candidate
+        candidate = made.candidate.built
+    if wrong is None:
+        raise ValueError(f"{case.name} has no size")
     settings = wrong.comparison.settings
     return wrong if right and not (settings and settings.differing) else replace(wrong, kernels=())
 

@@ -15,7 +15,7 @@ from equivalence.judge.expected import Expected
 from equivalence.kinks.watch import KinkWatch
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
-from equivalence.sides.torch_network import TorchNetwork
+from equivalence.sides.protocols import ReferenceSide
 from equivalence.structure.layers import Site
 from equivalence.truth.measurement import Measurement
 
@@ -161,7 +161,7 @@ class InSitu(Sample):
 
 
 def sample_of_call(
-    flow: Flow, whole: Sample, network: TorchNetwork, layer: str, call: int
+    flow: Flow, whole: Sample, network: ReferenceSide, layer: str, call: int
 ) -> InSitu:
     """The sample with which one call of the reference's layer is repeated."""
     inputs = [np.array(values) for values in flow.inputs[layer, call]]

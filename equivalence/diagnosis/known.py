@@ -60,7 +60,10 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> tuple[list[LayerErro
 
 def _possible(case: TwinCase, made: Comparison) -> list[Fault]:
     """The faults of which the code of a candidate, or one of its layers, has a name."""
-    held = made.candidate.cell, made.candidate.root
+    candidate = made.candidate.built
+    if candidate is None:
+        return []
+    held = candidate.cell, candidate.root
     cells = [type(cell) for each in held for _, cell in each.cells_and_names()]
     written = {cell.__name__ for cell in cells}
     for module in _modules(cells):
@@ -119,7 +122,8 @@ def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:
 
 
 def _blamed(made: Comparison, fault: Fault, statement: Statement | None) -> LayerError:
-    kind = type(made.candidate.cell).__name__
+    candidate = made.candidate.built
+    kind = type(candidate.cell if candidate else None).__name__
     told = f"{RIGHT}{fault}"
     at = str(statement or "")
     return LayerError("", "", (kind, kind), causes=[told], statement=at, words=[fault.told])

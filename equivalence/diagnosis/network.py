@@ -45,7 +45,7 @@ def _by_layer(
     if every:
         for path in order:
             search.local(path)
-    ill_posed = search.local("").judgement.ill_posed
+    ill_posed = search.root.judgement.ill_posed
     wrong = search.wrong("")
     drawing = search.random_layers() if wrong else {}
     culprits = search.clear(search.blame("")) if wrong and not search.differs_by_draws_alone else []

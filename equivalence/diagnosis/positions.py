@@ -49,7 +49,8 @@ def _signatures(error: Residual, axis: int) -> tuple[np.ndarray, np.ndarray]:
     rest = got.shape[1:]
     flat = np.random.default_rng(0).integers(math.prod(rest), size=64)
     positions = np.unravel_index(np.unique(flat), rest) if rest else (np.newaxis,)
-    return got[(slice(None), *positions)], want[(slice(None), *positions)]
+    chosen = (slice(None), *positions)
+    return got[chosen], want[chosen]
 
 
 def _rolled(error: Residual, axis: int) -> str | None:

@@ -92,7 +92,7 @@ class Search:
         self.ran: Counter[str] = Counter()
         self.callers: dict[str, Statement] = {}
         self.notes: list[str] = []
-        self.eager: tensors.Trace = {}
+        self._in_pynative: tensors.Trace = {}
 
     def observe(self) -> dict[tuple[str, bool], float]:
         """Collect the reference's flow, and return the inherited errors (see `_inherited`)."""
@@ -133,26 +133,26 @@ class Search:
         """
         found: dict[str, list[str]] = {}
         prefix = tensors.random_layer("")
-        for verdict in self.local("").judgement.verdicts:
+        for verdict in self.root.judgement.verdicts:
             if verdict.name.startswith(prefix) and not verdict.equal:
                 path = verdict.name.removeprefix(prefix)
                 while path not in self.pairs:
                     path = path.rpartition(".")[0]
-                found.setdefault(path, []).append(verdict.problem)
+                found.setdefault(path, []).append(verdict.problem or "")
         return found
 
     @property
     def differs_by_draws_alone(self) -> bool:
         """Whether all values of the network are right, and only its random layers are not."""
         prefix = tensors.random_layer("")
-        differing = self.local("").judgement.differing
+        differing = self.root.judgement.differing
         return bool(differing) and all(v.name.startswith(prefix) for v in differing)
 
     def right_in_pynative(self) -> list[str]:
         """What a compiled network gives wrongly, and rightly in PyNative mode, in words."""
         if self.case.execution != "graph":
             return []
-        local = self.local("")
+        local = self.root
         again = self._judge(local.expected, self._eager())
         right = {verdict.name for verdict in again.verdicts if verdict.equal}
         wrong = [verdict.name for verdict in local.judgement.differing]
@@ -164,7 +164,7 @@ class Search:
     def _eager(self) -> tensors.Trace:
         """What the network gives in PyNative mode, in a later call where its first one is right."""
         if not self.keeps_state:
-            return self.eager
+            return self._in_pynative
         later, outputs = self.candidate.part("", "pynative"), self.whole.expected.pulled_back
         with kernels.replacing(self.accurate):
             return later.run(self.whole.sample, self.partners, self.case.phase, outputs)
@@ -184,7 +184,7 @@ class Search:
 
         def little(path: str) -> bool:
             sides = self.theirs[path], self.ours[self.pairs[path]]
-            near = self.local(path).judgement.needed <= LITTLE * BUDGET
+            near = self.measured(path).judgement.needed <= LITTLE * BUDGET
             return near and not differences(*(layer.settings for layer in sides))
 
         return [path for path in culprits if not little(path)] or culprits
@@ -204,9 +204,21 @@ class Search:
             self.local_by_path[path] = self._measure(path)
         return self.local_by_path[path]
 
+    def measured(self, path: str) -> Local:
+        """As `local`. Raises ValueError where the layer cannot be measured."""
+        local = self.local(path)
+        if local is None:
+            raise ValueError(f"{path} cannot be measured by itself")
+        return local
+
+    @functools.cached_property
+    def root(self) -> Local:
+        """The whole network, as `local`."""
+        return self._whole()
+
     def _measure(self, path: str) -> Local | None:
         if not path:
-            return self._whole()
+            return self.root
         if time.process_time() > self.deadline:
             if not any("seconds" in note for note in self.notes):
                 self.notes.append(f"stopped after {PATIENCE:.0f} seconds, at {path}")
@@ -373,7 +385,8 @@ class Search:
         outputs = self.whole.expected.pulled_back
         try:
             with kernels.replacing(self.accurate), network.observed(names, note):
-                self.eager = network.run(self.whole.sample, self.partners, self.case.phase, outputs)
+                run = self.whole.sample, self.partners, self.case.phase, outputs
+                self._in_pynative = network.run(*run)
             self.candidate.modes.noted |= network.modes.noted
         except Exception as error:  # as of a network that runs as a compiled graph alone
             self.ran = Counter({path: self.flow.times(path) for path in self.pairs})

@@ -12,6 +12,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
 from equivalence.runs.drawn import Drawn
-from equivalence.sides.torch_network import Watch
+from equivalence.sides.protocols import Watch
 from equivalence.truth.compute import compute
 from equivalence.truth.mistakes import usual
 from equivalence.truth.updates import (
@@ -145,10 +146,11 @@ class _Training:
         self.unit_roundoff = drawn.unit_roundoff
         self.measurement, candidate = drawn.measurement(self.sample), sides.build_candidate(case)
         self.reference = self.measurement.network
-        self.reference.noted = candidate.noted = range(1, twin.steps + 1)
+        self.steps = twin.steps or 0
+        self.reference.noted = candidate.noted = range(1, self.steps + 1)
         partners = pairing.partners(case, self.reference.slots(), candidate.slots())
         self.expected = compute(self.measurement).without(partners.alone)
-        run = self.sample, partners, case.phase, {}
+        run: tuple[Any, ...] = self.sample, partners, case.phase, {}
         self.raw = candidate.run(*run)
         if mistaken and kernels.replaceable(case):
             eager = sides.build_candidate(replace(case, execution="pynative"))
@@ -178,7 +180,7 @@ class _Training:
         """
         if not self.wrong or self.ill_posed:
             return []
-        updates = [self._wrong_updates(step) for step in range(1, self.case.twin.steps + 1)]
+        updates = [self._wrong_updates(step) for step in range(1, self.steps + 1)]
         first = next((step for step, names in enumerate(updates, 1) if names), None)
         if first is None and not any(name.startswith("loss[") for name in self.wrong):
             return (
@@ -201,7 +203,7 @@ class _Training:
         return [f"wrong after the last step, with right updates: {told}"]
 
     def _causes_of_loss(self) -> list[str]:
-        step = next(s for s in range(1, self.case.twin.steps + 1) if tensors.loss(s) in self.wrong)
+        step = next(s for s in range(1, self.steps + 1) if tensors.loss(s) in self.wrong)
         truth, got = self.expected[tensors.loss(step)].truth, self.trace[tensors.loss(step)]
         ratio = np.linalg.norm(got) / np.linalg.norm(truth)
         return [f"in step {step} it is {ratio:.6g} times the reference's"]
@@ -223,9 +225,12 @@ class _Training:
         """The usual mistake with which the reference gives the candidate's weights, in words."""
         deadline = time.process_time() + PATIENCE
         for mistake in usual(self.reference, scales_of(self.reference.step)):
-            if self._explains(lambda made=mistake.made: made, number):
-                steps = self.case.twin.steps
-                when = f"all {steps} steps" if steps > 1 else "its only step"
+
+            def made(watch: Watch = mistake.made) -> Watch:
+                return watch
+
+            if self._explains(made, number):
+                when = f"all {self.steps} steps" if self.steps > 1 else "its only step"
                 proof = f"so the reference gives these weights in {when}"
                 return f"{whole.COMPUTES}{mistake.told}: {proof}"
             if time.process_time() > deadline:
@@ -238,7 +243,7 @@ class _Training:
         made: the context in which it makes the mistake.
         first: the first step that is wrong; up to there the reference runs before it runs on.
         """
-        steps = self.case.twin.steps
+        steps = self.steps
         for last in sorted({first, steps}):
             self.reference.steps = last
             try:
@@ -305,12 +310,13 @@ class _Training:
                 _multiples(step.error(name).ravel(), [np.ravel(terms[what][name])])
                 for name in names
             ]
-            if all(fit is not None for fit in fits):
-                return [_describe_range(what, sorted(float(fit[0]) for fit in fits))]
+            found = [float(fit[0]) for fit in fits if fit is not None]
+            if len(found) == len(fits):
+                return [_describe_range(what, sorted(found))]
         fit = _multiples(error, [columns["the weight"], columns["the gradient"]])
         if fit is not None:
-            found = {"the weight": fit[0], "the gradient": fit[1]}
-            return [self._described(found, step.number, names)]
+            both = {"the weight": fit[0], "the gradient": fit[1]}
+            return [self._described(both, step.number, names)]
         share = np.linalg.norm(error) / np.linalg.norm(columns[REFERENCE])
         return [f"off by {share:.2g} of the update; no multiple of update, weight or gradient"]
 
@@ -331,7 +337,7 @@ class _Training:
             return told
         former = rates.own[number - 2] if number > 1 else rate
         for acts, source in self._acts(changed, multiples, rate, former):
-            if self._explains(lambda acts=acts: Around(*acts), number):
+            if self._explains(functools.partial(Around, *acts), number):
                 return f"{told}, as by {source}"
         return f"{told}; {UNPROVEN}"
 
@@ -374,7 +380,7 @@ class _Training:
         """The truth's gradients of the loss in that step, by name."""
         if self.gradients is not None:
             zeros = {name: np.zeros_like(values) for name, values in before.items()}
-            return zeros | (self.gradients if number == 1 else {})
+            return {**zeros, **(self.gradients if number == 1 else {})}
         reference = sides.build_reference(self.case.network)
         weights_before = {name: self._before(number, name) for name in self._names()}
         inputs, called = self.sample.inputs(number), self.sample.arguments

@@ -136,7 +136,7 @@ class _Fed:
     """
 
     def __init__(self, search: Search, path: str, mended: Sequence[str] = ()):
-        self.search, self.path, local = search, path, search.local(path)
+        self.search, self.path, local = search, path, search.measured(path)
         self.sample, self.partners = local.sample, search.local_names(path, search.partners)
         self.measurement = replace(
             search.measurement, network=search.reference.part(path), sample=local.sample
@@ -214,7 +214,7 @@ class _Fed:
                 self.search.mended = "all outputs are right"
             return [(blame, _kernel(self.search, statements, blame)) for blame in blames]
         gradients = Gradients(*sides, self.expected, self.lent)
-        found = [(blame, []) for blame in gradients.blame()]
+        found: Explained = [(blame, []) for blame in gradients.blame()]
         effort.done += gradients.effort.done
         if found and not self.path:
             self.search.mended = "all gradients are right"
@@ -286,10 +286,10 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         lines = ["the result is right; the gradient that is made by hand here is not"]
     elif blame.backward:
         lines = ["its result is right; the gradient that it passes back is not"]
-    elif blame.hands:
+    elif blame.hands and blame.calls is not None:
         function = f"{blame.calls.place} ({blame.calls.text})"
         lines = [f"it hands another value to {function}, which is right with the reference's"]
-    elif blame.calls is not None:
+    elif blame.calls is not None and blame.right_from is not None:
         calls, elsewhere = f"{blame.calls.place} ({blame.calls.text})", blame.right_from.place
         lines = [f"it calls {calls}, which is right when {elsewhere} calls it"]
     elif blame.misplaced is not None:
@@ -316,7 +316,7 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
     else:
         once = f", once {listed(blame.after)} {'are' if len(blame.after) > 1 else 'is'} mended"
         lines = ["what goes in is the same" + (once if blame.after else "")]
-    if blame.statement.direct:
+    if blame.statement.direct and blame.statement.caller is not None:
         lines.append(f"called from {blame.statement.caller.place}")
     got, want = _unmasked(blame.got, blame.want)
     shape = pattern.describe(got, want, blame.unit) or "no simple difference"

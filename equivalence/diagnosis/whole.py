@@ -4,6 +4,7 @@ That is the first layer with a wrong result; and of a training step, whose netwo
 as the step is, the gradients that its optimisers get.
 """
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -21,9 +22,10 @@ from equivalence.judge.precision import BUDGET
 from equivalence.kinks.watch import KinkWatch
 from equivalence.runs import pairing, sides
 from equivalence.runs.drawn import Drawn
+from equivalence.sample import Perturbed
 from equivalence.sides.mindspore_arrays import array
 from equivalence.statements.calls import Code, Statement
-from equivalence.structure.layers import Site, align
+from equivalence.structure.layers import Sink, Site, align
 from equivalence.truth.measurement import NOISY_RUNS
 from equivalence.truth.updates import Around, trained_by
 from equivalence.twins import kernels
@@ -118,13 +120,13 @@ class Step:
             if site in results and values.shape == results[site].shape:
                 results[site].widen(values)
 
-        runs = [(None, keep, steps)]
+        runs: list[tuple[Perturbed | None, Sink, KinkWatch]] = [(None, keep, steps)]
         runs += [
             (self.measurement.perturbed(i), widen, KinkWatch(steps)) for i in range(NOISY_RUNS)
         ]
         for sample, sink, watch in runs:
             found: dict[str, np.ndarray] = {}
-            noting = Around(lambda each, _, found=found: self._note(each, found))
+            noting = Around(functools.partial(self._note, found))
             with self.reference.observed(sink), noting:
                 self.measurement.run(sample, watch)
             for name, values in found.items():
@@ -134,7 +136,7 @@ class Step:
                     self.gradients[name].widen(values)
         return results
 
-    def _note(self, optimizer: Optimizer, found: dict[str, np.ndarray]) -> None:
+    def _note(self, found: dict[str, np.ndarray], optimizer: Optimizer, _: int) -> None:
         names = {id(p): name for name, p in self.reference.module.named_parameters()}
         here = Code(dict(self.reference.step.named_modules()))
         for parameter in trained_by(optimizer):
@@ -167,7 +169,7 @@ class Step:
         found: dict[str, np.ndarray] = {}
         parameters = {id(p): name for name, p in self.candidate.parameters.items()}
 
-        lines: dict[str, Statement] = {}
+        lines: dict[str, Any] = {}
 
         def got(optimizer: nn.Cell, inputs: tuple) -> None:
             given, line = _tensors(inputs), here.here()

@@ -144,8 +144,8 @@ def compare(case: DataParallelCase, seed: int) -> Comparison:
 def reference(case: DataParallelCase, seed: int) -> Reference:
     """The truth, kept until a case with another sample comes. Raises TorchMissingError."""
     twin = case.twin
-    key = (case.sample_name, case.config, twin.inputs, twin.batch_size, twin.steps)
-    key = (*key, twin.reference, seed, *(draw.identity for draw in twin.inputs))
+    about = (case.sample_name, case.config, twin.inputs, twin.batch_size, twin.steps)
+    key = (*about, twin.reference, seed, *(draw.identity for draw in twin.inputs))
     for other, truth in _references:
         if other == key:
             return truth

@@ -126,10 +126,11 @@ def _initial_losses(run: _Run) -> list[str]:
 
 def _alike(run: _Run, names: Sequence[str]) -> bool:
     """Whether each of these tensors is the first rank's in every rank."""
+    pairs = (
+        (run.both(name, rank)[1], run.both(name, 0)[1]) for name in names for rank in run.ranks
+    )
     return all(
-        np.array_equal(run.both(name, rank)[1], run.both(name, 0)[1])
-        for name in names
-        for rank in run.ranks
+        one is not None and two is not None and np.array_equal(one, two) for one, two in pairs
     )
 
 

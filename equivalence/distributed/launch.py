@@ -344,7 +344,8 @@ def _run_guarded(command: Sequence[str], folder: Path) -> Iterator[subprocess.Po
     try:
         yield guard
     finally:
-        guard.stdin.close()
+        if guard.stdin is not None:
+            guard.stdin.close()
         guard.wait()
 
 

@@ -99,7 +99,8 @@ class RankSample(Sample):
         super().__init__(f"{job.sample} rank {rank}", job.seed, [], "float32", called)
         self.job, self.rank = job, rank
         self.arrays = [np.arange(len(arrays[0]), dtype=np.int32), *arrays]
-        self.loader, self.epoch = None, iter(())
+        self.loader: Any = None
+        self.epoch: Iterator[Any] = iter(())
         self.indices: list[np.ndarray] = []
 
     def inputs(self, step: int = 1) -> list[np.ndarray]:

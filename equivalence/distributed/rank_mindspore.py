@@ -68,7 +68,8 @@ class FirstGradients:
     """Calls a training step, and keeps the gradients of its first update as `first`."""
 
     def __init__(self, step: nn.Cell):
-        self.step, self.first = step, []
+        self.step = step
+        self.first: list[Any] = []
 
     def __call__(self, *batch: Any) -> Any:
         result = self.step(*batch)

@@ -13,8 +13,9 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from equivalence.distributed.rank import Job, RankSample, demand_step, of_rank
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
-from equivalence.sample import Sample
-from equivalence.sides.torch_network import TorchNetwork, Watch
+from equivalence.sample import AnySample, Sample
+from equivalence.sides.protocols import Watch
+from equivalence.sides.torch_network import TorchNetwork
 from equivalence.sides.torch_training import TorchTraining
 from equivalence.structure.weights import comparable
 
@@ -40,7 +41,7 @@ def train(job: Job, sample: RankSample) -> Trace:
 class RankTraining(TorchTraining):
     """A training whose trace also has the gradients of its first update."""
 
-    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+    def run(self, sample: AnySample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         with _first_gradients(self) as gradients:
             trace = super().run(sample, phase, dtype, watch)
         return gradients | trace
@@ -64,7 +65,7 @@ class SingleProcess(RankTraining):
     def _held(self) -> dict[str, torch.Tensor]:
         return {}  # what a rank keeps beside its network is not compared
 
-    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+    def run(self, sample: AnySample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         trace = super().run(sample, phase, dtype, watch)
         by_rank: Trace = {}
         for name, values in trace.items():

@@ -131,7 +131,7 @@ def digest(values: np.ndarray) -> str:
     if values.dtype.kind in "fc":
         values = values + values.dtype.type(0)
         values[np.isnan(values)] = np.nan
-    return hashlib.sha256(memoryview(values.reshape(-1).view(np.uint8))).hexdigest()
+    return hashlib.sha256(values.reshape(-1).view(np.uint8).data).hexdigest()
 
 
 class Writer:
@@ -172,6 +172,8 @@ class Writer:
 
     def _add(self, name: str, values: np.ndarray) -> bool:
         file = self._file
+        if file is None:
+            raise CheckpointError(f"no step is open for {name}")
         dtype, shape, found = dtypes.name(values.dtype), values.shape, digest(values)
         plain, number = name, 1
         while name in file.names:  # such as a gradient of a second backward pass

@@ -52,10 +52,9 @@ class Passing:
         call, self._calls[path] = self._calls[path], self._calls[path] + 1
         self._open.append((path, call))
         self.seen.add(path)
-        given = [((n,), each) for n, each in enumerate(arguments)]
-        given += [((key,), each) for key, each in keywords.items()]
-        for way, each in given:
-            for below, value in nesting.leaves(nesting.simplified(each), way):
+        given: list[tuple[int | str, Any]] = [*enumerate(arguments), *keywords.items()]
+        for key, each in given:
+            for below, value in nesting.leaves(nesting.simplified(each), (key,)):
                 self.record(f"{_named(path)}forward.{call}.input.{nesting.name(below)}", value)
 
     def leave(self, path: str, outputs: Any) -> None:

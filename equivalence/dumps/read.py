@@ -184,7 +184,7 @@ def _zipped(path: Path) -> Iterator[tuple[str, Stored]]:
         with np.load(path, allow_pickle=False) as file:
             for name in file.files:
                 values = file[name]
-                yield name, _stored(path, values, lambda values=values: values)
+                yield name, _stored(path, values, functools.partial(np.asarray, values))
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(path, error) from None
 

@@ -111,7 +111,8 @@ class Recorder:
         if self._passing.seen and not self._passing.backward:
             self._note("no gradient was seen: no backward pass, or one of a compiled graph")
         self._writer.finish()
-        self._side = self._passing = None  # nothing holds the network longer than the script does
+        self._side = None
+        del self._passing  # nothing holds the network longer than the script does
 
     def _note(self, words: str) -> None:
         self._writer.manifest.notes.append(words)

@@ -38,7 +38,12 @@ class Batch(Sample):
         """The arrays of the batch, floats in the case's dtype."""
         return [self._round(values) for values in self.arrays]
 
-    differentiable, exact, narrow = (), (), ()
+    @property
+    def differentiable(self) -> list[int]:
+        """None: forward passes alone are compared."""
+        return []
+
+    exact = narrow = differentiable
 
 
 def read(

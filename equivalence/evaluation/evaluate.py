@@ -170,7 +170,7 @@ def _measured(
     name: str, batches: Sequence[_Outputs], functions: Mapping[str, Measure], unit_roundoff: float
 ) -> list[Metric]:
     """The metrics of an output; none where the candidate's has another shape."""
-    sides = [
+    sides: list[tuple[Any, Any, Any, list[np.ndarray]]] = [
         (each.truth[name], each.own[name], each.candidate.get(name), [x[name] for x in each.noisy])
         for each in batches
     ]
@@ -184,10 +184,11 @@ def _measured(
     )
     if not functions:
         return found
-    labels = [each.labels for each in batches]
-    whole_set = tuple(np.concatenate(part) for part in ([s[i] for s in sides] for i in range(3)))
+    labels = [each.labels for each in batches if each.labels is not None]
+    truths, owns, candidates = (np.concatenate([s[i] for s in sides]) for i in range(3))
     noisy = [np.concatenate([s[3][run] for s in sides]) for run in range(NOISY_RUNS)]
-    known = None if any(each is None for each in labels) else np.concatenate(labels)
+    known = np.concatenate(labels) if len(labels) == len(batches) else None
+    whole_set = truths, owns, candidates
     for called, function in functions.items():
         found += metrics.of_function(called, function, whole_set, noisy, known, unit_roundoff)
     return found

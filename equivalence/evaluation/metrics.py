@@ -38,7 +38,7 @@ class Logits:
     own: np.ndarray
     candidate: np.ndarray
     noisy: Arrays
-    labels: np.ndarray | None
+    labels: Any
     samples: np.ndarray
     places: int
     unit_roundoff: float
@@ -131,8 +131,9 @@ def rows(
         kept = (labels >= 0) & (labels < classes)
         labels = labels[kept]
     noisy = tuple(flat(each)[kept] for each in noisy)
-    sides = (flat(each)[kept] for each in (truth, own, candidate))
-    return Logits(*sides, noisy, labels, samples[kept], truth.ndim - 2, unit_roundoff)
+    truths, owns, candidates = (flat(each)[kept] for each in (truth, own, candidate))
+    rest = samples[kept], truth.ndim - 2, unit_roundoff
+    return Logits(truths, owns, candidates, noisy, labels, *rest)
 
 
 def measure(batches: Sequence[Logits]) -> list[Metric]:
@@ -153,8 +154,8 @@ def measure(batches: Sequence[Logits]) -> list[Metric]:
     found.append(_loss(batches))
     if batches[0].places == 1:
         loss = found[-1]
-        powers = map(float, np.exp((loss.truth, loss.reference, loss.candidate)))
-        found.append(Metric("perplexity", *powers, error=loss.error))
+        powers = [float(p) for p in np.exp((loss.truth, loss.reference, loss.candidate))]
+        found.append(Metric("perplexity", powers[0], powers[1], powers[2], loss.error))
     if batches[0].places > 1:
         found.append(_mean_iou(batches))
     return found
@@ -224,7 +225,10 @@ def _mean_iou(batches: Sequence[Logits]) -> Metric:
         union = table.sum(axis=0) + table.sum(axis=1) - both
         values.append(float((both[union > 0] / union[union > 0]).mean()))
     agreement = _agreement(batches)
-    return Metric("mean IoU", *values, wrong=agreement.wrong, undecided=agreement.undecided)
+    truth, own, candidate = values
+    metric = Metric("mean IoU", truth, own, candidate)
+    metric.wrong, metric.undecided = agreement.wrong, agreement.undecided
+    return metric
 
 
 def _loss(batches: Sequence[Logits]) -> Metric:
@@ -247,8 +251,8 @@ def _loss(batches: Sequence[Logits]) -> Metric:
     own, candidate = (losses([getattr(b, side) for b in batches]) for side in ("own", "candidate"))
     off = abs(candidate.mean() - truth.mean())
     error = float(off / unit) if unit else (np.inf if off else 0.0)
-    means = map(float, (truth.mean(), own.mean(), candidate.mean()))
-    return Metric("loss", *means, error=np.inf if np.isnan(error) else error)
+    means = float(truth.mean()), float(own.mean()), float(candidate.mean())
+    return Metric("loss", *means, np.inf if np.isnan(error) else error)
 
 
 def _cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:

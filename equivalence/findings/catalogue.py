@@ -164,7 +164,7 @@ def minimal(finding: Finding) -> str:
             else set()
         )
         if node is tree.body[0] or names & set(CONSTANTS) - used:
-            for number in range(node.lineno, node.end_lineno + 1):
+            for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                 del lines[number]
     return re.sub(r"\n{3,}", "\n\n\n", "\n".join(lines.values())).strip()
 

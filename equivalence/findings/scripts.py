@@ -155,11 +155,11 @@ def read(path: Path) -> Finding:
     also = constants.get("ALSO", {})
     if not (isinstance(also, dict) and all(isinstance(each, str) for each in also.values())):
         raise FindingError(f"{path} has an ALSO that is not {{'mindspore.mint.div': CODE OF got}}")
-    error = constants.get("ERROR", ())
-    error = (error,) if isinstance(error, str) else error
+    words = constants.get("ERROR", ())
+    words = (words,) if isinstance(words, str) else words
     when = constants.get("WHEN", "")
     details, also = details.strip(), (*also.items(),)
-    return Finding(path, kind, api, title, severity, when, torch, error, details, also)
+    return Finding(path, kind, api, title, severity, when, torch, words, details, also)
 
 
 def read_all(folder: Path) -> list[Finding]:
@@ -266,7 +266,8 @@ def _state(finding: Finding, code: int, expected: str, last: str, errors: str) -
 
 def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Iterator[Result]:
     """Run each script in a process of its own, `jobs` at a time; yields results as they come."""
-    waiting, running = list(findings)[::-1], []
+    waiting = list(findings)[::-1]
+    running: list[_Process] = []
     try:
         while waiting or running:
             while waiting and len(running) < jobs:

@@ -39,7 +39,8 @@ class Guard:
 
     def end(self) -> None:
         """End it; there is nothing to be told."""
-        self.process.stdin.close()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
         try:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:

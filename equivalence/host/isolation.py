@@ -45,7 +45,7 @@ CONTEXT = (
 
 def settings() -> dict[str, Setting]:
     """All global state that a case may change, by name. Imports the frameworks that there are."""
-    every = {}
+    every: dict[str, Setting] = {}
     for framework, its_settings in (("torch", _torch), ("mindspore", _mindspore)):
         with contextlib.suppress(ImportError):
             every |= its_settings(importlib.import_module(framework))

@@ -112,7 +112,8 @@ class Weight:
         """(reference, candidate): the elements that a side draws, pooled, float64, shape (m,)."""
         theirs, ours = self.fixed
         drawn = ~(theirs & ours)
-        return tuple(v[:, drawn].ravel().astype(float) for v in (self.reference, self.candidate))
+        theirs, ours = (v[:, drawn].ravel().astype(float) for v in (self.reference, self.candidate))
+        return theirs, ours
 
 
 def fixed(values: np.ndarray) -> np.ndarray:
@@ -138,16 +139,17 @@ def pool(
     partners = {n: partner for partner, n in weights.pair(slots, ours, rename).items()}
     if not partners:
         raise IllPosedError(f"{name}: there are no weights, so nothing would be compared")
-    builds = [_keep_elements(partners, *builds[0])]
+    kept = [_keep_elements(partners, *builds[0])]
     needed = FEWEST_BUILDS
-    while len(builds) < needed:
-        builds += [
+    while len(kept) < needed:
+        kept += [
             _keep_elements(partners, reference(number), candidate(number))
-            for number in range(len(builds), needed)
+            for number in range(len(kept), needed)
         ]
         pooled_weights = [
-            Weight(n, slots[n], *map(np.stack, zip(*(build[n] for build in builds), strict=True)))
+            Weight(n, slots[n], np.stack(theirs), np.stack(ours))
             for n in partners
+            for theirs, ours in [zip(*(build[n] for build in kept), strict=True)]
         ]
         needed = _builds_needed(name, pooled_weights)
     return pooled_weights

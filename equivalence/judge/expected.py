@@ -76,7 +76,7 @@ class Expected:
     @property
     def unprobed(self) -> "Expected":
         """The same truth with a sensitivity of zero."""
-        faint = self.faint and self.faint.unprobed
+        faint = self.faint and replace(self.faint, spread=0.0, spread_peak=0.0, undefined=0)
         return replace(self, spread=0.0, spread_peak=0.0, undefined=0, faint=faint)
 
     def view(self, values: np.ndarray) -> np.ndarray:
@@ -186,7 +186,7 @@ class Faint(Expected):
     whole_shape: the shape of the whole tensor.
     """
 
-    at: np.ndarray = field(default=None, compare=False, repr=False)
+    at: np.ndarray = field(default_factory=lambda: np.empty(0, int), compare=False, repr=False)
     whole_shape: tuple[int, ...] = ()
 
     @property

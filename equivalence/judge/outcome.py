@@ -67,6 +67,13 @@ class Outcome:
     error: str | None = None
 
     @property
+    def judged(self) -> Judgement:
+        """The judgement. Raises ValueError where `error` stands in its place."""
+        if self.judgement is None:
+            raise ValueError(f"the outcome has no judgement: {self.error}")
+        return self.judgement
+
+    @property
     def moved(self) -> float:
         """The error with the inaccurate kernels, in roundings; 0 where there are none."""
         return max((kernel.moved for kernel in self.kernels), default=0.0)
@@ -99,7 +106,7 @@ class Outcome:
     @property
     def unexpected(self) -> list[TensorVerdict]:
         """The tensors that are over budget, and not as a difference is declared; worst first."""
-        judgement, differs = self.judgement, self.case.twin.differs
+        judgement, differs = self.judged, self.case.twin.differs
         return [
             verdict
             for verdict in judgement.differing

@@ -6,6 +6,7 @@ rate, may change no tensor by more than rounding, and yet the candidate is anoth
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from equivalence.errors import DeclarationError
 from equivalence.words import counted, listed, plain
@@ -92,6 +93,9 @@ class Unread(Named):
         return f"{self.path} ({self.raised})"
 
 
+Found = TypeVar("Found", Difference, Unread)
+
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of both sides, compared.
@@ -150,16 +154,19 @@ def judge_settings(compared: Settings, declared: Mapping[str, str], case: str) -
             f"{case}: settings says why {gone[0]!r} may differ, and it does not; "
             f"remove it{_guess(compared.differing)}"
         )
-    told = [
-        replace(each, why=next((declared[path] for path in each.paths if path in declared), None))
-        for each in found
-    ]
-    differing, unread = told[: len(compared.differing)], told[len(compared.differing) :]
+    differing = _with_reasons(compared.differing, declared)
     return replace(
         compared,
         differing=tuple(each for each in differing if each.why is None),
         declared=tuple(each for each in differing if each.why is not None),
-        unread=tuple(unread),
+        unread=_with_reasons(compared.unread, declared),
+    )
+
+
+def _with_reasons(found: tuple[Found, ...], declared: Mapping[str, str]) -> tuple[Found, ...]:
+    return tuple(
+        replace(each, why=next((declared[path] for path in each.paths if path in declared), None))
+        for each in found
     )
 
 

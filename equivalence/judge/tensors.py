@@ -40,9 +40,7 @@ def another_structure(reference: Iterable[str], candidate: Iterable[str]) -> str
     return f": the reference returns {theirs}, the candidate {ours}; return the same structure"
 
 
-def by_order(
-    reference: Mapping[str, Any], candidate: Mapping[str, np.ndarray]
-) -> tuple[Mapping[str, np.ndarray], str]:
+def by_order(reference: Mapping[str, Any], candidate: Trace) -> tuple[Trace, str]:
     """The candidate's trace with the reference's names of outputs, and what was paired by order.
 
     A dict or a dataclass of one side has names, and a tuple or a tensor of the other has none. With

@@ -94,7 +94,7 @@ class TensorVerdict:
 
     def part(self, tensor: Expected) -> Expected:
         """The part of a tensor that has these figures."""
-        return tensor.faint if self.faint else tensor
+        return (self.faint and tensor.faint) or tensor
 
     @property
     def equal(self) -> bool:
@@ -329,8 +329,13 @@ def _tensor(
     names = dict.fromkeys(name for verdict in verdicts for name in verdict.excuses)
     worst = max(verdicts, key=lambda verdict: verdict.needed)
     absolute = math.nan if tensor.sketch else distance.largest
-    whole = {"relative": verdicts[0].relative, "absolute": absolute}
-    return replace(worst, **whole, excuses=tuple(names), nonfinite=distance.agreeing)
+    return replace(
+        worst,
+        relative=verdicts[0].relative,
+        absolute=absolute,
+        excuses=tuple(names),
+        nonfinite=distance.agreeing,
+    )
 
 
 def _part(
@@ -345,8 +350,7 @@ def _part(
     """The verdict by the norms of one part of a tensor. reach: that of the whole tensor."""
     error, worst = part.in_roundings(distance, unit_roundoff)
     shown = part.truth.size and not part.sketch
-    faint = isinstance(part, Faint)
-    at = int(part.at[distance.at]) if faint else distance.at
+    at = int(part.at[distance.at]) if isinstance(part, Faint) else distance.at
     index = _unravel(at, part.shape) if shown else ()
     floor = unit_roundoff * distance.scale
     return TensorVerdict(
@@ -362,7 +366,7 @@ def _part(
         got=float(got[index]) if shown else math.nan,
         want=float(part.truth.reshape(-1)[distance.at]) if shown else math.nan,
         sketched=part.sketch is not None,
-        faint=faint,
+        faint=isinstance(part, Faint),
         excuses=_excuses(distance, part, unit_roundoff, budget, max(error, worst)),
         undefined=part.undefined,
     )

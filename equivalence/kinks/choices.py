@@ -172,10 +172,10 @@ def two_largest(choice: Choice, args: tuple, index: tuple[int, ...]) -> tuple[in
 
     index: of the window in the result. It has two entries.
     """
-    x, windows, index = args[0], choice.windows(args), list(index)
+    x, windows, place = args[0], choice.windows(args), list(index)
     for axis in _dropped_axes(choice, args, windows):
-        index.insert(axis, 0)
-    along = [windows[axis][at] if axis in windows else [at] for axis, at in enumerate(index)]
+        place.insert(axis, 0)
+    along = [windows[axis][at] if axis in windows else [at] for axis, at in enumerate(place)]
     within = [[p for p in map(int, each) if p < n] for each, n in zip(along, x.shape, strict=True)]
     grid = np.ix_(*within)
     entries = -x[grid].flatten() if choice.smallest else x[grid].flatten()

@@ -7,6 +7,7 @@ one where both sides are equal: activations are written with it, such as `x * (x
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -278,7 +279,7 @@ def elements(args: tuple, indices: Sequence) -> tuple:
     )
 
 
-def name_of(func: Callable) -> str:
+def name_of(func: Any) -> str:
     """The name of an operator with kinks, as people know it."""
     name = func.overloadpacket.__name__.strip("_")
     return name.removesuffix("_kernel").removesuffix("_with_indices")

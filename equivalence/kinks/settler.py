@@ -73,7 +73,7 @@ class Settler(AtKinks):
         activation = args[0]
         bias = self._biases.get(tuple(activation.shape))
         name = None if bias is None else self.names.get(bias.data_ptr())
-        if name is None:
+        if bias is None or name is None:
             return
         channels = activation.transpose(0, 1).flatten(1)
         margins = margin.flatten().expand(len(channels))

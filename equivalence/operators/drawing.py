@@ -204,7 +204,7 @@ def _doubled(examples: list[Example]) -> list[Example]:
 
 
 def _elements(example: Example) -> int:
-    return sum(math.prod(array.shape) for array in example.inputs)
+    return sum(math.prod(map(int, array.shape)) for array in example.inputs)
 
 
 def beyond_limit(exploration: Exploration, limit: str, seed: int) -> list[Example]:

@@ -90,8 +90,9 @@ def explore(
     """
     result, tried = ExplorationResult(), set()
     shrink = shrink and not truths.required()
-    if truths.writing():
-        _declare(truths.active(), exploration, seed)
+    library = truths.active()
+    if truths.writing() and library is not None:
+        _declare(library, exploration, seed)
     memory = (
         root / MEMORY / f"{exploration.name}.txt" if exploration.count == NIGHTLY_EXAMPLES else None
     )
@@ -149,7 +150,7 @@ def explore(
         # fail again: memory that nobody wrote differs from run to run.
         if result.failure is None:
             raise
-        if memory and shrink:
+        if memory and shrink and result.example is not None:
             memory.parent.mkdir(parents=True, exist_ok=True)
             memory.write_text(result.example.spelled(exploration.operator.name) + "\n")
         return result
@@ -190,10 +191,11 @@ def shows(exploration: Exploration, example: Example, difference: Difference, se
         try:
             check(case, seed)
         except SideError as error:
-            return difference.tensors.refuses("candidate", error.__cause__) is None
+            cause = error.__cause__ or error
+            return difference.tensors.refuses("candidate", cause) is None
         return False
     outcome = check(replace(case, twin=replace(case.twin, differs=difference)), seed)
-    difference.demand_names(case.name, [each.name for each in outcome.judgement.verdicts])
+    difference.demand_names(case.name, [each.name for each in outcome.judged.verdicts])
     return outcome.passed
 
 
@@ -205,6 +207,6 @@ def differs(exploration: Exploration, example: Example, seed: int) -> bool:
     """
     try:
         outcome = check(exploration.case(example), seed)
-        return not outcome.passed and outcome.judgement.ill_posed is None
+        return not outcome.passed and outcome.judged.ill_posed is None
     except SideError as error:
         return "the reference raised" not in str(error)

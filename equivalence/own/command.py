@@ -76,7 +76,11 @@ def command(
     told = Networks(**networks)
     reference, candidate = told.reference, told.candidate
     if any(map(read.is_stored, (reference, candidate))):
-        others = {"--input": inputs, "--weights": told.weights, "--arguments": told.arguments}
+        others: dict[str, Any] = {
+            "--input": inputs,
+            "--weights": told.weights,
+            "--arguments": told.arguments,
+        }
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         others |= {"--reach": reach, "--require-reach": require_reach}
         others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
@@ -126,7 +130,8 @@ def command(
 
 def session_of(told: Networks, fields: dict[str, Any], tell: Tell = lambda _: None) -> Session:
     """The session of two networks. fields: what `fields_of` gives, and more."""
-    theirs, ours = map(folders.joined, told.paths, (told.reference, told.candidate))
+    sides = zip(told.paths, (told.reference, told.candidate), strict=True)
+    theirs, ours = (folders.joined(path or "", target) for path, target in sides)
     return Session(twin_of(theirs, ours, fields), told.device, told.seed, tell)
 
 
@@ -344,7 +349,7 @@ def _meant(text: str, error: Exception) -> str:
     if re.fullmatch(r"[\d\s,x()\[\]]+", text):
         sizes = ", ".join(re.findall(r"\d+", text))
         return f"write 'normal({sizes})'"
-    word = re.match(r"\w*", text)[0]
+    word = re.split(r"\W", text, maxsplit=1)[0]
     if word in KINDS and isinstance(error, TypeError):
         return f"{error}"
     near = difflib.get_close_matches(word, KINDS, n=1)
@@ -395,7 +400,7 @@ def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> st
     """The command that repeats one case; {phase}, {execution} and {dtype} stand for its own."""
     (config,) = fields["configs"]
     paths = zip(("--torch-path", "--mindspore-path"), told.paths, strict=True)
-    options = {option: [str(path)] for option, path in paths if path is not None}
+    options: dict[str, Sequence[str]] = {o: [str(path)] for o, path in paths if path is not None}
     options |= {
         "--input": inputs,
         "--arguments": [f"{key}={value!r}" for key, value in config.items()],

@@ -32,6 +32,7 @@ def target(side: Any, role: str) -> Iterator[str]:
         yield side
         return
     name = getattr(side, "__name__", type(side).__name__)
+    factory: Callable[..., Any]
     if isinstance(side, type):
         factory = side
     elif framework_of(side):
@@ -55,8 +56,8 @@ def named(value: Any, enter: Callable[[Any], Any]) -> Any:
     """
     if not isinstance(value, Network):
         return value
-    sides = [enter(target(getattr(value, role), role)) for role in ("reference", "candidate")]
-    return Network(*sides, value.arguments)
+    theirs, ours = (enter(target(getattr(value, r), r)) for r in ("reference", "candidate"))
+    return Network(theirs, ours, value.arguments)
 
 
 def identifier(name: str) -> str:
@@ -102,7 +103,7 @@ def _copying(factory: Callable[..., Any]) -> Callable[..., Any]:
 
     # Not all callables have what `functools.wraps` takes, or a signature.
     with contextlib.suppress(ValueError, TypeError):
-        build.__signature__ = inspect.signature(factory)
+        build.__signature__ = inspect.signature(factory)  # type: ignore[attr-defined]  # as `wraps`
     setattr(build, OWN, lambda: _copied(factory))  # anew for each side that is built
     return build
 

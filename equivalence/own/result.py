@@ -277,8 +277,9 @@ def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repea
         outcome = verdict.outcome
         written += text.lines(outcome)
         if not outcome.passed:
-            told = _failure(verdict, repeat)
-            written.append(failures.line(outcome.case, outcome.seed, told, diagnosis=verdict.data))
+            failure = _failure(verdict, repeat)
+            case, seed = outcome.case, outcome.seed
+            written.append(failures.line(case, seed, failure, diagnosis=verdict.data))
     results = [json.loads(line) for line in written]
     title = f"{twin.name}: {conclusion([verdict.outcome for verdict in verdicts])}"
     told = answered(structure, verdicts, repeat)
@@ -308,7 +309,7 @@ def conclusion(outcomes: Sequence[Outcome]) -> str:
         return "nothing was run"
     every, right = counted(len(outcomes), "case"), len(outcomes) - errors
     lost = f"; {errors} could not be compared" if errors else ""
-    short = sum(outcome.lacks_reach and outcome.judgement.equal for outcome in outcomes)
+    short = sum(outcome.lacks_reach and outcome.judged.equal for outcome in outcomes)
     if short and short == failed:
         return f"equal, and too little is reached in {short} of {every}{lost}"
     if failed:

@@ -225,7 +225,7 @@ class Session:
         if outcome and not (judged and judged.ill_posed):
             return outcome
         again = self._check(replace(case, twin=replace(case.twin, degenerate=True)))
-        if outcome and again.judgement.ill_posed:
+        if outcome and again.judged.ill_posed:
             return outcome
         self.twin = replace(self.twin, degenerate=True)
         return again

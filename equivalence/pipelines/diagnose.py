@@ -243,16 +243,16 @@ class _Search:
                 self.blame(extra, "the reference has no such stage", cause)
                 return
         missing = self._only(self.theirs, self.ours, last, stage)
-        cause = self._normalization(stage, wrong)
-        if missing and cause in (None, pictures.UNSCALED):
-            self.blame(missing[0], *filter(None, ("the candidate has no such stage", cause)))
+        scaled = self._normalization(stage, wrong)
+        if missing and scaled in (None, pictures.UNSCALED):
+            self.blame(missing[0], *filter(None, ("the candidate has no such stage", scaled)))
             return
         theirs, ours = (
             self._last(side) if stage == END else stage for side in ("reference", "candidate")
         )
         got, want = self.images("candidate", ours), self.images("reference", theirs)
-        cause = cause or pictures.explain([got[p] for p in wrong], [want[p] for p in wrong])
-        self.blame(ours, f"{cause} (in {len(wrong)} of {len(got)})")
+        scaled = scaled or pictures.explain([got[p] for p in wrong], [want[p] for p in wrong])
+        self.blame(ours, f"{scaled} (in {len(wrong)} of {len(got)})")
 
     def _only(self, one: Sequence[str], two: Sequence[str], last: str, stage: str) -> list[str]:
         """Stages of `one` that `two` does not have, after `last` and before `stage`."""

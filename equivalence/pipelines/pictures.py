@@ -88,9 +88,10 @@ def _flipped(got: Pictures, want: Pictures) -> str | None:
 def _shifted(got: Pictures, want: Pictures) -> str | None:
     """Each shifted by a few pixels, all alike or not; the borders may hold anything."""
     shifts = [_shift(g, w) for g, w in zip(got, want, strict=True)]
-    if None in shifts:
+    first = shifts[0]
+    if first is None or None in shifts:
         return None
-    down, right = shifts[0]
+    down, right = first
     phrase = f"shifted by {down} pixels down and {right} to the right"
     return phrase if len(set(shifts)) == 1 else f"{phrase}, others by others"
 
@@ -110,11 +111,11 @@ def _shift(got: np.ndarray, want: np.ndarray) -> tuple[int, int] | None:
 
 
 def _scaled(got: Pictures, want: Pictures) -> str | None:
-    got, want = (
+    ours, theirs = (
         np.concatenate([p.ravel() for p in pictures]).astype(float) for pictures in (got, want)
     )
-    factor = float(got @ want) / float(want @ want) if want.any() else 0.0
-    if not factor or not alike(got, factor * want):
+    factor = float(ours @ theirs) / float(theirs @ theirs) if theirs.any() else 0.0
+    if not factor or not alike(ours, factor * theirs):
         return None
     for usual, reason in ((255.0, "not divided by 255"), (1 / 255.0, "divided by 255 twice")):
         if np.isclose(factor, usual, rtol=1e-4):

@@ -116,7 +116,7 @@ class Process:
             items[:] = [item for item in items if not self._is_known(item)]
             self.config.hook.pytest_deselected(items=known)
 
-    def _is_known(self, item: pytest.Item) -> bool:
+    def _is_known(self, item: Any) -> bool:
         return item.nodeid in self.tests and self.tests[item.nodeid] == self.declared(item)[0]
 
     def declared(self, item: pytest.Function) -> tuple[str, bool]:
@@ -227,7 +227,7 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+def pytest_runtest_makereport(item: Any, call: pytest.CallInfo):
     report = yield
     process = item.config.stash.get(PROCESS, None)
     if process is not None and call.when == "teardown" and takes_part(item):
@@ -239,7 +239,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the leader; it is told by the workers before this where there are some."""
     config = session.config
     process, leader = config.stash.get(PROCESS, None), config.stash.get(LEADER, None)
-    if process is not None and leader is None:
-        config.workeroutput[GIVEN] = process.output()
-    elif process is not None and not leader.outputs:
+    if process is None:
+        return
+    if leader is None:
+        config.workeroutput[GIVEN] = process.output()  # type: ignore[attr-defined]  # xdist's
+    elif not leader.outputs:
         leader.outputs[""] = process.output()

@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     cases: gives the cases of a declaration, at all places.
     """
 
-    declaration: type
+    declaration: type[Any]
     test: str
     cases: Callable[[Any], Iterable[Case]]
 
@@ -110,7 +110,7 @@ class Declarations(pytest.Module):
         try:
             return self.obj
         except (Exception, SystemExit) as error:
-            cause = error.__cause__ if isinstance(error, self.CollectError) else None
+            cause: Any = error.__cause__ if isinstance(error, self.CollectError) else None
             cause = cause or error
             if isinstance(cause, DeclarationError):
                 raise DeclarationError(words(cause)) from None

@@ -2,6 +2,7 @@
 
 import ast
 import os
+from typing import Any
 
 import pytest
 
@@ -106,15 +107,14 @@ def _share_cards(config: pytest.Config, named: list[str], workers: int) -> None:
     Raises pytest.UsageError if there are more workers than cards.
     """
     for device in named:
-        cards = devices.cards(device)
+        cards, variable = devices.cards(device), DEVICES[device].visible or ""
         if workers > len(cards) > 0:
-            variable = DEVICES[device].visible
             raise pytest.UsageError(
                 f"-n {workers} starts more workers than there are {device} cards for: {len(cards)} "
                 f"({variable}={os.environ.get(variable, 'unset')}); run with -n {len(cards)}, or "
                 f"make with JOBS={len(cards)}"
             )
-        config.pluginmanager.register(Cards(DEVICES[device].visible, cards), f"cards-{device}")
+        config.pluginmanager.register(Cards(variable, cards), f"cards-{device}")
 
 
 class Cards:
@@ -125,7 +125,8 @@ class Cards:
     """
 
     def __init__(self, variable: str, cards: list[str]):
-        self.variable, self.free, self.held = variable, list(cards), {}
+        self.variable, self.free = variable, list(cards)
+        self.held: dict[str, str] = {}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node) -> None:
@@ -145,7 +146,7 @@ class Tally:
         self.rounded = self.without = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        products = dict(report.user_properties).get(ROUNDED_PRODUCTS)
+        products: Any = dict(report.user_properties).get(ROUNDED_PRODUCTS)
         if report.when == "call" and products is not None:
             self.rounded += products > 0
             self.without += products == 0

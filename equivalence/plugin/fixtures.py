@@ -120,7 +120,7 @@ def explore(request: pytest.FixtureRequest) -> Iterator[Callable[[Exploration], 
                 line for outcome in found.outcomes for line in report.lines(outcome)
             ]
             request.node.user_properties += _properties(found.outcomes)
-            if found.failure is None:
+            if found.failure is None or found.example is None:
                 return
             request.node.stash[CASE] = exploration.case(found.example)
             shown = again + shlex.quote(found.example.spelled(operator.name))
@@ -138,7 +138,7 @@ def _properties(outcomes: Sequence[Outcome]) -> list[tuple[str, object]]:
     """The properties of a test for a report in JUnit's format."""
     rounded = [each.products for each in outcomes if each.products is not None]
     counted = [(ROUNDED_PRODUCTS, sum(rounded))] if rounded else []
-    return report.properties(outcomes) + counted
+    return [*report.properties(outcomes), *counted]
 
 
 def _folder(config: pytest.Config) -> Path:
@@ -159,8 +159,9 @@ def _fail_in_words(config: pytest.Config) -> Iterator[None]:
 
 def _fail(item: pytest.Item, outcome: Outcome, repeat: str, hint: str = "") -> NoReturn:
     """Fail the test with the text of a failure and a diagnosis. hint: a line after these."""
-    diagnosis, found, more = [], NOTHING, ""
-    if outcome.judgement.differing:
+    diagnosis: list[str] = []
+    found, more = NOTHING, ""
+    if outcome.judged.differing:
         diagnosis, found, more = _diagnose(item, outcome, False)
     diagnosis += [hint] if hint else []
     item.stash[HEADLINE] = answer([Found(outcome, found)]).headline()

@@ -9,6 +9,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,7 +131,7 @@ class Leader:
         complete = session.exitstatus != pytest.ExitCode.INTERNAL_ERROR
         found = self.depends or any(output["files"] for output in self.outputs.values())
         if found and self.keeps and self.path is not None and complete:
-            doubts |= self._keep()
+            doubts |= self._keep(self.path)
         if not self.used:
             return
         reused = max(each["reused"] for each in self.outputs.values())
@@ -144,7 +145,7 @@ class Leader:
         for why, count in Counter(doubts.values()).most_common():
             self.told.append(f"{number(count, 'test')} run every time: {why}")
 
-    def _keep(self) -> dict[str, str]:
+    def _keep(self, path: Path) -> dict[str, str]:
         """Keep the green tests, unless the engine or a package was edited meanwhile.
 
         Returns the tests of which it cannot be known what they depend on: node id -> why.
@@ -154,14 +155,14 @@ class Leader:
             return {}
         self.red |= self._grown()
         try:
-            known = store.read(self.path)
+            known = store.read(path)
         except ValueError:
             known = {}
         before = known.pop(now, Known())
         known[now], doubts = before.joined(
             self._found(), self.config.rootpath, self.begun, self.red
         )
-        store.write(self.path, known)
+        store.write(path, known)
         return doubts
 
     def _grown(self) -> set[str]:

@@ -99,7 +99,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    reasons = {}
+    reasons: dict[str, str] = {}
     for item in filter(record_plugin.is_comparison, items):
         compared = item.callspec.params.values() if hasattr(item, "callspec") else ()
         needed = next((r for each in compared if (r := getattr(each, "releases", None))), None)
@@ -110,6 +110,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if device != "cpu" and item.get_closest_marker(device):
                 if device not in reasons:
                     why = f"no {device} device on this host: {found(device).why}"
-                    reasons[device] = not present(device) and why
+                    reasons[device] = "" if present(device) else why
                 if reasons[device]:
                     item.add_marker(pytest.mark.skip(reason=reasons[device]))

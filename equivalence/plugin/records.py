@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,7 +122,7 @@ def _demand_ours(folder: Path) -> None:
     """Raise RecordError unless a folder holds recorded runs, is empty, or does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        ours = not any(folder.iterdir()) or store.manifest(folder, CANDIDATE)
+        ours = not any(folder.iterdir()) or bool(store.manifest(folder, CANDIDATE))
     except OSError as error:
         raise RecordError(f"{folder} cannot be used: {error.strerror}") from None
     except RecordError:
@@ -133,7 +134,7 @@ def _demand_ours(folder: Path) -> None:
         )
 
 
-def is_recordable(item: pytest.Item) -> bool:
+def is_recordable(item: Any) -> bool:
     """Whether a test compares what can be recorded: a case, or examples of an operator."""
     given = item.callspec.params if hasattr(item, "callspec") else {}
     case, exploration = given.get("case"), given.get("exploration")
@@ -142,7 +143,7 @@ def is_recordable(item: pytest.Item) -> bool:
     return isinstance(case, TwinCase) and "compare" in item.fixturenames and truths.recordable(case)
 
 
-def _why_not(item: pytest.Item) -> str:
+def _why_not(item: Any) -> str:
     """Why no truth is recorded of what a test compares."""
     if "explore" in item.fixturenames:
         return "only the gate's examples of an operator are"
@@ -160,7 +161,7 @@ def needs_devices(config: pytest.Config) -> bool:
     return config.option.record != truths.WRITE and config.option.candidate is None
 
 
-def needs_no_device(item: pytest.Item) -> bool:
+def needs_no_device(item: Any) -> bool:
     """Whether a test needs no device: it records the reference, or reads a recorded run."""
     mode, runs = item.config.getoption("record"), item.config.stash[RUNS]
     read = isinstance(runs, candidates.Reader) and "compare" in item.fixturenames

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -47,7 +48,7 @@ class Results:
         self.accepted = Path(config.rootpath, accepted.FOLDER.name)
         self.part = files.draft(self.path)
         self.diagnosed = self.path.parent / DIAGNOSES
-        self.stream = None
+        self.stream: TextIO | None = None
         self.refused = ""
         self.results: list[dict] = []
         self.seconds: dict[str, float] = {}
@@ -76,7 +77,8 @@ class Results:
         lines = getattr(report, "equivalence", None)
         if lines is None:
             # Of a test whose worker died, xdist reports nothing but that.
-            self.died += [report] if report.when == "???" else []
+            when: str = report.when
+            self.died += [report] if when == "???" else []
             return
         self.selected = True
         self.diagnoses += [report.diagnosis] if report.diagnosis else []
@@ -128,7 +130,8 @@ class Results:
         """Write all files of the run."""
         if not self.refused:
             try:
-                self.stream.close()
+                if self.stream is not None:
+                    self.stream.close()
                 self.part.replace(self.path)
             except OSError as error:
                 self._refuse(error)

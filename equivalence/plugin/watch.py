@@ -10,6 +10,7 @@ import shlex
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_timeout
@@ -34,13 +35,14 @@ class Watch:
     """
 
     def __init__(self, config: pytest.Config):
-        worker = getattr(config, "workerinput", None)
+        worker: Any = getattr(config, "workerinput", None)
         # Within the system's own temporary folder, since that of the reports may be full.
         self.made = None if worker else files.temporary()
-        self.folder = Path(worker[FOLDER] if worker else self.made.name)
+        self.folder = Path(self.made.name if self.made else worker[FOLDER])
         workers = config.getoption("numprocesses", None)  # without xdist there is no such option
         self.guarded = not worker and not workers
-        self.config, self.guard = config, None
+        self.config = config
+        self.guard: guard.Guard | None = None
         self.file, self.nodeid, self.more = self.folder, "", [""]
         self.over: str | None = None
 
@@ -68,7 +70,7 @@ class Watch:
                     self.guard.end()  # once it has told
             leave(code)
 
-        os._exit = left
+        os._exit = left  # type: ignore[assignment]  # it does not return, since `leave` does not
         try:
             return (yield)
         finally:
@@ -100,7 +102,12 @@ class Watch:
                 pytest_timeout.timeout_timer(item, settings)  # it does nothing under a debugger
 
         thread = threading.Thread(target=watch, name=f"timeout of {item.nodeid}", daemon=True)
-        item.cancel_timeout = lambda: (ended.set(), thread.join())
+
+        def cancel() -> None:
+            ended.set()
+            thread.join()
+
+        item.cancel_timeout = cancel  # type: ignore[attr-defined]  # pytest-timeout calls it
         thread.start()
         return True
 

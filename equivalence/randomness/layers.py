@@ -4,7 +4,7 @@ import contextlib
 import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -100,6 +100,9 @@ def measure(path: str, kind: str, shape: Sequence[int], run: Callable[[], np.nda
     )
 
 
+Own = TypeVar("Own", bound="Draws")
+
+
 class Draws:
     """What a network draws, and what of it is pinned. Each framework has a subclass.
 
@@ -114,7 +117,7 @@ class Draws:
         self.drew = False
         self.notes: Any = None
 
-    def of_part(self, path: str) -> "Draws":
+    def of_part(self: Own, path: str) -> Own:
         """The same of the layer at a path, run as a network of its own."""
         return type(self)(self.pinned, f"{self.prefix}{path}." if path else self.prefix)
 
@@ -181,7 +184,7 @@ def _difference(one: RandomLayer | None, two: RandomLayer | None) -> str | None:
     known = not (one.measured or two.measured)
     if known and one.kind != two.kind:
         phrases.append(_phrase("kind", one.kind, two.kind))
-    elif None not in (one.p, two.p) and abs(one.p - two.p) > _share_bound(one, two):
+    elif one.p is not None and two.p is not None and abs(one.p - two.p) > _share_bound(one, two):
         phrases.append(_phrase("p", _figure(one.p, one), _figure(two.p, two)))
     elif None not in (one.scale, two.scale) and not _alike(one, two):
         phrases.append(_phrase("scale of what is kept", *map(_scale, (one, two))))
@@ -190,8 +193,8 @@ def _difference(one: RandomLayer | None, two: RandomLayer | None) -> str | None:
     return ", ".join(phrases) or None
 
 
-def _p(layer: RandomLayer) -> str:
-    return "" if layer.p is None else f" with p {_figure(layer.p, layer)}"
+def _p(layer: RandomLayer | None) -> str:
+    return "" if layer is None or layer.p is None else f" with p {_figure(layer.p, layer)}"
 
 
 def _phrase(what: str, one: object, two: object) -> str:
@@ -211,15 +214,17 @@ def _share_bound(one: RandomLayer, two: RandomLayer) -> float:
     counts = [each.measured for each in (one, two) if each.measured]
     if not counts:
         return 1e-6
-    exact = [each.p for each in (one, two) if not each.measured]
-    total = sum(counts)
-    p = exact[0] if exact else (one.p * one.measured + two.p * two.measured) / total
+    p = next((each.p for each in (one, two) if not each.measured), None)
+    if p is None:
+        p = sum((each.p or 0.0) * each.measured for each in (one, two)) / sum(counts)
     return SIGMAS * math.sqrt(p * (1.0 - p) * sum(1.0 / count for count in counts)) + 1e-6
 
 
 def _alike(one: RandomLayer, two: RandomLayer) -> bool:
     """Whether what is kept has the same mean and spread, within chance."""
-    counts = [max(1.0, each.measured * (1.0 - each.p)) for each in (one, two) if each.measured]
+    both = [each for each in (one, two) if each.measured]
+    counts = [max(1.0, each.measured * (1.0 - (each.p or 0.0))) for each in both]
     chance = SIGMAS * max(one.spread, two.spread) * math.sqrt(sum(1.0 / n for n in counts))
-    bound = chance + EXACT * max(abs(one.scale), abs(two.scale))
-    return abs(one.scale - two.scale) <= bound and abs(one.spread - two.spread) <= bound
+    ours, theirs = (each.scale or 0.0 for each in (one, two))
+    bound = chance + EXACT * max(abs(ours), abs(theirs))
+    return abs(ours - theirs) <= bound and abs(one.spread - two.spread) <= bound

@@ -125,7 +125,7 @@ class Notes(Pinned):
     layers: the draws in order; a layer of the model's own is one draw in each of its calls.
     """
 
-    compiled = None
+    compiled: Any = None
 
     def __init__(self, network: nn.Cell, own: Mapping[str, str]):
         self.network, self.own = network, own

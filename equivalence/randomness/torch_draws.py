@@ -35,7 +35,8 @@ def state() -> tuple[Any, ...]:
     """The state of every generator that a network may draw from; a draw changes it."""
     cuda = torch.cuda.get_rng_state().numpy().tobytes() if torch.cuda.is_initialized() else b""
     torchs = torch.default_generator.get_state().numpy().tobytes()
-    _, keys, *place = np.random.get_state()
+    numpys: Any = np.random.get_state()
+    _, keys, *place = numpys
     return torchs, cuda, random.getstate(), keys.tobytes(), *place
 
 
@@ -53,8 +54,9 @@ class Pinned(Observer):
     def before(self, call: Call) -> None:
         """Give arguments with which nothing is drawn."""
         call.args, call.kwargs, draws = _without_draws(call.function, call.args, call.kwargs)
-        for draw in draws if self.noted else ():
-            self.noted(*draw)
+        if self.noted:
+            for draw in draws:
+                self.noted(*draw)
 
 
 Noted = list[tuple[str, float | None, int | None]]
@@ -112,7 +114,7 @@ def _bind(func: Callable, args: tuple, kwargs: dict) -> dict[str, Any]:
     return dict(bound.arguments)
 
 
-def _some(p: float, parts: int | None) -> Noted:
+def _some(p: Any, parts: int | None) -> Noted:
     """The draw of a dropout; none where p says beforehand what is kept."""
     return [(layers.DROPOUT, float(p), parts)] if 0.0 < p < 1.0 else []
 
@@ -182,7 +184,7 @@ class Notes:
         """Note a draw that is pinned."""
         path = self._path[-1] if self._path else ""
         if kind == layers.DROPOUT:
-            self.layers.append(layers.dropout(path, p, parts))
+            self.layers.append(layers.dropout(path, p or 0.0, parts))
         else:
             self.layers.append(RandomLayer(path, kind, p, parts, pinned=True))
 

@@ -68,6 +68,7 @@ def _number(node: ast.expr) -> float | None:
     """The number that an argument writes; None where it is none."""
     sign = -1.0 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1.0
     node = node.operand if isinstance(node, ast.UnaryOp) else node
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return sign * node.value
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return sign * value
     return None

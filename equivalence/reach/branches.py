@@ -176,7 +176,7 @@ COLUMNS = hasattr(CodeType, "co_positions")
 """Whether Python tells the columns of an instruction."""
 
 
-def _spans(code: CodeType) -> dict[int, Span]:
+def _spans(code: Any) -> dict[int, Span]:
     """Offset of an instruction -> its part of the source."""
     if not COLUMNS:
         lines, now, found = dict(dis.findlinestarts(code)), code.co_firstlineno, {}

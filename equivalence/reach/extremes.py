@@ -52,15 +52,15 @@ class Extremes:
                 self._note(name, sys._getframe(1), *args)
             return choose(*args, **keywords)
 
-        watched.watches = self
+        watched.watches = self  # type: ignore[attr-defined]  # by which `close` knows it
         return watched
 
     def _note(self, name: str, frame: FrameType, first: float, second: float) -> None:
-        code, span = frame.f_code, None
+        code: Any = frame.f_code
+        text = name
         if hasattr(code, "co_positions"):
             line, end, column, end_column = [*code.co_positions()][frame.f_lasti // 2]
-            span = Span((line, column), (end, end_column))
-        text = calls(code.co_filename).get(span, name)
+            text = calls(code.co_filename).get(Span((line, column), (end, end_column)), name)
         key = Key(self._side, KINDS[name], self._place(frame), frame.f_lineno, text=text)
         smaller, larger = int(first < second), int(first > second)
         yes, no = (smaller, larger) if name == "min" else (larger, smaller)

@@ -5,6 +5,7 @@ input of a clamp less its bound, is a tensor of the run: what moves it to the ot
 reaches the decision.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -157,7 +158,7 @@ def _masked(call: Call) -> Splits:
 def _indexed(call: Call) -> Splits:
     for index in call.args[1]:
         if index is not None and index.dtype == torch.bool:
-            yield "where", lambda index=index: Split("where", index)
+            yield "where", functools.partial(Split, "where", index)
 
 
 def _compared(holds: Callable, ordered: bool) -> Callable[[Call], Splits]:
@@ -209,7 +210,7 @@ def _rows(logits: Tensor, axis: int) -> Splits:
 
 
 def _attention(call: Call) -> Splits:
-    mask = call.keywords.get("attn_mask", call.keywords.get("attn_bias"))
+    mask: Any = call.keywords.get("attn_mask", call.keywords.get("attn_bias"))
     if torch.is_tensor(mask):
         yield "mask", lambda: Split("mask", mask < MASKING)
         yield from _rows(mask, -1)
@@ -223,13 +224,12 @@ def _labels(call: Call) -> Splits:
 
 def _embedding(call: Call) -> Splits:
     index, rows = call.args[1], call.x.shape[0]
+
+    def of_row(kind: str, row: float) -> Split:
+        return Split(kind, index == row, _any(index), index.double, row)
+
     for kind, row in (("first index", 0), ("last index", rows - 1)):
-        yield (
-            kind,
-            lambda kind=kind, row=float(row): Split(
-                kind, index == row, _any(index), index.double, row
-            ),
-        )
+        yield kind, functools.partial(of_row, kind, float(row))
     padding = call.given(2, "padding_idx", -1)
     if padding >= 0:
         kind = "padding index"

@@ -5,7 +5,7 @@ import functools
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from equivalence.reach.words import BRANCH, CHOICE, HANDLER, LOOP
 
@@ -120,7 +120,7 @@ def _found(tree: ast.AST) -> Iterator[Branch]:
                     )
 
 
-def _conditional(kind: str, node: ast.AST, text: str, *tests: ast.expr) -> Iterator[Branch]:
+def _conditional(kind: str, node: Any, text: str, *tests: ast.expr) -> Iterator[Branch]:
     if any(name in text for name in TRACED):
         return
     body = node.body if isinstance(node.body, list) else [node.body]
@@ -141,7 +141,7 @@ def _raises(body: Sequence[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Raise)
 
 
-def _span(nodes: Sequence[ast.AST]) -> Span:
+def _span(nodes: Sequence[Any]) -> Span:
     first, last = nodes[0], nodes[-1]
     return Span((first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset))
 

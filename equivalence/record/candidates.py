@@ -55,7 +55,7 @@ class Writer:
 
 
 class KeptCandidate:
-    """A candidate whose run is recorded; every other attribute is the candidate's own."""
+    """A candidate whose run is recorded; all else is the candidate's own."""
 
     def __init__(
         self, parts: Path, case: TwinCase, seed: int, products: float, build: Callable[[], Any]
@@ -63,25 +63,44 @@ class KeptCandidate:
         self.steps, self.name = case.twin.steps, case.name
         self.key = fingerprint.candidate_key(case, seed, products)
         self.path = store.part(parts, self.name, self.key)
-        self.rest = {
+        self.rest: dict[str, Any] = {
             "fingerprint": fingerprint.candidate_fingerprint(case, seed, products),
             "versions": fingerprint.versions(("mindspore", "numpy")),
             "declared": [case.name],
         }
         with self._keep_exception():
-            built = build()
-        self.candidate = built.candidate if isinstance(built, KeptCandidate) else built
+            self.built = build().built
         self.rest["slots"] = {n: [s.shape, s.kind] for n, s in self.slots().items()}
         self.rest["random_layers"] = [RandomLayer(path, DROPOUT) for path in self.dropouts()]
         self._write({})
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.candidate, name)
+    def slots(self) -> dict[str, Slot]:
+        """The shape and kind of each weight, by its path."""
+        return self.built.slots()
 
-    def noted(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
+    def unheld(self) -> list[str]:
+        """The attributes that hold cells without making them cells of the network."""
+        return self.built.unheld()
+
+    def dropouts(self) -> list[str]:
+        """The paths of the cells that draw random numbers while training."""
+        return self.built.dropouts()
+
+    def call_before(
+        self,
+        sample: Sample,
+        partners: Partners,
+        phase: str,
+        outputs: Mapping[str, tuple[int, ...]],
+        both: bool,
+    ) -> None:
+        """Run with the values of another sample; that run is not recorded."""
+        self.built.call_before(sample, partners, phase, outputs, both)
+
+    def drawn_by(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
         """The draws that `note` finds in a run, which are also recorded."""
-        self.rest["random_layers"] = note()
-        return self.rest["random_layers"]
+        layers = self.rest["random_layers"] = note()
+        return layers
 
     def run(
         self,
@@ -93,7 +112,7 @@ class KeptCandidate:
         """The candidate's trace, which is also recorded."""
         self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.steps)
         with self._keep_exception():
-            trace = self.candidate.run(sample, partners, phase, outputs)
+            trace = self.built.run(sample, partners, phase, outputs)
         self.rest["trace"] = {name: [v.shape, dtypes.name(v.dtype)] for name, v in trace.items()}
         stored = {name: v for name, v in trace.items() if v.dtype.kind in STORED_KINDS}
         self._write({name: dtypes.plain(values) for name, values in stored.items()})
@@ -177,6 +196,9 @@ class ReplayedCandidate:
     Raises KeyError, TypeError or ValueError if the record lacks a part.
     """
 
+    built = None
+    """The network is not here."""
+
     def __init__(self, case: TwinCase, path: Path, arrays: Trace, rest: Mapping[str, Any]):
         self.case, self.path = case, path
         self.raised = _exception(*rest["raised"]) if "raised" in rest else None
@@ -207,11 +229,11 @@ class ReplayedCandidate:
         """The paths of the candidate's layers that draw random numbers."""
         return [each.path for each in self.random_layers]
 
-    def noted(self, _note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
+    def drawn_by(self, _note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
         """The draws of the candidate that were recorded."""
         return self.random_layers
 
-    def call_before(self, *_) -> None:
+    def call_before(self, *_: Any) -> None:
         """Do nothing: the recorded run came after such a call."""
 
     def run(

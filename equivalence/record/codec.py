@@ -99,7 +99,10 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
     older = Reach.of((), **{REFERENCE: OLDER})
     expected.reach = decision.decode(rest["reach"]) if "reach" in rest else older
     expected.undecided = {
-        name: Undecided(*(arrays[f"{name}/undecided.{field}"] for field in UNDECIDED), tuple(shape))
+        name: Undecided(
+            **{field: arrays[f"{name}/undecided.{field}"] for field in UNDECIDED},
+            shape=tuple(shape),
+        )
         for name, shape in rest["undecided"].items()
     }
     return Reference(

@@ -62,7 +62,7 @@ def fingerprint(case: TwinCase, seed: int, products: float) -> str:
         "sources": sources(twin.reference),
     }
     own |= _networks(case, "reference")
-    declared = _declared(case, seed, products) | case.recorded.determining
+    declared = {**_declared(case, seed, products), **case.recorded.determining}
     return _sum(declared | own | {"sketch": _sketch()})
 
 
@@ -94,7 +94,7 @@ def _networks(case: TwinCase, side: str) -> dict[str, Any]:
 def _declared(case: TwinCase, seed: int, products: float) -> dict[str, Any]:
     """The part of the declaration that both sides share."""
     twin = case.twin
-    given = {"weights": files.digest(twin.weights)} if twin.weights else {}
+    given = {"weights": files.digest(str(twin.weights))} if twin.weights else {}
     return given | {
         "inputs": _identified(twin.inputs),
         "phase": case.phase,
@@ -136,7 +136,7 @@ def _sum(declared: dict[str, Any]) -> str:
 def _sketch() -> str:
     """A SHA-256 of one sketch; another engine or generator of NumPy may give another one."""
     values = np.arange(1.0, 2001.0)
-    return hashlib.sha256(Sketch(values.shape, ("fingerprint",)).of(values)).hexdigest()
+    return hashlib.sha256(Sketch(values.shape, ("fingerprint",)).of(values).data).hexdigest()
 
 
 @functools.cache
@@ -170,12 +170,14 @@ def _file(module: str, folder: str) -> Path | None:
     folder: where to look first; "" is no folder.
     """
     path: list[str] | None = [folder, *sys.path] if folder else None
+    found = None
     for end in range(len(parts := module.split("."))):
         found = PathFinder.find_spec(".".join(parts[: end + 1]), path)
         if found is None:
             return None
         path = found.submodule_search_locations
-    return Path(found.origin) if found.origin and found.origin.endswith(".py") else None
+    origin = found.origin if found else None
+    return Path(origin) if origin and origin.endswith(".py") else None
 
 
 def imported(source: ast.AST, package: str) -> Iterator[str]:
@@ -209,7 +211,7 @@ def digest(
     values += [sample.cotangent(i, shape) for i, shape in pulled_back.items()]
     crc = 0
     for each in values:
-        crc = zlib.crc32(np.ascontiguousarray(each), crc)
+        crc = zlib.crc32(np.ascontiguousarray(each).data, crc)
     return crc
 
 

@@ -193,8 +193,8 @@ def pack(parts: Iterable[Path], folder: Path, kind: Kind = TRUTH) -> int:
                     for key, (_, rest) in sorted(kept.items())
                 },
             }
-        content = {"format": kind.format, f"{kind.group}s": groups}
-        text = json.dumps(content, indent=1, sort_keys=True) + "\n"
+        manifest = {"format": kind.format, f"{kind.group}s": groups}
+        text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
         write(folder / MANIFEST, text.encode())
         listed = {MANIFEST, *(entry["file"] for entry in groups.values())}
         for path in folder.iterdir():

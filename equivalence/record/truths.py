@@ -8,6 +8,7 @@ roundoff of a case on a device with a coarse compute mode. See `store.py` for th
 """
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,6 @@ class Library:
 
     def __init__(self, folder: Path, mode: str, parts: Path | None = None):
         self.folder, self.mode, self.parts = folder, mode, parts
-        self._manifest: dict[str, dict[str, Any]] | None = None
         self._declared: dict[str, set[str]] = {}
         self._open: tuple[str, Records] | None = None
 
@@ -115,10 +115,12 @@ class Library:
         self._demand(case, why)
         return run()
 
+    @functools.cached_property
+    def _manifest(self) -> dict[str, dict[str, Any]]:
+        return store.manifest(self.folder)
+
     def _entry(self, case: TwinCase, seed: int, products: float) -> dict[str, Any] | None:
         """The entry of a record in the manifest; None without one."""
-        if self._manifest is None:
-            self._manifest = store.manifest(self.folder)
         group = self._manifest.get(case.recorded.group, {"samples": {}})
         return group["samples"].get(fingerprint.key(case, seed, products))
 
@@ -170,6 +172,8 @@ class Library:
         }
         group = case.recorded.group
         content = store.encode_file(group, {key: (arrays, rest)})
+        if self.parts is None:
+            raise RecordError(f"{case.name}: no folder for the records of this run")
         path = store.part(self.parts, group, key)
         arrays, rest = store.decode_file(path, content, group)[key]
         read = codec.decode(arrays, rest, draw())

@@ -42,7 +42,7 @@ def path_of(device: str, folder: Path = FOLDER) -> Path:
     return folder / f"measured-{device}.json"
 
 
-def results_of(path: Path, device: str) -> list[dict[str, Any]]:
+def results_of(path: Path, device: str) -> list[Mapping[str, Any]]:
     """The results of a run on a device. Raises CoverageError if there are none, or one is red."""
     try:
         results = [json.loads(line) for line in path.read_text().splitlines()]
@@ -158,7 +158,7 @@ def worst_of(measured: Mapping[str, Any], twin: str) -> float | None:
 
 def news(results: Iterable[dict[str, Any]], folder: Path = FOLDER) -> list[str]:
     """Lines on errors that grew in a run, and on new cases, for each of its devices."""
-    by_device: dict[str, list[dict[str, Any]]] = {}
+    by_device: dict[str, list[Mapping[str, Any]]] = {}
     for result in comparisons(results):
         by_device.setdefault(result["device"], []).append(result)
     lines = []
@@ -171,7 +171,7 @@ def news(results: Iterable[dict[str, Any]], folder: Path = FOLDER) -> list[str]:
     return lines
 
 
-def compare(results: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list[str]:
+def compare(results: list[Mapping[str, Any]], accepted: Mapping[str, Any]) -> list[str]:
     """Lines on errors that grew in a run on one device, and on new cases.
 
     An error that grew `GROWTH` times and beyond `FLOOR` is reported with its tensor. The largest
@@ -195,7 +195,7 @@ def compare(results: list[dict[str, Any]], accepted: Mapping[str, Any]) -> list[
 
 def grown(results: Iterable[dict[str, Any]], folder: Path = FOLDER) -> set[str]:
     """The cases of a run whose errors grew; of an operator's counterpart all examples."""
-    by_device: dict[str, list[dict[str, Any]]] = {}
+    by_device: dict[str, list[Mapping[str, Any]]] = {}
     for result in comparisons(results):
         by_device.setdefault(result["device"], []).append(result)
     cases = set()
@@ -246,7 +246,9 @@ def _belongs(result: Mapping[str, Any], case: str, kind: str) -> bool:
     return result["case"] == case and "tensor" in result and kind_of(result["tensor"]) == kind
 
 
-def _grown_line(was: float, now: float, case: str, kind: str, results: list[dict[str, Any]]) -> str:
+def _grown_line(
+    was: float, now: float, case: str, kind: str, results: list[Mapping[str, Any]]
+) -> str:
     """The line on an error that grew, with its tensor.
 
     case, kind: a case and a kind of tensors; or a torch API and a counterpart.

@@ -112,7 +112,7 @@ def answer(cases: Sequence[Found]) -> Answer:
     wrong = [each for each in red if each.outcome.judgement is not None]
     if not wrong:
         return _not_compared([each.outcome for each in red])
-    undecided = [each for each in wrong if each.outcome.judgement.ill_posed]
+    undecided = [each for each in wrong if each.outcome.judged.ill_posed]
     if undecided:
         return _undecided([each.outcome for each in undecided])
     return _different(cases, red, wrong)
@@ -175,7 +175,8 @@ def not_looked_at(outcomes: Sequence[Outcome]) -> list[str]:
 
 def _not_compared(outcomes: Sequence[Outcome]) -> Answer:
     """A side raised in every case that is red."""
-    text = outcomes[0].error.removeprefix(f"{outcomes[0].case.name}: ").splitlines()[0]
+    error = outcomes[0].error or ""
+    text = error.removeprefix(f"{outcomes[0].case.name}: ").splitlines()[0]
     for side, people in (("candidate", "port"), ("reference", "original")):
         text = text.replace(f"the {side} raised ", f"the {people} raises ", 1)
     return Answer(f"NOT COMPARED. {_of(outcomes)}: {text}")
@@ -191,14 +192,14 @@ def _undecided(outcomes: Sequence[Outcome]) -> Answer:
 def _different(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Found]) -> Answer:
     """Something differs that can be told by numbers or by settings."""
     outcomes = [each.outcome for each in wrong]
-    gone = [each for each in outcomes if each.case.twin.differs and not each.judgement.differing]
+    gone = [each for each in outcomes if each.case.twin.differs and not each.judged.differing]
     if gone:
         why = gone[0].case.twin.differs
         return Answer(
             f"NO LONGER DIFFERENT. {_of(gone)}: it is declared to differ ({why}), and all tensors "
             "are equal; if the difference is gone, remove `differs`."
         )
-    if all(each.lacks_reach and each.judgement.equal for each in outcomes) and not any(
+    if all(each.lacks_reach and each.judged.equal for each in outcomes) and not any(
         each.settings and each.settings.wrong for each in outcomes
     ):
         told = reached.lacking(outcomes[0])
@@ -286,7 +287,7 @@ def _off(outcomes: Sequence[Outcome]) -> str:
     problems: dict[str, str] = {}
     for outcome in outcomes:
         odd = {v.name for v in outcome.unexpected}
-        for verdict in outcome.judgement.verdicts:
+        for verdict in outcome.judged.verdicts:
             of_kind = kinds.setdefault(_kind(verdict.name), _Off(set(), set()))
             of_kind.total.add(verdict.name)
             if verdict.name not in odd:

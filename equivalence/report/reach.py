@@ -21,8 +21,8 @@ def lacking(outcome: Outcome) -> str:
 
 def demanded(outcome: Outcome) -> list[str]:
     """The details of a case in which nothing but reach is lacking: what was not reached."""
-    budget, unit = number(outcome.judgement.verdicts[0].budget), outcome.judgement.unit
-    equal = f"all {len(outcome.judgement.verdicts)} tensors are within {budget} {unit}"
+    verdicts, unit = outcome.judged.verdicts, outcome.judged.unit
+    equal = f"all {len(verdicts)} tensors are within {number(verdicts[0].budget)} {unit}"
     reach = outcome.reach
     told = words.listing(reach)[1:] if reach is not None else []
     return [f"{outcome.case.name}: {equal}, but {lacking(outcome)}", *told]
@@ -37,7 +37,8 @@ def of_twins(results: Iterable[Mapping[str, Any]]) -> dict[str, Reach]:
     for line in results:
         if "reach" in line:
             found.setdefault(line["twin"], []).append(decode(line["reach"]))
-    return {twin: total(parts) for twin, parts in found.items()}
+    totals = {twin: total(parts) for twin, parts in found.items()}
+    return {twin: reach for twin, reach in totals.items() if reach is not None}
 
 
 def summary(results: Iterable[Mapping[str, Any]], hint: str = "") -> list[str]:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
@@ -52,7 +52,7 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
     """What stands below the answer for a failed case: every figure, in roundings."""
     if outcome.error:
         return outcome.error.splitlines()
-    case, judgement, wrong = outcome.case, outcome.judgement, outcome.unexpected
+    case, judgement, wrong = outcome.case, outcome.judged, outcome.unexpected
     budget = judgement.verdicts[0].budget
     total = len(judgement.verdicts)
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
@@ -60,10 +60,10 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
             f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
             f"within {number(budget)} {judgement.unit} (largest {number(judgement.needed)})."
         ]
-    if judgement.equal and not (outcome.settings and outcome.settings.wrong):
-        return unreached.demanded(outcome)
+    if judgement.equal and outcome.settings and outcome.settings.wrong:
+        return _hidden(outcome, outcome.settings)
     if judgement.equal:
-        return _hidden(outcome)
+        return unreached.demanded(outcome)
     lines = [
         f"{case.name}: {len(wrong)} of {total} tensors differ by more than "
         f"{judgement.excuse} ({_kinds(judgement, wrong)})"
@@ -102,10 +102,10 @@ def nonfinite(judgement: Judgement) -> list[str]:
     return [f"NaN or infinite on both sides, in the same places: {told}"]
 
 
-def _hidden(outcome: Outcome) -> list[str]:
+def _hidden(outcome: Outcome, settings: Settings) -> list[str]:
     """The details of a case in which nothing but settings is wrong."""
-    judgement, settings = outcome.judgement, outcome.settings
-    count, lines = len(settings.differing), _settings(outcome)
+    judgement = outcome.judged
+    count, lines = len(settings.differing), _settings(settings)
     differ = f"{counted(count, 'setting')} differ{'s' if count == 1 else ''}, which this sample"
     return [
         f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
@@ -116,17 +116,17 @@ def _hidden(outcome: Outcome) -> list[str]:
     ]
 
 
-def _settings(outcome: Outcome) -> list[str]:
+def _settings(settings: Settings) -> list[str]:
     """A line for each setting that differs and is not declared, at most SHOWN; then the unread."""
-    found = outcome.settings.differing
+    found = settings.differing
     lines = [f"culprit: {each.layer or 'the network'} ({each.kind}): {each}" for each in found]
     more = [f"... and {counted(len(lines) - SHOWN, 'more setting')}"] if lines[SHOWN:] else []
-    return [*lines[:SHOWN], *more, *unread_told(outcome.settings.unread)]
+    return [*lines[:SHOWN], *more, *unread_told(settings.unread)]
 
 
 def _undeclared(outcome: Outcome) -> list[str]:
     """What is not as a difference is declared: tensors that differ more, and further tensors."""
-    differs, judgement = outcome.case.twin.differs, outcome.judgement
+    differs, judgement = outcome.case.twin.differs, outcome.judged
     bounds = {verdict.name: differs.bound(verdict.name) for verdict in outcome.unexpected}
     lines = [f"declared to differ: {differs}"]
     for verdict in outcome.unexpected:
@@ -143,7 +143,7 @@ def _undeclared(outcome: Outcome) -> list[str]:
 def undiagnosed(outcome: Outcome) -> str:
     """The line instead of a diagnosis for a recorded run, whose candidate is not on this host."""
     told = f"no diagnosis: the candidate ran elsewhere, with {outcome.made_with}; "
-    buffers = [v for v in outcome.judgement.verdicts if v.name.startswith("buffer:")]
+    buffers = [v for v in outcome.judged.verdicts if v.name.startswith("buffer:")]
     wrong = [v.name.removeprefix("buffer:") for v in buffers if not v.equal]
     if wrong:
         told += f"the first buffer that differs, in the order of the network, is {wrong[0]}; "
@@ -270,7 +270,7 @@ def _compared(settings: Settings) -> dict[str, Any]:
     return fields
 
 
-def comparisons(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def comparisons(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The lines of results that compare something: no failure."""
     return [result for result in results if "failure" not in result]
 
@@ -378,8 +378,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
     largest: tuple[float, str] = (0.0, "")
-    results = comparisons(results)
-    for result in results:
+    lines = comparisons(results)
+    for result in lines:
         for name in result.get("excuses", ()):
             limited = name == LIMIT.name  # declared of a call, not of an example
             what = (result["torch"], result["counterpart"]) if limited else result["case"]
@@ -427,7 +427,7 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
         layers = sum(each["layers"] for each in settings.values())
         tell("settings", f"{compared} of {counted(layers, 'layer')} in {_cases(settings)}")
     tell("", *unread_told([n for each in settings.values() for n in each.get("unread", ())]))
-    tell("reach", *unreached.summary(results, hint))
+    tell("reach", *unreached.summary(lines, hint))
     if differing:
         many = counted(len(differing), "known difference")
         tell("as declared", f"{many} in {counted(declared, 'tensor')}")
@@ -437,8 +437,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
         tell("no gradient", f"{_cases(forward_only)}, since the reference gives none")
     if flips:
         tell("branch flips", f"{_cases(flips)} equal after {sum(flips.values())}")
-    tell("kernels", *but_for_kernels(results))
-    tell("stand-ins", *stood_in(results))
+    tell("kernels", *but_for_kernels(lines))
+    tell("stand-ins", *stood_in(lines))
     if undecided:
         elements = counted(sum(undecided.values()), "element")
         tell("rounding decides", f"{elements} of the updates in {_cases(undecided)}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
@@ -10,11 +9,9 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.reach.decision import Reach
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Comparison:
     """
 
     reference: Reference
-    candidate: "MindSporeNetwork"
+    candidate: CandidateSide
     partners: Partners
     trace: Trace
     raw: Trace

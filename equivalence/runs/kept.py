@@ -16,11 +16,11 @@ from equivalence.reach.sizes import of_draws
 from equivalence.record import candidates, truths
 from equivalence.runs import pinned, sides, state, units
 from equivalence.runs.drawn import Drawn
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference, sketch_large
 
 if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
     from equivalence.truth.measurement import Measurement
 
 MAX_SMALL = 64
@@ -60,8 +60,8 @@ def _kept(case: TwinCase, seed: int) -> "References":
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
     parts = (twin.reference, twin.inputs, twin.random_layers, twin.degenerate, seed)
-    parts += (drawn.products, library, beside, twin.weights and files.digest(twin.weights))
-    key = (small, *case.shared, *parts)
+    given = twin.weights and files.digest(str(twin.weights))
+    key = (small, *case.shared, *parts, drawn.products, library, beside, given)
     for other, side in _references:
         if other == key:
             return side
@@ -96,7 +96,7 @@ class References:
     def _recorded(self) -> bool:
         """Whether a record is read, or is to be written."""
         drawn, library = self._drawn, self._library
-        return bool(library) and library.answers(drawn.case, drawn.seed, drawn.products)
+        return library is not None and library.answers(drawn.case, drawn.seed, drawn.products)
 
     @cached_property
     def slots(self) -> dict[str, Slot]:
@@ -140,7 +140,10 @@ def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
 
     run: runs the reference; its argument says whether the result is to be recorded.
     """
-    return truths.active().reference(drawn.case, drawn.seed, drawn.products, drawn.sample, run)
+    library = truths.active()
+    if library is None:
+        return run(False)
+    return library.reference(drawn.case, drawn.seed, drawn.products, drawn.sample, run)
 
 
 def forget() -> None:
@@ -188,15 +191,13 @@ def may_flip(side: Reference, measurement: "Measurement") -> tuple[Flip, ...]:
     return side.may_flip
 
 
-def candidate(
-    case: TwinCase, seed: int, before: "MindSporeNetwork | None" = None
-) -> "MindSporeNetwork":
+def candidate(case: TwinCase, seed: int, before: CandidateSide | None = None) -> CandidateSide:
     """The candidate of a case: a recorded run, `before`, or a new network.
 
     before: the candidate of an earlier comparison of the same case; None builds one.
     """
 
-    def build() -> "MindSporeNetwork":
+    def build() -> CandidateSide:
         return sides.build_candidate(case) if before is None else before
 
     runs = candidates.active(case)

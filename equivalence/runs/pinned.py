@@ -9,7 +9,6 @@ from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.randomness.layers import RandomLayer, compare, listed
-from equivalence.record import candidates
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.words import raised
@@ -90,7 +89,7 @@ def _of_candidate(comparison: Comparison, case: TwinCase) -> Draws:
         outputs = known.expected.pulled_back
         return network.random_layers(known.sample, comparison.partners, case.phase, outputs)
 
-    return comparison.candidate.noted(note) if candidates.active(case) else note()
+    return comparison.candidate.drawn_by(note)
 
 
 def _undeclared(case: TwinCase, reference: Draws, candidate: Draws) -> str:
@@ -112,7 +111,7 @@ def _demand_pinned(case: TwinCase, reference: Draws, candidate: Draws) -> None:
             "layer that draws them, on either side: random_layers=['DropPath']"
         )
     drawn = {name for each in (*reference, *candidate) for name in (each.path, each.kind)}
-    idle = [name for name in case.twin.pinned if name not in drawn]
+    idle = [name for name in case.twin.pinned or () if name not in drawn]
     if case.own is not None:
         return  # another part may draw
     if idle and (reference or candidate or case.phase == "train"):

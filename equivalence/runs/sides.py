@@ -10,6 +10,7 @@ from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.runs import state, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
+from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Partners
 from equivalence.targets import Building
@@ -26,7 +27,7 @@ def draw(case: TwinCase, seed: int) -> Sample:
     given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
     twin, dimensions = case.twin, case.dimensions
     if isinstance(twin.inputs, Batches):
-        sample = batches.draw(twin.inputs, case.sample_name, seed, case.dtype, given)
+        sample: Sample = batches.draw(twin.inputs, case.sample_name, seed, case.dtype, given)
     else:
         inputs, called = resolve_inputs(twin.draws, dimensions), call_of(twin.inputs, dimensions)
         sample = Sample(case.sample_name, seed, inputs, case.dtype, called, given)
@@ -48,7 +49,8 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
 
     place, arguments = devices.place(case.device), _arguments(case, "reference")
     if case.twin.steps:
-        network = TorchTraining(case.twin.reference, arguments, case.twin.steps, place)
+        steps = case.twin.steps
+        network: TorchNetwork = TorchTraining(case.twin.reference, arguments, steps, place)
     else:
         network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
     network.draws.pinned = case.twin.pinned
@@ -65,7 +67,7 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
     place = devices.place(case.device).running(case.computed)
     arguments = _arguments(case, "candidate")
     if case.twin.steps:
-        network = MindSporeTraining(
+        network: MindSporeNetwork = MindSporeTraining(
             case.twin.candidate, arguments, case.execution, place, case.twin.steps
         )
     else:
@@ -100,7 +102,7 @@ def _declared_shapes(case: TwinCase) -> list[tuple[int | None, ...]] | None:
 
 
 def reference_layers(
-    case: TwinCase, network: "TorchNetwork", sample: Sample | None = None
+    case: TwinCase, network: ReferenceSide, sample: Sample | None = None
 ) -> list[Layer]:
     """The layers of a reference with their settings; those of a training after a run, if any.
 
@@ -108,23 +110,24 @@ def reference_layers(
         tells when they move. None where no run is wanted.
     """
     layers = network.layers()
-    if case.twin.steps:
+    if network.step is not None:
         from equivalence.structure import torch_steps
 
         if sample is not None and torch_steps.progress(network.step)[1]:
             with blaming("reference", case.name):
                 network.run(sample, case.phase, case.dtype)
-        layers += torch_steps.layers(network.step, network.module, getattr(network, "moved", None))
+        layers += torch_steps.layers(network.step, network.module, network.moved)
         network.renew()
     return layers
 
 
-def candidate_step(case: TwinCase, network: "MindSporeNetwork", partners: Partners) -> list[Layer]:
+def candidate_step(candidate: CandidateSide, partners: Partners) -> list[Layer]:
     """The settings of a candidate's training step, as layers; none where they cannot be read.
 
     partners: candidate name -> reference name of every weight.
     """
-    if not (case.twin.steps and hasattr(network, "step")):
+    network = candidate.built
+    if network is None or network.step is None:
         return []
     from equivalence.structure import mindspore_steps
 

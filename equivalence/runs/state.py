@@ -8,7 +8,6 @@ what they hold after the run is compared. What a forward pass reads alone stays 
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,15 +16,13 @@ from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import SideError, blaming
 from equivalence.sample import Sample
-
-if TYPE_CHECKING:
-    from equivalence.sides.torch_network import TorchNetwork
+from equivalence.sides.protocols import ReferenceSide
 
 _known: dict[tuple, Mapping[str, np.ndarray]] = {}
 
 
 def of(
-    case: TwinCase, sample: Sample, build: "Callable[[TwinCase], TorchNetwork]"
+    case: TwinCase, sample: Sample, build: Callable[[TwinCase], ReferenceSide]
 ) -> Mapping[str, np.ndarray]:
     """The reference's name -> values of all state of a case; nothing where it has a constructor.
 
@@ -49,14 +46,14 @@ def forget() -> None:
     _known.clear()
 
 
-def _written(case: TwinCase, sample: Sample, network: "TorchNetwork") -> dict[str, np.ndarray]:
+def _written(case: TwinCase, sample: Sample, network: ReferenceSide) -> dict[str, np.ndarray]:
     """The state of a reference: what it writes in either phase.
 
     A run in training may be none of the case's; where it fails, nothing is state for it.
     """
     if not network.constants.fractional:
         return {}
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for phase in dict.fromkeys((*case.twin.phases, "train")):
         try:
             with blaming("reference", case.name):

@@ -19,12 +19,12 @@ from equivalence.errors import TorchMissingError, WeightError
 from equivalence.host import environment
 from equivalence.judge import tensors
 from equivalence.runs import pairing
+from equivalence.sides.protocols import ReferenceSide
 from equivalence.structure.weights import REFERENCE_ONLY, comparable
 from equivalence.words import nearest
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
-    from equivalence.sides.torch_network import TorchNetwork
 
 
 class Given(Mapping[str, np.ndarray]):
@@ -53,7 +53,7 @@ _last: list[tuple[tuple, Mapping[str, np.ndarray]]] = []
 
 def weights(
     case: TwinCase,
-    build_reference: "Callable[[TwinCase], TorchNetwork]",
+    build_reference: Callable[[TwinCase], ReferenceSide],
     build_candidate: "Callable[[TwinCase], MindSporeNetwork]",
 ) -> Mapping[str, np.ndarray]:
     """The reference's name -> values of each weight, in the case's dtype, from `Twin.weights`.
@@ -62,10 +62,11 @@ def weights(
     EquivalenceError where the file cannot be read or does not fit the reference one to one.
     """
     twin = case.twin
-    key = (files.digest(twin.weights), twin.reference, twin.candidate, twin.steps, case.dtype)
-    key += (repr(case.arguments),)
+    file = str(twin.weights)
+    sides = (twin.reference, twin.candidate, twin.steps, case.dtype, repr(case.arguments))
+    key = (files.digest(file), *sides)
     if not (_last and _last[0][0] == key):
-        _last[:] = [(key, _read(case, Path(twin.weights), build_reference, build_candidate))]
+        _last[:] = [(key, _read(case, Path(file), build_reference, build_candidate))]
     return _last[0][1] if twin.by_layer else dict(_last[0][1])
 
 
@@ -106,7 +107,7 @@ def _translated(
     case: TwinCase,
     path: Path,
     read: Checkpoint,
-    reference: "TorchNetwork",
+    reference: ReferenceSide,
     candidate: "MindSporeNetwork",
 ) -> dict[str, Weight]:
     """The weights of a MindSpore file by the reference's names, without an optimiser's state."""
@@ -128,7 +129,7 @@ def _translated(
     return found
 
 
-def _demand_fits(path: Path, found: Mapping[str, Weight], reference: "TorchNetwork") -> None:
+def _demand_fits(path: Path, found: Mapping[str, Weight], reference: ReferenceSide) -> None:
     """Raise WeightError unless the file has all weights of the reference, and no others."""
     slots, names = reference.slots(), reference.names()
     own = {names.get(name, name): name for name in found}

@@ -1,5 +1,6 @@
 """The two frameworks behind the same verbs.
 
+protocols: what a side is: all that others ask of a reference, and of a candidate.
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
 mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half precision.
 mindspore_cells: builds cells, and frees what MindSpore keeps of them.

@@ -16,7 +16,7 @@ Compiled graphs, and kernels inside a fused primitive such as `LSTM`, cannot be 
 
 import functools
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import mindspore as ms
@@ -181,7 +181,9 @@ class AccurateKernels(Observer):
         overwrite = functools.partial(self._overwrite, BATCH_NORM_GRADIENT, _batch_norm_gradient)
         return _BatchNorm(result, epsilon, overwrite)(*given), *result[1:]
 
-    def _overwrite(self, name: str, formula: Callable, arguments: tuple, result: Any) -> None:
+    def _overwrite(
+        self, name: str, formula: Callable, arguments: Sequence[Any], result: Any
+    ) -> None:
         """Measure what a kernel gives, and overwrite it where the kernel is replaced.
 
         Of a BatchNorm the first result counts: the mean of a channel may be zero in truth.

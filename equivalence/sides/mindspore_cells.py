@@ -85,7 +85,7 @@ def unheld(network: nn.Cell) -> list[str]:
     """The attributes that hold cells in a list, tuple or dict of Python, whose weights are lost."""
     held = {id(cell) for _, cell in network.cells_and_names()}
 
-    def lost(value: object) -> bool:
+    def lost(value: Any) -> bool:
         values = value.values() if isinstance(value, dict) else value
         kind = isinstance(value, list | tuple | dict)
         return kind and any(isinstance(v, nn.Cell) and id(v) not in held for v in values)

@@ -6,7 +6,7 @@ so do the functions that `value_and_grad` makes from it.
 
 import contextlib
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import mindspore as ms
@@ -77,9 +77,24 @@ class MindSporeNetwork:
     declared: Sequence[tuple[int | None, ...]] | None = None
     arguments: Arguments | None = None
     """How the cell is called with the arrays of a sample; None: as the sample says."""
-    _step: nn.Cell | None = None
+    _step: Any = None  # a cell; None: made in the next run
     _backward = True
     _odd = False
+
+    steps: int | None = None
+    """How many times a training step is called; None for a network that is no training."""
+
+    noted: Collection[int] = ()
+    """The steps after which the trace of a training gets the updates of all weights."""
+
+    step: Any = None
+    """The training step, a cell; None for a network that is no training."""
+
+    begun: Any = None
+    """The rates of a training's optimisers before the first call."""
+
+    whole: "MindSporeNetwork | None" = None
+    """The network of which it is a part; it keeps the parameters and the modes."""
 
     def __init__(
         self,
@@ -115,6 +130,11 @@ class MindSporeNetwork:
         self.root.set_train(training)
 
     @property
+    def built(self) -> "MindSporeNetwork":
+        """This network: it runs here, see `protocols.CandidateSide`."""
+        return self
+
+    @property
     def root(self) -> nn.Cell:
         """The cell that is asked for a mode."""
         return self.cell
@@ -125,7 +145,7 @@ class MindSporeNetwork:
         network.execution = execution
         network.place, network.rehearsal = self.place, self.rehearsal
         network.stand_ins = self.stand_ins
-        network.whole = self  # keeps the parameters and the modes
+        network.whole = self
         network.draws = self.draws.of_part(path)
         network._take(self.cell_at(path))
         network._made = self._made
@@ -169,7 +189,7 @@ class MindSporeNetwork:
         self._forget()
         return self._with_kernels(call)
 
-    def _arithmetic(self) -> contextlib.AbstractContextManager[None]:
+    def _arithmetic(self) -> contextlib.AbstractContextManager[Any]:
         """A context in which runs compute with the arithmetic of the place.
 
         Raises DeclarationError where a rehearsal cannot round the products of a cell.
@@ -241,6 +261,10 @@ class MindSporeNetwork:
     def dropouts(self) -> list[str]:
         """The paths of the cells of MindSpore that draw while the network trains."""
         return self.modes.train(mindspore_draws.dropouts(self.cell))
+
+    def drawn_by(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
+        """The draws that `note` finds in a run."""
+        return note()
 
     def random_layers(
         self,

@@ -224,7 +224,7 @@ def demand_plain(network: nn.Cell, inputs: Sequence[ms.Tensor]) -> None:
 
 @ops.constexpr
 def find(
-    paths: tuple | None, none: tuple[bool, ...], names: tuple[str, ...], every: tuple[str, ...]
+    paths: Any, none: tuple[bool, ...], names: tuple[str, ...], every: tuple[str, ...]
 ) -> tuple[int, ...]:
     """The number of each output among the outputs of these names; -1 for any other.
 
@@ -303,7 +303,7 @@ def as_pairs(value: Any) -> Any:
 
 def kept(leaves: tuple) -> tuple:
     """The leaves that are not None, which is no output of a graph."""
-    found = ()
+    found: tuple = ()
     for leaf in leaves:
         if leaf is not None:
             found = (*found, leaf)
@@ -312,7 +312,7 @@ def kept(leaves: tuple) -> tuple:
 
 def none(leaves: tuple) -> tuple:
     """Whether each leaf is None."""
-    found = ()
+    found: tuple = ()
     for leaf in leaves:
         found = (*found, leaf is None)
     return found

@@ -1,7 +1,7 @@
 """MindSpore's training steps behind the verbs of `mindspore_network`."""
 
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import mindspore as ms
@@ -53,7 +53,7 @@ class MindSporeTraining(MindSporeNetwork):
     ):
         self.execution, self.steps = execution, steps
         self.draws = MindSporeDraws()
-        self.noted: Collection[int] = (1, steps)
+        self.noted = (1, steps)
         self._built = target, arguments
         self._release: list[weakref.finalize] = []
         self._settle(place)
@@ -112,7 +112,7 @@ class MindSporeTraining(MindSporeNetwork):
         self._set_phase(phase)
         call = called(self._step, sample.arguments)
         trace: Trace = {}
-        for step in range(1, self.steps + 1):
+        for step in range(1, (self.steps or 0) + 1):
             with self._watched():
                 result = call(*(tensor(values) for values in sample.inputs(step)))
             loss, *_ = nesting.named(result).values()

@@ -13,7 +13,7 @@ from torch import nn
 
 from equivalence import dtypes
 from equivalence.judge.tensors import Trace, buffer
-from equivalence.sample import INTEGER_BUFFERS, Sample, short
+from equivalence.sample import INTEGER_BUFFERS, AnySample, short
 from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_noise import Noise
 from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, comparable
@@ -55,8 +55,8 @@ class Constants:
             return
         self._wide, again = (self._made(seed) for seed in (0, 1))
         for name, values in self._wide.items():
-            drawn = not torch.equal(values, again[name])
-            if _is_float(values) and (drawn or _is_other(values, self._own.get(name, values))):
+            differs = not torch.equal(values, again[name])
+            if _is_float(values) and (differs or _is_other(values, self._own.get(name, values))):
                 self._own.pop(name, None)
 
     def __contains__(self, name: str) -> bool:
@@ -85,7 +85,7 @@ class Constants:
             if name in self
         }
 
-    def load(self, module: nn.Module, sample: Sample, dtype: str) -> None:
+    def load(self, module: nn.Module, sample: AnySample, dtype: str) -> None:
         """Give the module its constants for a run of the sample in `dtype`."""
         made = self._own
         if dtype == "float64" and self._wide:
@@ -182,7 +182,7 @@ def _statistics(module: nn.Module) -> set[str]:
     }
 
 
-def _perturbed(sample: Sample, name: str, values: torch.Tensor) -> torch.Tensor:
+def _perturbed(sample: AnySample, name: str, values: torch.Tensor) -> torch.Tensor:
     """A copy of a constant's values, as the sample has them."""
     moved = torch.from_numpy(np.array(sample.constant(name, _array(values))))
     return torch.view_as_complex(moved) if values.is_complex() else moved

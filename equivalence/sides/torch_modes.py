@@ -68,7 +68,7 @@ def computing_on(device: torch.device, mode: str | None) -> Iterator[None]:
         return
     cudnn, precision = torch.backends.cudnn, "tf32" if mode == "tf32" else "ieee"
     products = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
-    flags = [(each, "fp32_precision", precision) for each in products]
+    flags: list[tuple[Any, str, Any]] = [(each, "fp32_precision", precision) for each in products]
     flags.append((cudnn, "deterministic", True))
     before = [getattr(owner, name) for owner, name, _ in flags]
     try:
@@ -108,7 +108,7 @@ def without_values(make: Callable[[], Any]) -> Any:
     """
     register, empty = nn.Module.register_parameter, WeakIdKeyDictionary()
 
-    def register_empty(module: nn.Module, name: str, given: nn.Parameter | None) -> None:
+    def register_empty(module: nn.Module, name: str, given: Any) -> None:
         if type(given) is nn.Parameter and given.device.type != "meta":
             if given not in empty:  # one parameter may be registered twice
                 empty[given] = nn.Parameter(given.detach().to("meta"), given.requires_grad)
@@ -164,7 +164,7 @@ class Widened(Observer):
         )
         self._casts = func in SHORT or func is torch.Tensor.to or func is torch.Tensor.type
         call.function = WIDER_CASTS.get(func, func)
-        call.args = [_widen(each) for each in args]
+        call.args = tuple(map(_widen, args))
         call.kwargs = {name: _widen(each) for name, each in kwargs.items()}
 
     def after(self, call: Call, result: Any) -> Any:  # noqa: ARG002
@@ -200,7 +200,7 @@ def _is_short(argument: object) -> bool:
     return isinstance(argument, torch.dtype) and argument in SHORT.values()
 
 
-def _widen(argument: object) -> object:
+def _widen(argument: Any) -> Any:
     """An argument of a call, with float64 in the place of float32."""
     return (
         WIDER.get(argument, argument)
@@ -214,7 +214,7 @@ def is_dense(value: torch.Tensor) -> bool:
     return value.layout == torch.strided
 
 
-def each_tensor(function: Callable[..., torch.Tensor], values: object, *others: object) -> object:
+def each_tensor(function: Callable[..., torch.Tensor], values: Any, *others: Any) -> Any:
     """`values` with each tensor replaced, in a tuple or a list of them, too.
 
     others: what the function gets besides, of the same form.

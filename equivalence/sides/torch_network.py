@@ -5,7 +5,7 @@ import functools
 import itertools
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -23,8 +23,9 @@ from equivalence.kinks.watch import KinkWatch, Margins, few, margins_of
 from equivalence.nesting import Arguments, Position
 from equivalence.randomness import torch_draws
 from equivalence.randomness.layers import RandomLayer
-from equivalence.sample import INTEGER_BUFFERS, Perturbed, Sample
+from equivalence.sample import INTEGER_BUFFERS, AnySample, Perturbed, Sample
 from equivalence.sides.modes import Given, Modes
+from equivalence.sides.protocols import Watch
 from equivalence.sides.torch_constants import Constants, as_pairs, numbers
 from equivalence.sides.torch_modes import (
     SkipInitialisation,
@@ -45,9 +46,6 @@ from equivalence.structure.weights import Slot
 from equivalence.targets import Plain, build, demand_network
 
 torchvision_schemas.declare_missing()
-
-Watch = contextlib.AbstractContextManager
-"""A context manager that sees every operator of a run, such as `KinkWatch`."""
 
 TIE_BREAKS = 4
 """How many times kernels are drawn again because of ties; ties that remain after that are kept."""
@@ -81,6 +79,15 @@ class TorchNetwork:
 
     steps: int | None = None
     """How many times a training step is called; None for a network that is no training."""
+
+    noted: Collection[int] = ()
+    """The steps after which the trace of a training gets the updates of all weights."""
+
+    step: Any = None
+    """The training step, a module; None for a network that is no training."""
+
+    moved: Any = None
+    """The `torch_steps.progress` of a training step after its run."""
 
     settles = True
     """Whether a sample can be moved away from the kinks of this network."""
@@ -131,6 +138,14 @@ class TorchNetwork:
 
     def _ask(self, training: bool) -> None:
         self.module.train(training)
+
+    @property
+    def root(self) -> nn.Module:
+        """The module that runs: the training step, or the network."""
+        return self.module if self.step is None else self.step
+
+    def renew(self) -> None:
+        """Nothing to do: a network keeps no state of a run."""
 
     def part(self, path: str) -> "TorchNetwork":
         """The module at a path as a network of its own, with the same tensors."""
@@ -249,7 +264,7 @@ class TorchNetwork:
             self.run(sample, phase, "float64")
         return notes.layers
 
-    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+    def run(self, sample: AnySample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         """Load the sample's weights, and run forward and backward in `dtype`.
 
         phase: "train" or "eval".
@@ -294,7 +309,7 @@ class TorchNetwork:
         }
         return drawn | self.constants.trace(self.module)
 
-    def settle(self, sample: Sample, perturbed: list[Sample], phase: str) -> None:
+    def settle(self, sample: Sample, perturbed: Sequence[AnySample], phase: str) -> None:
         """Change `sample` so that no activation is near a kink, where this is possible.
 
         All runs are forward passes in float64. The perturbed samples show how far rounding moves
@@ -334,7 +349,7 @@ class TorchNetwork:
         return {each.data_ptr(): name for name, each in named if name not in sample.given}
 
     def _spreads(
-        self, sample: Sample, perturbed: list[Sample], phase: str
+        self, sample: Sample, perturbed: Sequence[AnySample], phase: str
     ) -> tuple[KinkWatch, list[torch.Tensor]]:
         """The kinks that a sample meets, and how far perturbations move each activation."""
         self.forward(sample, phase, watch := KinkWatch())
@@ -343,7 +358,7 @@ class TorchNetwork:
             self.forward(each, phase, against)
         return watch, against.spreads
 
-    def forward(self, sample: Sample, phase: str, watch: Watch, dtype: str = "float64") -> None:
+    def forward(self, sample: AnySample, phase: str, watch: Watch, dtype: str = "float64") -> None:
         """Load the sample's weights, and run forward only. watch: a context around it.
 
         It runs without gradients, but for a network that differentiates within its forward pass.
@@ -359,7 +374,7 @@ class TorchNetwork:
                 watch.clear()
             self._forward(sample, phase, watch, dtype)
 
-    def _forward(self, sample: Sample, phase: str, watch: Watch, dtype: str) -> None:
+    def _forward(self, sample: AnySample, phase: str, watch: Watch, dtype: str) -> None:
         self._load(sample, phase, dtype)
         inputs = self._inputs(sample, dtype)
         with (
@@ -372,7 +387,7 @@ class TorchNetwork:
             self.module(*arguments, **keywords)
 
     @contextlib.contextmanager
-    def _computing(self, sample: Sample, dtype: str) -> Iterator[Widened | None]:
+    def _computing(self, sample: AnySample, dtype: str) -> Iterator[Widened | None]:
         """The context of a run in `dtype`: on its device, rounded as the sample is.
 
         It gives the mode that sees all calls of a float64 run.
@@ -384,7 +399,7 @@ class TorchNetwork:
                 yield None
                 return
             observers: list[Observer] = [widened := Widened()]
-            if sample.rounding:
+            if isinstance(sample, Perturbed) and sample.rounding:
                 constants = self.constants.tensors(self.module)
                 noise = Noise(
                     *sample.rounding,
@@ -401,9 +416,11 @@ class TorchNetwork:
             yield widened
             self.mixed = self.mixed or widened.mixed
 
-    def _note_precisions(self, sample: Sample | Perturbed, phase: str) -> None:
+    def _note_precisions(self, sample: AnySample, phase: str) -> None:
         """Before a noisy run of a network in mixed precision: note those of its own run, once."""
-        if self.mixed and self.precisions is None and sample.rounding:
+        if not self.mixed or self.precisions is not None:
+            return
+        if isinstance(sample, Perturbed) and sample.rounding:
             watched = Watched()
             self.run(sample.sample, phase, sample.sample.dtype, watched)
             self.precisions = watched.precisions
@@ -413,12 +430,12 @@ class TorchNetwork:
         """The names of the parameters that have values."""
         return [name for name, each in self.module.named_parameters() if not each.is_meta]
 
-    def loaded(self, sample: Sample, phase: str, dtype: str) -> nn.Module:
+    def loaded(self, sample: AnySample, phase: str, dtype: str) -> nn.Module:
         """The module, ready to be called: with the sample's weights, in a phase and a dtype."""
         self._load(sample, phase, dtype)
         return self.module
 
-    def _load(self, sample: Sample, phase: str, dtype: str) -> None:
+    def _load(self, sample: AnySample, phase: str, dtype: str) -> None:
         self.module.to(self.device, getattr(torch, dtype))
         self.modes.set(phase)
         for path in self._pinned():
@@ -443,7 +460,7 @@ class TorchNetwork:
             yield
         self.modes.moved = self.modes.moved or self.modes.hold(changed)
 
-    def _inputs(self, sample: Sample, dtype: str, step: int = 1) -> list[torch.Tensor]:
+    def _inputs(self, sample: AnySample, dtype: str, step: int = 1) -> list[torch.Tensor]:
         inputs = [torch.from_numpy(np.asarray(values)) for values in sample.inputs(step)]
         complex_one = torch.complex128 if dtype == "float64" else torch.complex64
         wider = {torch.int32: torch.int64}  # labels and indices
@@ -459,7 +476,7 @@ class TorchNetwork:
             x.to(self.device, precision) for x, precision in zip(inputs, precisions, strict=True)
         ]
 
-    def _gradients(self, sample: Sample, inputs: list, outputs: Mapping[str, Any]) -> Trace:
+    def _gradients(self, sample: AnySample, inputs: list, outputs: Mapping[str, Any]) -> Trace:
         outputs = {n: out for n, out in outputs.items() if isinstance(out, torch.Tensor)}
         called = sample.arguments.names
         names = {tensors.input_gradient(called[i]): inputs[i] for i in sample.differentiable}

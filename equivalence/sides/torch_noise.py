@@ -22,7 +22,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.sample import EXACT_BITS
 from equivalence.sides.torch_modes import MOVES, each_tensor, is_dense
-from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, Terms, is_product, terms
+from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, is_product, terms
 from equivalence.stream.torch_stream import Call, Observer, in_backward, unseen
 
 BLOCK = 8.0
@@ -296,7 +296,7 @@ class Noise(Observer):
         return _Cast.apply(value, self, self.products)
 
     def _sum(
-        self, func, args: tuple, kwargs: Mapping[str, Any], count: Terms, precision: Precision
+        self, func, args: tuple, kwargs: Mapping[str, Any], count: float, precision: Precision
     ) -> Any:
         """What an operator gives that sums `count` terms for each of its numbers."""
         aliased = any(returned.alias_info is not None for returned in func._schema.returns)
@@ -318,7 +318,8 @@ class Noise(Observer):
         result = func(*args, **kwargs)
         if not aliased:
             if func.overloadpacket.__name__ in FOURIER:
-                _lift_zeros(result, *args[:3], unit_roundoff)
+                value, dims, scaled = args[:3]
+                _lift_zeros(result, value, dims, scaled, unit_roundoff)
             for value in _tensors(result):
                 self._round(value, unit_roundoff, subnormal)
         else:
@@ -408,11 +409,8 @@ class Noise(Observer):
             return None
         for value in written:
             self._have_twin(value)
-        twins = (
-            each_tensor(self._twin, args),
-            {n: each_tensor(self._twin, v) for n, v in kwargs.items()},
-        )
-        return func(*twins[0], **twins[1])
+        named = {n: each_tensor(self._twin, v) for n, v in kwargs.items()}
+        return func(*each_tensor(self._twin, args), **named)
 
     def _twin(self, value: torch.Tensor) -> torch.Tensor:
         """The value without rounding; itself if it has none. The bytes of floats have none."""

@@ -1,7 +1,7 @@
 """PyTorch's training steps behind the verbs of `torch_network`."""
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -14,12 +14,12 @@ from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.torch_draws import TorchDraws
-from equivalence.sample import INTEGER_BUFFERS, Sample, moved
+from equivalence.sample import INTEGER_BUFFERS, AnySample, moved
+from equivalence.sides.protocols import Watch
 from equivalence.sides.torch_constants import Constants, numbers
 from equivalence.sides.torch_modes import SkipInitialisation, on
 from equivalence.sides.torch_network import (
     TorchNetwork,
-    Watch,
     _array,
     beside,
 )
@@ -41,7 +41,7 @@ class TorchTraining(TorchNetwork):
         self.draws, self.steps = TorchDraws(), steps
         # In later steps other kinks matter: flips there are part of the training's sensitivity.
         self.settles = steps == 1
-        self.noted: Collection[int] = (1, steps)
+        self.noted = (1, steps)
         self._built = target, arguments
         self.renew()
         self.constants = Constants(lambda: build(target, arguments).network, self.module)
@@ -65,7 +65,7 @@ class TorchTraining(TorchNetwork):
         if all(module is not self.module for module in self.step.modules()):
             self.module.train(training)
 
-    def run(self, sample: Sample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
+    def run(self, sample: AnySample, phase: str, dtype: str, watch: Watch | None = None) -> Trace:
         """Load the sample's weights, and run all steps in `dtype`. watch: a context around them."""
         self._note_precisions(sample, phase)
         self.step.to(self.device, getattr(torch, dtype))
@@ -78,7 +78,7 @@ class TorchTraining(TorchNetwork):
             self._noting(phase),
             watch or contextlib.nullcontext(),
         ):
-            for step in range(1, self.steps + 1):
+            for step in range(1, (self.steps or 0) + 1):
                 inputs = self._inputs(sample, dtype, step)
                 arguments, keywords = sample.arguments.filled(inputs)
                 loss, *_ = nesting.named(self.step(*arguments, **keywords)).values()
@@ -88,7 +88,7 @@ class TorchTraining(TorchNetwork):
                         values = moved(numbers(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
         trace |= self._buffers() | self._state(before)
-        self.moved = torch_steps.progress(self.step, self.steps)
+        self.moved = torch_steps.progress(self.step, self.steps or 0)
         self.renew()  # the state of the optimizer must not reach another run
         return trace
 

@@ -201,9 +201,9 @@ def trace(x):
 
 def einsum(equation, *operands):
     """As `mint.einsum`, by products of two operands at a time, from the left."""
-    operands = operands[0] if isinstance(operands[0], list | tuple) else operands
-    terms, out = _letters(equation.replace(" ", ""), [each.ndim for each in operands])
-    (left, x), rest = (terms[0], operands[0]), list(zip(terms[1:], operands[1:], strict=True))
+    given = operands[0] if isinstance(operands[0], list | tuple) else operands
+    terms, out = _letters(equation.replace(" ", ""), [each.ndim for each in given])
+    (left, x), rest = (terms[0], given[0]), list(zip(terms[1:], given[1:], strict=True))
     for at, (right, y) in enumerate(rest):
         needed = set(out).union(*terms[at + 2 :])
         left, x = _contracted(left, x, right, y, needed)

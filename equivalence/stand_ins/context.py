@@ -132,7 +132,7 @@ class StandIns:
             return self._partly(name, STAND_INS[name], value)
         api, stand_in = STAND_INS[name]
         self.used[api] += 1
-        told = tuple(getattr(value, each) for each in _settings(type(value)))
+        told = tuple(getattr(value, each) for each in _settings(value.__class__))
         rest, least = _optional(type(value)) if told else ((), 0)
         if rest:
             return lambda *inputs: stand_in(*inputs, *rest[len(inputs) - least :], *told)
@@ -199,7 +199,7 @@ class _Counted:
 def _has_kernel(name: str, first: Any, *inputs: Any, **named: Any) -> bool:
     """Whether a call of what has a stand-in needs none; `PARTLY` says which do."""
     lacks = PARTLY.get(name)
-    return bool(lacks) and not lacks(getattr(first, "dtype", None), *inputs, **named)
+    return lacks is not None and not lacks(getattr(first, "dtype", None), *inputs, **named)
 
 
 def _classes(name: str) -> list[type]:
@@ -236,7 +236,7 @@ def _inputs(primitive: type) -> inspect.Signature:
 
 
 @functools.cache
-def _settings(primitive: type) -> tuple[str, ...]:
+def _settings(primitive: Any) -> tuple[str, ...]:
     """What objects of a primitive's class are made with."""
     if not issubclass(primitive, ops.Primitive):
         return ()

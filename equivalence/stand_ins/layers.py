@@ -84,11 +84,11 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """As `mint.nn.functional.conv1d`: a map of one row."""
     flat, kernel = ops.expand_dims(input, -2), ops.expand_dims(weight, 2)
-    sizes = [
+    sizes = (
         (1, *per_axis(stride, 1)),
         padding if isinstance(padding, str) else (0, *per_axis(padding, 1)),
         (1, *per_axis(dilation, 1)),
-    ]
+    )
     return ops.squeeze(conv2d(flat, kernel, bias, *sizes, groups), -2)
 
 

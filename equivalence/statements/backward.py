@@ -134,7 +134,8 @@ class Gradients(Watched):
         A quantity that is used in another way on the two sides may have other cotangents and be
         right: the departures behind which no other is are tried first, then those before them.
         """
-        left, behind = list(departures), []
+        left = list(departures)
+        behind: list[Departure] = []
         for _ in range(LEVELS):
             ends = self._ends(left, right)
             # One before another mends more, and tells less: those behind are set right, too.
@@ -219,7 +220,8 @@ class Gradients(Watched):
         reference, quantity = self.quantities.recording, end.quantity
         given = quantity.theirs.giving(reference)
         made = [statement for value in theirs if (statement := reference.statement_of(value))]
-        statement, counterpart = quantity.ours.giving(self.candidate), (made or [given])[0]
+        statement = quantity.ours.giving(self.candidate)
+        counterpart = made[0] if made else given
         stops, stopped = quantity.theirs.closed(reference), quantity.ours.closed(self.candidate)
         takes: tuple[Statement, ...] = ()
         further: tuple[Statement, ...] = ()
@@ -237,8 +239,8 @@ class Gradients(Watched):
         elif ours:
             user = self._counterpart(quantity, theirs)
             user = user if user in ours else max(ours)
-            made = self.candidate.calls[user].outputs
-            if any(group.uneven for value in made for group in self.of_value.get(value, ())):
+            outputs = self.candidate.calls[user].outputs
+            if any(group.uneven for value in outputs for group in self.of_value.get(value, ())):
                 return None
             statement = self._by_hand(quantity, user)
             if statement is None:
@@ -364,7 +366,8 @@ class Gradients(Watched):
         recording, theirs = self.quantities.recording, end.quantity.theirs
         number, i = end.spot
         values = self.candidate.values[self.candidate.calls[number].inputs[i]]
-        spots, shares = set(theirs.spots), {}
+        spots = set(theirs.spots)
+        shares: dict[int, np.ndarray] = {}
         for ((call, j), value), share in recording.shares.items():
             if (call, j) not in spots or value in theirs.values:
                 continue

@@ -104,7 +104,7 @@ class Statements(Watched):
         plain = found is not None and not found.takes
         if not (plain and mends == self._all) and (step := self._exchanged(suspects)):
             return step
-        if plain:
+        if found is not None and plain:
             suspects = [v for v in suspects if alike(self.statement(v), found.statement)]
             return self._rather(self._misplaced(suspects, mends, found), found, trial)
         # One mistake that explains all is likelier than two.
@@ -235,7 +235,7 @@ class Statements(Watched):
         found: the statement to blame else.
         """
         numbers, tried = self.leading(suspects), 0
-        lacking = self.lacking(found and found.counterpart)
+        lacking = self.lacking(found.counterpart if found else None)
         for trial in self._instead(self._taken(suspects), lacking, numbers):
             places = self._taking(trial, numbers)
             tried += bool(places)
@@ -345,7 +345,7 @@ class Statements(Watched):
         key = frozenset((spot, content(values)) for spot, values in places.items())
         if key not in self._tries:
             try:
-                trace = self.run(self.replaced | places, recorded=False)[1]
+                trace = self.run({**self.replaced, **places}, recorded=False)[1]
                 self._tries[key] = self.matching(outputs(trace))
             except Exception:  # the values cannot stand there
                 self._tries[key] = set()
@@ -365,9 +365,8 @@ class Statements(Watched):
         ahead, seen = list(wrong), set(wrong)
         while ahead:
             value = ahead.pop()
-            producer = self.candidate.producers.get(value)
-            first = producer
-            if producer is None:
+            first = self.candidate.producers.get(value)
+            if first is None:
                 first = min(self.candidate.users(value), default=0)
             suspects[value] = first
             # It may be a part of what was joined before: each call that gives it counts.
@@ -417,18 +416,20 @@ class Statements(Watched):
             for number, call in enumerate(self.candidate.calls)
             if call.name == blame.operator
             and number not in put_right
-            and alike(there := call.statement, here)
+            and (there := call.statement) is not None
+            and alike(there, here)
             and there.layer == here.layer
             and there.caller is not None
             and not alike(there.caller, here.caller)
         ]
         # Another call may be wrong because of what this one gives.
-        mended = self.run(self.replaced | spots)[0] if elsewhere else self.candidate
+        mended = self.run({**self.replaced, **spots})[0] if elsewhere else self.candidate
         for number in elsewhere:
             given = [mended.values[v] for v in mended.calls[number].outputs]
             if all(self.find(values)[0] for values in given):
-                there = self.candidate.calls[number].statement.caller
-                return replace(blame, statement=here.caller, calls=here, right_from=there)
+                there = self.candidate.calls[number].statement
+                right_from = there.caller if there else None
+                return replace(blame, statement=here.caller, calls=here, right_from=right_from)
         return (here.direct and self._handed(blame, spots)) or blame
 
     def _handed(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame | None:
@@ -467,9 +468,16 @@ class Statements(Watched):
                     if v == value
                 }
                 if mends > self.agreeing and self._agreeing(places) >= mends:
-                    got = self.candidate.values[value]
-                    of = {"got": got, "want": want, "unit": known.rounding, "takes": ()}
-                    return replace(blame, statement=here.caller, calls=here, hands=True, **of)
+                    return replace(
+                        blame,
+                        statement=here.caller or here,
+                        calls=here,
+                        hands=True,
+                        got=self.candidate.values[value],
+                        want=want,
+                        unit=known.rounding,
+                        takes=(),
+                    )
         return None
 
     def _agrees(self, value: int) -> Statement | None:
@@ -492,7 +500,8 @@ class Statements(Watched):
 
     def _takes(self, trial: Sequence[Trial], statement: Statement) -> set[Statement]:
         """The other statements that give what values are made of and the reference has not."""
-        made = {self.candidate.producers.get(value) for value, _, _ in trial} - {None}
+        producers = self.candidate.producers
+        made = {producers[value] for value, _, _ in trial if value in producers}
         takes = self.open_ends(made, statement)
         if takes and len(made) > 1:
             # The statement runs more than once: what it takes may come from its run before.

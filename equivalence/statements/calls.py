@@ -179,7 +179,7 @@ class Recording:
 
 def content(array: np.ndarray) -> tuple:
     """What tells an array from all others: its shape, its type and two checksums."""
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
     return array.shape, array.dtype.str, zlib.crc32(data), zlib.adler32(data)
 
 
@@ -325,8 +325,8 @@ class Code:
             if self._is_own(frame):
                 if found is None:
                     found, line, behind = frame, frame.f_lineno, frame.f_back
-                    direct = behind is not None and self._is_own(behind)
-                    if direct:
+                    if behind is not None and self._is_own(behind):
+                        direct = True
                         caller = _statement(behind.f_code.co_filename, behind.f_lineno)
                 elif caller is None:
                     caller = _statement(frame.f_code.co_filename, frame.f_lineno)

@@ -57,11 +57,13 @@ def parts(truth: np.ndarray, shape: tuple[int, ...]) -> Iterator[np.ndarray]:
         starts = {0, length - part}
         if length % part == 0 and length // part <= PARTS:
             starts.update(range(0, length, part))
-        before = (slice(None),) * axis
-        yield from (truth[(*before, slice(start, start + part))] for start in sorted(starts))
+        cuts = [slice(start, start + part) for start in sorted(starts)]
         if length % part == 0 and length // part <= PARTS:
             step = length // part
-            yield from (truth[(*before, slice(start, None, step))] for start in range(step))
+            cuts += [slice(start, None, step) for start in range(step)]
+        for cut in cuts:
+            index = (*(slice(None),) * axis, cut)
+            yield truth[index]
 
 
 def blocks(values: np.ndarray) -> Iterator[list[np.ndarray]]:

@@ -101,7 +101,7 @@ class MindSporeCalls(Observer):
 
     def replace(self, call: Call) -> Any:
         """What an operator gives, recorded."""
-        return self._watch(call.name, lambda given: call.proceed(*given), call.args)
+        return self._watch(call.name, lambda given: call.proceed(*given), tuple(call.args))
 
     def _instead(self, layer: Lent, *arguments: Any, **keywords: Any) -> Any:
         """A call of a cell in whose place a layer of the reference computes."""

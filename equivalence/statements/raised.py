@@ -51,7 +51,7 @@ class _Raising(Watched):
         with contextlib.suppress(Exception), watch:
             self.network.run(self.sample, self.partners, self.measurement.phase, {})
             self.raises = False
-        self.candidate, self.taken = watch.recording, watch.taken
+        self.candidate, self.last = watch.recording, watch.taken
         self.found = [self.find(values)[0] for values in self.candidate.values]
 
     def partner(self) -> Statement | None:
@@ -60,7 +60,7 @@ class _Raising(Watched):
             return None
         calls, had = self.quantities.recording.calls, set(self._had())
         ahead = [call for call in calls if call.statement and not had.issuperset(call.outputs)]
-        for values in (self.taken, *(call.outputs for call in reversed(self.candidate.calls))):
+        for values in (self.last, *(call.outputs for call in reversed(self.candidate.calls))):
             taken = [set(self.found[value]) for value in values]
 
             def shared(call: Call, taken: Sequence[set[int]] = taken) -> int:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +30,13 @@ LOOKED = 64
 class Known:
     """A value of the reference: its truth, and how far rounding moves it.
 
-    number: its number in the recording.
+    number: its number in the recording; of a cotangent, where it goes.
     truth: the values in float64.
     spread: the largest Euclidean distance of a noisy run.
     spread_peak: the largest distance by the maximum norm.
     """
 
-    def __init__(self, number: int, truth: np.ndarray, unit_roundoff: float):
+    def __init__(self, number: Any, truth: np.ndarray, unit_roundoff: float):
         self.number, self.unit_roundoff = number, unit_roundoff
         self.truth = plain(truth)
         self._size, self._peak = norm(self.truth), largest(self.truth)

@@ -191,8 +191,9 @@ class Series:
                 pairs = [(given[0], found[given[0]][0])]
                 theirs = _at(self.reference, pairs[0][1])
                 if times > 1:
-                    sides = candidate, (first, 0), self.reference, theirs
-                    pairs = in_step(*sides, times) if theirs else []
+                    pairs = []
+                    if theirs:
+                        pairs = in_step(candidate, (first, 0), self.reference, theirs, times)
                 stream = [(value, known[n], values[n]) for value, n in pairs]
                 sizes = {want.size for _, _, want in stream}
                 if sizes == {candidate.values[given[0]].size}:

@@ -66,7 +66,8 @@ class Call:
     __slots__ = ("_name", "args", "function", "primitive")
 
     def __init__(self, function: Callable, arguments: Sequence[Any]):
-        self.function, self.args, self.primitive, self._name = function, arguments, None, None
+        self.function: Any = function
+        self.args, self.primitive, self._name = arguments, None, None
         if len(arguments) == 3 and isinstance(arguments[0], ops.Primitive):
             self.primitive, self._name, self.args = arguments
 
@@ -83,7 +84,7 @@ class Call:
         return self.function(self.primitive, self._name, arguments)
 
 
-class Observer(observer.Observer):
+class Observer(observer.Observer[Call]):
     """What sees MindSpore's operators as they run, and says what the compiler reads.
 
     >>> import mindspore
@@ -117,7 +118,10 @@ class Observer(observer.Observer):
             yield
 
 
-class _Operators(getattr(ms, "MsDispatchMode", object)):
+_Mode: Any = getattr(ms, "MsDispatchMode", object)
+
+
+class _Operators(_Mode):
     """Tells an observer of the operators that PyNative mode runs, the innermost first."""
 
     def __init__(self, told: Observer):
@@ -129,7 +133,7 @@ class _Operators(getattr(ms, "MsDispatchMode", object)):
             )
         self.hooks = observer.hooks(told)
 
-    def __ms_dispatch__(self, func, args, kwargs=None):
+    def __ms_dispatch__(self, func: Any, args: Any, kwargs: Any = None) -> Any:
         return observer.deliver(Call(func, args), self.hooks)
 
 

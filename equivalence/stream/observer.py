@@ -8,7 +8,7 @@ those before it have made of the call. What an observer calls itself is seen by 
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 RUN: Any = object()
 """What `replace` gives where nothing stands for the call, which then runs."""
@@ -17,8 +17,9 @@ RUN: Any = object()
 class Call(Protocol):
     """One call of a function or an operator; each framework has its own class of them."""
 
-    args: Sequence[Any]
-    """Its arguments; `before` may put others in their place."""
+    @property
+    def args(self) -> Sequence[Any]:
+        """Its arguments; `before` may put others in their place."""
 
     @property
     def name(self) -> str:
@@ -28,7 +29,11 @@ class Call(Protocol):
         """What it gives: what the observers after this one make of it, or the kernel."""
 
 
-class Observer:
+Seen = TypeVar("Seen", bound=Call)
+"""A framework's own class of calls."""
+
+
+class Observer(Generic[Seen]):
     """What sees every call of a run. A subclass overrides what it needs, and calls nothing else.
 
     slot: its place in the order of its framework's stream, see `ORDER` there.
@@ -44,14 +49,14 @@ class Observer:
     def end(self) -> None:
         """The run has ended, or has raised."""
 
-    def before(self, call: Call) -> None:
+    def before(self, call: Seen) -> None:
         """See a call before it runs. It may put other arguments into it."""
 
-    def replace(self, call: Call) -> Any:  # noqa: ARG002
+    def replace(self, call: Seen) -> Any:  # noqa: ARG002
         """The result in place of the call's own; `RUN` lets it run."""
         return RUN
 
-    def after(self, call: Call, result: Any) -> Any:  # noqa: ARG002
+    def after(self, call: Seen, result: Any) -> Any:  # noqa: ARG002
         """See the result, and give what the caller gets: the result itself, or another."""
         return result
 

@@ -5,7 +5,7 @@ it: also those of a backward pass, and those that a composite function is made o
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -64,8 +64,9 @@ class Call:
 
     __slots__ = ("args", "function", "kwargs")
 
-    def __init__(self, function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]):
-        self.function, self.args, self.kwargs = function, args, kwargs
+    def __init__(self, function: Callable, args: tuple[Any, ...], kwargs: dict[str, Any]):
+        self.function: Any = function
+        self.args, self.kwargs = args, kwargs
 
     @property
     def name(self) -> str:
@@ -77,7 +78,7 @@ class Call:
         return self.function(*self.args, **self.kwargs)
 
 
-class Observer(observer.Observer):
+class Observer(observer.Observer[Call]):
     """What sees PyTorch's functions, or its operators, as its slot says.
 
     Not told of: what runs in `unseen`, and of functions what runs in `without_functions`.
@@ -109,7 +110,9 @@ class _Functions(TorchFunctionMode):
         self.told, self.hooks = told, observer.hooks(told)
         demand_order(told, _get_current_function_mode_stack())
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
         return observer.deliver(Call(func, args, kwargs or {}), self.hooks)
 
 
@@ -126,7 +129,9 @@ class _Operators(TorchDispatchMode):
         """False: torch imports its compiler only to skip it."""
         return False
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
         return observer.deliver(Call(func, args, kwargs or {}), self.hooks)
 
 

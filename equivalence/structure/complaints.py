@@ -232,7 +232,7 @@ def _side_by_side(
     reference: Mapping[str, Slot], candidate: Mapping[str, Slot], pairs: Mapping[str, str]
 ) -> list[str]:
     """A table of both sides, with partners on one line; of many, those without a partner."""
-    partner = {target: name for name, target in reversed(pairs.items()) if target in reference}
+    partner = {target: name for name, target in reversed([*pairs.items()]) if target in reference}
     rows = [
         (f"{n} {s.shape}", f"{partner[n]} {candidate[partner[n]].shape}" if n in partner else "-")
         for n, s in reference.items()

@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,14 +63,14 @@ class Layer:
     path: str
     kind: str
     weights: frozenset[str] = frozenset()
-    settings: Mapping[str, object] = field(default_factory=dict, compare=False)
+    settings: Mapping[str, Any] = field(default_factory=dict, compare=False)
     made_by: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
 
     @classmethod
     def of(
         cls,
         path: str,
-        settings: Mapping[str, object],
+        settings: Mapping[str, Any],
         weights: frozenset[str],
         made_by: tuple[str, tuple[str, ...]] = ("", ()),
     ) -> "Layer":
@@ -175,7 +175,8 @@ def _pair_between(sides: tuple[Mapping[str, Layer], ...], pairs: dict[str, str])
     for side, layers in enumerate(sides):
         holding = {layer.parent for layer in layers.values() if layer.weights}
         without = {path for path, layer in layers.items() if not layer.weights}
-        begin, left = None, []
+        begin: str | None = None
+        left: list[str] = []
         for path, layer in [*layers.items(), ("", Layer("", ""))]:
             if not path or (layer.weights and path not in holding):
                 end = names[side].get(path)
@@ -211,7 +212,9 @@ def compare_settings(
         if theirs[path].weights & ours[path].weights:
             pairs[path] = path
     siblings = [Counter(layer.parent for layer in side.values()) for side in (theirs, ours)]
-    found, unknown, layers, compared = [], [], 0, 0
+    found: list[Difference] = []
+    unknown: list[Unread] = []
+    layers = compared = 0
     for path, partner in pairs.items():
         one, two = theirs[path], ours[partner]
         alike = siblings[0][one.parent] == siblings[1][two.parent]
@@ -219,18 +222,18 @@ def compare_settings(
             continue
         told = one.kind == two.kind or {one.kind, two.kind} <= ALIKE_IN_PART
         names = [name for name in common(one.settings, two.settings) if told or name != "kind"]
-        layers, compared, before = layers + bool(names), compared + len(names), len(found)
-        for several, of in ((found, differences), (unknown, unread)):
-            every = [each for each in of(one.settings, two.settings) if told or each.name != "kind"]
-            several += [replace(each, layer=path, kind=one.kind) for each in every]
-        found[before:] = [
-            replace(each, write=to_write(*two.made_by, each.name, one.settings.get(each.name)))
-            for each in found[before:]
-        ]
+        layers, compared = layers + bool(names), compared + len(names)
+        for lost in unread(one.settings, two.settings):
+            if told or lost.name != "kind":
+                unknown.append(replace(lost, layer=path, kind=one.kind))
+        for each in differences(one.settings, two.settings):
+            if told or each.name != "kind":
+                write = to_write(*two.made_by, each.name, one.settings.get(each.name))
+                found.append(replace(each, layer=path, kind=one.kind, write=write))
     return Settings(layers, compared, tuple(found), unread=tuple(unknown))
 
 
-def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
+def common(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[str]:
     """The names of the settings that can be compared.
 
     Where the kinds differ, only these and the epsilon are compared, since other settings then have
@@ -246,7 +249,7 @@ def common(reference: Mapping[str, object], candidate: Mapping[str, object]) -> 
     return list(filter(known, _shared(reference, candidate)))
 
 
-def unread(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[Unread]:
+def unread(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[Unread]:
     """The settings that would be compared, of all weights, if both sides could be read."""
     found: dict[str, Unread] = {}
     for name in _shared(reference, candidate):
@@ -262,7 +265,7 @@ def _values(setting: object) -> Sequence[object]:
     return [*setting.values()] if isinstance(setting, Mapping) and setting else [setting]
 
 
-def _shared(reference: Mapping[str, object], candidate: Mapping[str, object]) -> list[str]:
+def _shared(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[str]:
     ours, theirs = reference.get("kind"), candidate.get("kind")
     own = OWN in reference or OWN in candidate
     if ours in CONTAINERS or theirs in CONTAINERS:
@@ -276,9 +279,7 @@ def _shared(reference: Mapping[str, object], candidate: Mapping[str, object]) ->
     return [*(name for name in shared if name != ALL), *either]
 
 
-def differences(
-    reference: Mapping[str, object], candidate: Mapping[str, object]
-) -> list[Difference]:
+def differences(reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[Difference]:
     """The settings that differ, of those that can be compared (`common`).
 
     Floats that agree to nine digits are equal, since a conversion such as 1 - 0.9 is not exact. A
@@ -296,7 +297,7 @@ def differences(
     return found
 
 
-def _other_mode(name: str, reference: Mapping[str, object], candidate: Mapping[str, object]) -> str:
+def _other_mode(name: str, reference: Mapping[str, Any], candidate: Mapping[str, Any]) -> str:
     """The modes of a layer, where they are why a setting differs; "" where they are not."""
     ours, theirs = reference.get(MODE), candidate.get(MODE)
     if name not in BY_MODE or None in (ours, theirs) or ours == theirs:
@@ -305,7 +306,7 @@ def _other_mode(name: str, reference: Mapping[str, object], candidate: Mapping[s
 
 
 def _by_weight(
-    name: str, reference: Mapping[str, object], candidate: Mapping[str, object]
+    name: str, reference: Mapping[str, Any], candidate: Mapping[str, Any]
 ) -> list[Difference]:
     """The differences of a setting that each weight has for itself, those of equal values as one.
 
@@ -331,14 +332,15 @@ def _by_weight(
     return [
         Difference(
             name,
-            *values,
-            " ".join(filter(None, (step, len(of) < len(shared) and f"for {listed(of)}"))),
+            theirs,
+            ours,
+            " ".join(filter(None, (step, f"for {listed(of)}" if len(of) < len(shared) else ""))),
         )
-        for (*values, step), of in groups.items()
+        for (theirs, ours, step), of in groups.items()
     ]
 
 
-def _first_step(reference: object, candidate: object) -> int | None:
+def _first_step(reference: Any, candidate: Any) -> int | None:
     """The first step in which rates differ by more than single precision; None where none does."""
     if not isinstance(reference, np.ndarray):
         candidate = candidate[:1]
@@ -348,7 +350,7 @@ def _first_step(reference: object, candidate: object) -> int | None:
     return int(np.argmax(wrong)) if wrong.any() else None
 
 
-def _same(one: object, two: object, digits: float = 1e-9) -> bool:
+def _same(one: Any, two: Any, digits: float = 1e-9) -> bool:
     if isinstance(one, tuple) and isinstance(two, tuple):
         each = zip(one, two, strict=False)
         return len(one) == len(two) and all(_same(*pair, digits) for pair in each)

@@ -57,7 +57,7 @@ WORDS = {
 }
 """Argument of `mindspore.nn` -> argument of PyTorch."""
 
-FIXED: Mapping[str, Mapping[str, object]] = {
+FIXED: Mapping[str, Mapping[str, Any]] = {
     "AvgPool": {"ceil_mode": False, "count_include_pad": True, "divisor_override": None},
     "MaxPool": {"ceil_mode": False, "dilation": 1},
     "MaxPool3D": {"dilation": 1},
@@ -74,15 +74,15 @@ _ROOTS = (nn.Cell, nn.LossBase, object)
 _CONTAINERS = (nn.SequentialCell, nn.CellList, nn.CellDict)
 
 
-def settings(cell: nn.Cell) -> dict[str, object]:
+def settings(cell: nn.Cell) -> dict[str, Any]:
     """The kind and the configuration of one cell, as plain values; its children are left out.
 
     A SequentialCell of a constant padding and a convolution or pooling counts as one padded layer.
     An attribute that cannot be read is told as `Unread`; nothing raises.
     """
     two = type(cell) is nn.SequentialCell and len(cell) == 2
-    if two and (config := configuration.folded([*map(settings, cell.cells())])):
-        return config
+    if two and (folded := configuration.folded([*map(settings, cell.cells())])):
+        return folded
     cls = configuration.library_class(cell, "mindspore.", _ROOTS)
     own = getattr(type(cell), "construct", None) is not getattr(cls, "construct", None)
     if own and issubclass(cls, _CONTAINERS):
@@ -91,7 +91,7 @@ def settings(cell: nn.Cell) -> dict[str, object]:
     kind = KINDS.get(cls.__name__, cls.__name__) if library else cls.__name__
     read = _read if library else getattr
     told = configuration.arguments(cell, cls, read, library)
-    config: dict[str, object] = {"kind": kind, **told}
+    config: dict[str, Any] = {"kind": kind, **told}
     if library:
         with configuration.reading(config):
             _adjust(cell, cls, config)
@@ -113,7 +113,7 @@ def made_by(cell: nn.Cell) -> tuple[str, tuple[str, ...]]:
     >>> made_by(nn.LeakyReLU(0.1))
     ('nn.LeakyReLU', ('alpha',))
     """
-    cls = type(cell)
+    cls = cell.__class__
     if not cls.__module__.startswith("mindspore."):
         return "", ()
     library = "nn" if getattr(nn, cls.__name__, None) is cls else "mint.nn"
@@ -140,7 +140,7 @@ def _read(cell: nn.Cell, name: str) -> object:
     return values[0]
 
 
-def _adjust(cell: Any, cls: type, config: dict[str, object]) -> None:
+def _adjust(cell: Any, cls: type, config: dict[str, Any]) -> None:
     kind = str(config["kind"])
     axes = dimensions(kind)
     configuration.rename(config, WORDS)
@@ -174,7 +174,7 @@ def _adjust(cell: Any, cls: type, config: dict[str, object]) -> None:
         config["num_parameters"] = int((cell.w if hasattr(cell, "w") else cell.weight).shape[0])
 
 
-def _adjust_windows(cell: Any, config: dict[str, object]) -> None:
+def _adjust_windows(cell: Any, config: dict[str, Any]) -> None:
     """Convert the arguments of a convolution or pooling of `mindspore.nn` with a `pad_mode`."""
     kind, mode = str(config["kind"]), str(config.pop("pad_mode")).lower()
     axes = dimensions(kind)
@@ -212,7 +212,7 @@ def _adjust_windows(cell: Any, config: dict[str, object]) -> None:
     configuration.border(config)
 
 
-def _name_less_padding(config: dict[str, object]) -> None:
+def _name_less_padding(config: dict[str, Any]) -> None:
     """Call less padding at the end what PyTorch's transposed convolutions call it: output_padding.
 
     `mindspore.nn`'s own output_padding appends zeros, so that a right port pads less instead.
@@ -242,7 +242,7 @@ def _pool_padding(cell: Any, axes: int) -> Sides:
     return tuple((p, p) for p in spread(each, axes))
 
 
-def _adjust_norm(cell: Any, cls: type, config: dict[str, object]) -> None:
+def _adjust_norm(cell: Any, cls: type, config: dict[str, Any]) -> None:
     kind = str(config["kind"])
     if cls is nn.BatchNorm3d:  # it contains a BatchNorm2d
         config.clear()
@@ -269,7 +269,7 @@ def _adjust_norm(cell: Any, cls: type, config: dict[str, object]) -> None:
     config[configuration.affine(kind)] = trained
 
 
-def _adjust_local_norm(cell: Any, config: dict[str, object]) -> None:
+def _adjust_local_norm(cell: Any, config: dict[str, Any]) -> None:
     """PyTorch divides alpha by the number of channels that it looks at; MindSpore does not."""
     told = cell.lrn_op
     size = 2 * told.depth_radius + 1
@@ -278,7 +278,7 @@ def _adjust_local_norm(cell: Any, config: dict[str, object]) -> None:
     config |= {"kind": "LocalResponseNorm", **own}
 
 
-def _adjust_dropout(cell: Any, config: dict[str, object]) -> None:
+def _adjust_dropout(cell: Any, config: dict[str, Any]) -> None:
     if config["kind"] == "Dropout":
         kept = config.pop("keep_prob", None)  # of mint, none has one
         if config["p"] is None:
@@ -290,7 +290,7 @@ def _adjust_dropout(cell: Any, config: dict[str, object]) -> None:
         config["p"] = round(1.0 - cell.keep_prob, 15)
 
 
-def _adjust_loss(cell: Any, cls: type, config: dict[str, object]) -> None:
+def _adjust_loss(cell: Any, cls: type, config: dict[str, Any]) -> None:
     if cls in BY_FLAGS:
         config["reduction"] = ("mean" if cell.average else "sum") if cell.reduce else "none"
     if cls is nn.SoftmaxCrossEntropyWithLogits:
@@ -298,7 +298,7 @@ def _adjust_loss(cell: Any, cls: type, config: dict[str, object]) -> None:
         config |= {"label_smoothing": 0.0, "weight": "none"}
 
 
-def _adjust_padding(cell: Any, config: dict[str, object]) -> None:
+def _adjust_padding(cell: Any, config: dict[str, Any]) -> None:
     kind = str(config["kind"])
     if kind.startswith("ZeroPad"):
         config["kind"] = kind.replace("Zero", "Constant")

@@ -67,7 +67,7 @@ def layers(
     begun: the `rates` of the step before its first call.
     """
     names = {id(parameter): partners.sources(path) for path, parameter in parameters.items()}
-    settings: dict[str, dict[str, object]] = {}
+    settings: dict[str, dict[str, Any]] = {}
     for _, cell in step.cells_and_names():
         for parameter, told in _optimizer(cell):
             for name in names.get(id(parameter), ()):
@@ -96,7 +96,7 @@ def rates(step: nn.Cell) -> list[object]:
     return found
 
 
-def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, object]:
+def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, Any]:
     factor = _number(scaler.scale_factor)
     return {
         "scale": _number(scaler.scale_value),
@@ -106,14 +106,15 @@ def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, object]:
     }
 
 
-def _optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, object]]]:
+def _optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
     """Every weight that an optimiser updates, with the settings for it; empty for other cells."""
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     if type(cell).__module__.startswith("mindspore."):
         told["algorithm"] = ALGORITHMS.get(type(cell).__name__, type(cell).__name__)
     if isinstance(cell, nn.Optimizer):
         library = configuration.library_class(cell, "mindspore.", (nn.Optimizer,))
-        if (library is type(cell) and not told) or type(cell).construct is not library.construct:
+        update = getattr(library, "construct", None)
+        if (library is type(cell) and not told) or type(cell).construct is not update:
             unknown = Unread("the optimizer's update is of the model's own", own=True)
             settings = {"lr": unknown, "weight_decay": unknown}
             return [(weight, settings) for weight in cell.parameters]
@@ -130,9 +131,9 @@ def _groups(cell: nn.Cell) -> list[dict[str, Any]]:
     return cell.param_groups if isinstance(cell, Optimizer) else getattr(cell, "param_groups", [])
 
 
-def _shared(cell: nn.Optimizer) -> dict[str, object]:
+def _shared(cell: nn.Optimizer) -> dict[str, Any]:
     """The settings that are the same for all weights."""
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     library = configuration.library_class(cell, "mindspore.", (nn.Optimizer,))
     held = HELD.get(library.__name__, ())
     for name in dict.fromkeys((*SHARED, *WORDS)):
@@ -145,7 +146,7 @@ def _shared(cell: nn.Optimizer) -> dict[str, object]:
     return told
 
 
-def _grouped(cell: Any, shared: Mapping[str, object]) -> list:
+def _grouped(cell: Any, shared: Mapping[str, Any]) -> list:
     weights = list(cell.parameters)
     if cell.is_group:
         rates, decays = list(cell.group_lr), list(cell.group_weight_decay)
@@ -169,7 +170,7 @@ def _rate(rate: Any) -> object:
     if isinstance(listed, ms.Tensor):
         return listed.asnumpy()[:RATES].astype(np.float64)
     mode = ms.get_context("mode")
-    told: dict[str, object] = {}
+    told: dict[str, Any] = {}
     with configuration.reading(told, "lr", own=not type(rate).__module__.startswith("mindspore.")):
         try:
             ms.set_context(mode=ms.PYNATIVE_MODE)

@@ -152,8 +152,9 @@ def _together(owners: Sequence[Owner]) -> Signature | None:
     alike = {tuple(each[1:] for each in owner.signature) for owner in owners}
     if len(alike) > 1 or len({owner.parent for owner in owners}) > 1:
         return None
-    shapes = [joined(each) for each in zip(*(owner.shapes for owner in owners), strict=True)]
-    if None in shapes or not all(map(all, shapes)) or any(each[2] for each in first.signature):
+    every = [joined(each) for each in zip(*(owner.shapes for owner in owners), strict=True)]
+    shapes = [shape for shape in every if shape is not None and all(shape)]
+    if len(shapes) < len(every) or any(each[2] for each in first.signature):
         return None
     return tuple(
         (squeezed(shape), *each[1:]) for shape, each in zip(shapes, first.signature, strict=True)
@@ -349,13 +350,13 @@ def _in_order(
         for many in range(1, min(JOINED, end) + 1):
             group = theirs[end - many : end]
             signature = group[0].signature if many == 1 else _together(group)
-            for column, wide in at.get(signature, ()):
+            for column, wide in () if signature is None else at.get(signature, ()):
                 if many == 1 or wide == 1:
                     alike = likeness(group[0], ours[column - 1]) if many == wide else 0.0
                     found[column].append((many, wide, PARTNER + alike))
-        row, above = [0.0], best[-1]
+        values, above = [0.0], best[-1]
         for column in range(1, columns + 1):
-            value = max(above[column], row[-1])
+            value = max(above[column], values[-1])
             for many, wide, gain in found.get(column, ()):
                 one, two = end - many, column - wide
                 moves = [(best[one][two] + gain, many, wide, False)]
@@ -363,8 +364,8 @@ def _in_order(
                     moves.append((ends[one, two][0] + gain + BESIDE, many, wide, True))
                 ends[end, column] = max(*moves, ends.get((end, column), moves[0]))
                 value = max(value, ends[end, column][0])
-            row.append(value)
-        best.append(row)
+            values.append(value)
+        best.append(values)
     pairs, row, column, beside = [], rows, columns, False
     while row and column:
         move = ends.get((row, column))

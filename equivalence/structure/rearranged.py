@@ -94,10 +94,9 @@ def rearrangement(
 
     named: the term of each weight of the reference.
     """
-    orders = tuple(
-        term.order(len(shape)) for term, shape in zip(named, reference.values(), strict=True)
-    )
-    if None in orders or len(reference) != len(named):
+    found = (term.order(len(shape)) for term, shape in zip(named, reference.values(), strict=True))
+    orders = tuple(order for order in found if order is not None)
+    if len(orders) < len(named):
         return None
     listed = [
         tuple(shape[axis] for axis in order)

@@ -219,7 +219,7 @@ def _partners(links: Sequence[Link]) -> dict[str, str]:
     inner ones.
     """
     held: tuple[dict, dict] = defaultdict(set), defaultdict(set)
-    sizes = Counter()
+    sizes: dict[int, tuple[int, int]] = {}
     for number, link in enumerate(links):
         for side, names in enumerate((link.candidate, link.reference)):
             for position, name in enumerate(names):

@@ -13,6 +13,7 @@ import re
 import types
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def library_class(layer: object, library: str, roots: Iterable[type]) -> type:
 
 
 @contextlib.contextmanager
-def reading(config: dict[str, object], name: str = ALL, own: bool = False) -> Iterator[None]:
+def reading(config: dict[str, Any], name: str = ALL, own: bool = False) -> Iterator[None]:
     """Read a setting: where that raises, it is `Unread`; where it is ALL, nothing else is told.
 
     own: whether code of the model's own is run for it.
@@ -122,7 +123,7 @@ def reading(config: dict[str, object], name: str = ALL, own: bool = False) -> It
         config[name] = Unread(raised(error), own)
 
 
-def _held(layer: object, name: str, absent: object, read: Callable = getattr) -> object:
+def _held(layer: object, name: str, absent: object, read: Callable = getattr) -> Any:
     """An attribute of a layer; `absent` where it has none. What a property raises is raised."""
     try:
         return read(layer, name)
@@ -137,7 +138,7 @@ def arguments(
     cls: type,
     read: Callable[[object, str], object] = getattr,
     library: bool = False,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The arguments of the constructor of `cls` that the layer still has, as plain values.
 
     read: reads one argument of the layer; raises AttributeError where it has none.
@@ -147,7 +148,7 @@ def arguments(
     Arrays, layers and functions are left out, too. "bias" is whether there is one; the weights of a
     loss are "given" or "none".
     """
-    config: dict[str, object] = {}
+    config: dict[str, Any] = {}
     recurrent = cls.__name__ in ("RNN", "LSTM", "GRU")
     biased = "bias" if hasattr(layer, "bias") else "has_bias"
     ours = (n for n in constructor(cls) if not _ignored(n))
@@ -168,7 +169,7 @@ def arguments(
 
 
 @functools.cache
-def constructor(cls: type) -> tuple[str, ...]:
+def constructor(cls: Any) -> tuple[str, ...]:
     """The names of the arguments that a class is called with; none where that is not known."""
     try:
         names = inspect.signature(cls.__init__).parameters
@@ -194,13 +195,13 @@ def _plain(value: object) -> object:
     return _NOT_PLAIN
 
 
-def plain(told: Mapping[str, object]) -> dict[str, object]:
+def plain(told: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the settings that are plain values, arrays or unread."""
     values = {n: v if isinstance(v, np.ndarray | Unread) else _plain(v) for n, v in told.items()}
     return {n: v for n, v in values.items() if v is not None and v is not _NOT_PLAIN}
 
 
-def own_values(step: object, base: Mapping[str, object]) -> dict[str, object]:
+def own_values(step: object, base: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers and words that a training step keeps, also inside of its functions.
 
     A function shows what it was made with: "clip.limit" is the limit of a `clip`.
@@ -217,7 +218,7 @@ def own_values(step: object, base: Mapping[str, object]) -> dict[str, object]:
     return plain(kept)
 
 
-def add_epsilon(layer: object, config: dict[str, object]) -> None:
+def add_epsilon(layer: object, config: dict[str, Any]) -> None:
     """Add the epsilon of a layer of the model's own, as "eps", whatever the attribute's name."""
     for name in EPSILONS:
         config.pop(name, None)
@@ -227,8 +228,8 @@ def add_epsilon(layer: object, config: dict[str, object]) -> None:
 
 
 def in_modes(
-    config: dict[str, object], modes: tuple[tuple[bool, ...], tuple[bool, ...]]
-) -> dict[str, object]:
+    config: dict[str, Any], modes: tuple[tuple[bool, ...], tuple[bool, ...]]
+) -> dict[str, Any]:
     """The configuration of a layer whose owner lets it run in these modes.
 
     A norm that is held in evaluation never takes the statistics of a batch, as one that is made so
@@ -253,14 +254,14 @@ def in_modes(
     return {**config, name: when, MODE: held}
 
 
-def rename(config: dict[str, object], words: Mapping[str, str]) -> None:
+def rename(config: dict[str, Any], words: Mapping[str, str]) -> None:
     """Rename settings to their common names. words: old name -> new name."""
     for old, new in words.items():
         if old in config:
             config[new] = config.pop(old)
 
 
-def convert(config: dict[str, object], name: str, conversion: Callable[[object], object]) -> None:
+def convert(config: dict[str, Any], name: str, conversion: Callable[[Any], Any]) -> None:
     """Convert the value of a setting that could be read."""
     if name in config and not isinstance(config[name], Unread):
         value = config.pop(name)
@@ -284,7 +285,7 @@ def affine(kind: str) -> str:
     return "elementwise_affine" if kind == "LayerNorm" else "affine"
 
 
-def spread(value: object, axes: int) -> tuple:
+def spread(value: Any, axes: int) -> tuple:
     """One number for each spatial axis: the last numbers of a tuple, or a number for all axes.
 
     Raises TypeError where an item is no integer. None passes: it means a size that stays as it is.
@@ -293,7 +294,7 @@ def spread(value: object, axes: int) -> tuple:
     return tuple(v if v is None else operator.index(v) for v in spatial)
 
 
-def of_windows(config: dict[str, object]) -> None:
+def of_windows(config: dict[str, Any]) -> None:
     """Convert the window of a convolution or pooling to one value for each spatial axis.
 
     The settings are kernel_size, stride, dilation and padding, in PyTorch's conventions.
@@ -307,7 +308,7 @@ def of_windows(config: dict[str, object]) -> None:
     border(config)
 
 
-def _sides(padding: object, config: Mapping[str, object], axes: int) -> Sides | str:
+def _sides(padding: object, config: Mapping[str, Any], axes: int) -> Sides | str:
     if padding == "valid":
         return ((0, 0),) * axes
     if padding == SAME:
@@ -315,7 +316,7 @@ def _sides(padding: object, config: Mapping[str, object], axes: int) -> Sides | 
     return tuple((p, p) for p in spread(padding, axes))
 
 
-def border(config: dict[str, object]) -> None:
+def border(config: dict[str, Any]) -> None:
     """Add the value of the padding, "padding_value", for a layer that pads."""
     padding, kind = config.get("padding"), str(config["kind"])
     if isinstance(padding, Unread):
@@ -326,7 +327,7 @@ def border(config: dict[str, object]) -> None:
         config["padding_value"] = -math.inf if "MaxPool" in kind else 0.0
 
 
-def by_rule(config: Mapping[str, object]) -> tuple[Sides | str, bool]:
+def by_rule(config: Mapping[str, Any]) -> tuple[Sides | str, bool]:
     """TensorFlow's padding rule as (padding, ceil_mode).
 
     The rule pads so that there are ceil(size / stride) outputs; an odd row goes to the far end. At
@@ -360,7 +361,7 @@ def reversed_pairs(padding: Sequence[int]) -> Sides:
     return tuple((int(before), int(after)) for before, after in reversed(pairs))
 
 
-def folded(parts: Sequence[Mapping[str, object]]) -> dict[str, object] | None:
+def folded(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The configuration of a constant padding and the layer after it, as of one padded layer.
 
     None where the two parts are anything else.

@@ -1,5 +1,7 @@
 """The configuration of PyTorch modules, in the vocabulary of `settings`."""
 
+from typing import Any
+
 from torch import nn
 
 from equivalence.structure import settings as configuration
@@ -8,24 +10,24 @@ from equivalence.structure.settings import convert, dimensions, reading, reverse
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
-def settings(module: nn.Module) -> dict[str, object]:
+def settings(module: nn.Module) -> dict[str, Any]:
     """The kind and the configuration of one module, as plain values; its children are left out.
 
     A Sequential of a constant padding and a convolution or pooling counts as one padded layer. An
     attribute that cannot be read is told as `Unread`; nothing raises.
     """
     two = type(module) is nn.Sequential and len(module) == 2
-    if two and (config := configuration.folded([*map(settings, module)])):
-        return config
+    if two and (folded := configuration.folded([*map(settings, module)])):
+        return folded
     cls = configuration.library_class(module, "torch.", (nn.Module, object))
     if issubclass(cls, nn.Linear):
         cls = nn.Linear  # attention has a subclass that differs in quantisation only
-    own = type(module).forward is not cls.forward
+    own = type(module).forward is not getattr(cls, "forward", None)
     if own and issubclass(cls, _CONTAINERS):
         cls = type(module)
     library = cls.__module__.startswith("torch.")
     told = configuration.arguments(module, cls, library=library)
-    config: dict[str, object] = {"kind": cls.__name__, **told}
+    config: dict[str, Any] = {"kind": cls.__name__, **told}
     if not library:
         config[configuration.OWN] = True
         configuration.add_epsilon(module, config)
@@ -38,7 +40,7 @@ def settings(module: nn.Module) -> dict[str, object]:
     return config
 
 
-def _adjust(module: nn.Module, config: dict[str, object]) -> None:
+def _adjust(module: nn.Module, config: dict[str, Any]) -> None:
     kind = str(config["kind"])
     axes = dimensions(kind)
     if "Pad" in kind:
@@ -62,7 +64,7 @@ def _adjust(module: nn.Module, config: dict[str, object]) -> None:
         convert(config, configuration.affine(kind), lambda given: given and trained)
 
 
-def _adjust_padding(kind: str, config: dict[str, object]) -> None:
+def _adjust_padding(kind: str, config: dict[str, Any]) -> None:
     if kind.startswith("ZeroPad"):
         config["kind"] = kind.replace("Zero", "Constant")
         config["value"] = 0.0

@@ -5,6 +5,7 @@ told for every step by moving it on, which counts only if the step itself moves 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from torch import amp, nn, optim
@@ -31,7 +32,7 @@ def layers(step: nn.Module, network: nn.Module, moved: object) -> list[Layer]:
     optimizers = [each for each in _held(step) if isinstance(each, Optimizer)]
     groups = [group for each in optimizers for group in each.param_groups]
     rates = _rates(step, groups, moved)
-    settings: dict[str, dict[str, object]] = {}
+    settings: dict[str, dict[str, Any]] = {}
     for each in optimizers:
         if type(each).__module__.startswith(optim.__name__):
             for group in each.param_groups:
@@ -53,7 +54,7 @@ def layers(step: nn.Module, network: nn.Module, moved: object) -> list[Layer]:
     return [Layer.of(OPTIMIZER, {"kind": OPTIMIZER, **settings}, frozenset()), *made]
 
 
-def _scaler(scaler: amp.GradScaler) -> dict[str, object]:
+def _scaler(scaler: amp.GradScaler) -> dict[str, Any]:
     return {
         "scale": float(scaler.get_scale()),
         "growth_factor": scaler.get_growth_factor(),
@@ -62,7 +63,7 @@ def _scaler(scaler: amp.GradScaler) -> dict[str, object]:
     }
 
 
-def progress(step: nn.Module, calls: int = 0) -> tuple[int, list[Mapping[str, object]]]:
+def progress(step: nn.Module, calls: int = 0) -> tuple[int, list[Mapping[str, Any]]]:
     """How far a step is: the number of calls, each scheduler's counters, and the rates now."""
     counters = [
         {n: v for n, v in vars(each).items() if isinstance(v, int | float)}
@@ -73,7 +74,7 @@ def progress(step: nn.Module, calls: int = 0) -> tuple[int, list[Mapping[str, ob
     return calls, [*counters, {str(n): group["lr"] for n, group in enumerate(groups)}]
 
 
-def _schedulers(step: nn.Module) -> Iterator[object]:
+def _schedulers(step: nn.Module) -> Iterator[Any]:
     for each in _held(step):
         if callable(getattr(each, "step", None)) and not isinstance(each, nn.Module | Optimizer):
             yield each
@@ -93,7 +94,7 @@ def _annealing(held: object) -> Iterator[CosineAnnealingLR]:
             yield from _annealing(each)
 
 
-def _rates(step: nn.Module, groups: list[dict], moved: object) -> list[list[float]] | Unread:
+def _rates(step: nn.Module, groups: list[dict], moved: Any) -> list[list[float]] | Unread:
     """The learning rates of every group in steps 0, 1, ...; empty where no scheduler moves them."""
     schedulers = list(_schedulers(step))
     if not schedulers:
@@ -102,7 +103,7 @@ def _rates(step: nn.Module, groups: list[dict], moved: object) -> list[list[floa
     if not moved or moved[1] == progress(step)[1]:
         return Unread("no run has shown when the step moves its schedulers", own=True)
     told: list[list[float]] = [[] for _ in groups]
-    failed: dict[str, object] = {}
+    failed: dict[str, Any] = {}
     with configuration.reading(failed, "lr", own=True):
         for number in range(RATES):
             if number == moved[0] and progress(step)[1] != moved[1]:

@@ -367,7 +367,7 @@ def _groups(
     rearranging = [(old.split(JOIN), new) for old, new in rename.items() if old not in names]
     rearranging.sort(key=lambda each: len(each[0][0]), reverse=True)  # the longer run first
     for runs, new in rearranging:
-        named = terms(new)
+        named = terms(new) or ()  # a declaration has none that cannot be read
         for name in candidate:
             if name in taken or not has_run(name, runs[0]):
                 continue

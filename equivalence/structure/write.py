@@ -1,6 +1,7 @@
 """What to write in MindSpore so that a setting of a layer is the original's. No framework here."""
 
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 NAMES = {
     "bias": "has_bias",
@@ -48,7 +49,7 @@ def _plain(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def _padding(_: str, takes: Collection[str], sides: object) -> Mapping[str, object]:
+def _padding(_: str, takes: Collection[str], sides: object) -> Mapping[str, Any]:
     """The padding of a window, from the elements before and after each spatial axis."""
     if not isinstance(sides, tuple):
         return {}
@@ -68,29 +69,29 @@ def _padding(_: str, takes: Collection[str], sides: object) -> Mapping[str, obje
     return {"pad_mode": "pad", "padding": padding}
 
 
-def _momentum(_: str, takes: Collection[str], value: object) -> Mapping[str, object]:
+def _momentum(_: str, takes: Collection[str], value: Any) -> Mapping[str, Any]:
     """The momentum of a BatchNorm, which `mindspore.nn` takes as the share of what was before."""
     before = isinstance(value, int | float) and "use_batch_statistics" in takes
     return {"momentum": round(1.0 - value, 15) if before else value}
 
 
-def _approximate(made_by: str, _: Collection[str], value: object) -> Mapping[str, object]:
+def _approximate(made_by: str, _: Collection[str], value: object) -> Mapping[str, Any]:
     """Which GELU: `mindspore.nn` takes whether it is approximate."""
     return {"approximate": value != "none" if made_by == "nn.GELU" else value}
 
 
-def _statistics(_: str, takes: Collection[str], value: object) -> Mapping[str, object]:
+def _statistics(_: str, takes: Collection[str], value: object) -> Mapping[str, Any]:
     """When a BatchNorm takes the statistics of a batch."""
     if "use_batch_statistics" in takes and value in STATISTICS:
         return {"use_batch_statistics": STATISTICS[value]}
     return {}
 
 
-def _nothing(*_: object) -> Mapping[str, object]:
+def _nothing(*_: object) -> Mapping[str, Any]:
     return {}
 
 
-SPECIAL: Mapping[str, Callable[[str, Collection[str], object], Mapping[str, object]]] = {
+SPECIAL: Mapping[str, Callable[[str, Collection[str], object], Mapping[str, Any]]] = {
     "approximate": _approximate,
     "batch_statistics": _statistics,
     "kind": _nothing,

@@ -30,7 +30,8 @@ def builders(of_step: Sequence[TwinCase], seed: int = 0) -> dict[str, Callable[[
     def ours(case: TwinCase) -> Step:
         return mindspore_step(sides.build_candidate(case), reference, case, sample)
 
-    made = {REFERENCE: functools.partial(_blamed, "reference", first, theirs)}
+    made: dict[str, Callable[[], Step]] = {}
+    made[REFERENCE] = functools.partial(_blamed, "reference", first, theirs)
     for case in of_step:
         build = functools.partial(ours, case)
         made[f"MindSpore {case.execution}"] = functools.partial(_blamed, "candidate", case, build)
@@ -60,7 +61,7 @@ def torch_step(network: Any, sample: Any, phase: str = "train") -> Step:
 
         return step
 
-    if hasattr(network, "step"):
+    if network.step is not None:
         network.step.to(network.device).train()
         return timed(lambda: network.step(*inputs))
     arguments, keywords = sample.arguments.filled(inputs)

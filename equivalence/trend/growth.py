@@ -31,11 +31,13 @@ class Growth(NamedTuple):
     """An error that has grown.
 
     was: the median error before.
+    error: the latest one.
     before, since: the last run before it grew, and the first after.
     now: the latest result.
     """
 
     was: float
+    error: float
     before: Run
     since: Run
     now: Result
@@ -48,7 +50,7 @@ class Growth(NamedTuple):
     @property
     def times(self) -> float:
         """How many times as large the error is."""
-        return self.now.error / self.was if self.was else math.inf
+        return self.error / self.was if self.was else math.inf
 
     @property
     def told(self) -> str:
@@ -60,7 +62,7 @@ class Growth(NamedTuple):
             if self.before.versions.get(name) != version
         ]
         return (
-            f"{number(self.was)} -> {number(self.now.error)} of {number(self.now.budget)} "
+            f"{number(self.was)} -> {number(self.error)} of {number(self.now.budget or 0.0)} "
             f"{self.now.unit}{times}, {self.now.tensor}, since {self.since}; "
             f"the run before: {'; '.join([str(self.before), *changes])}"
         )
@@ -92,7 +94,7 @@ def growth_of(of_case: Series) -> Growth | None:
     tensors compared something else; they and earlier runs without a number are passed over.
     """
     now = of_case[-1][1]
-    if now.error is None or now.error <= FLOOR * now.budget:
+    if now.error is None or now.budget is None or now.error <= FLOOR * now.budget:
         return None
     alike = [
         (run, result)
@@ -100,7 +102,7 @@ def growth_of(of_case: Series) -> Growth | None:
         if (result.tensors, result.unit) == (now.tensors, now.unit)
         and (result is now or (result.error is not None and math.isfinite(result.error)))
     ]
-    errors = [result.error for _, result in alike]
+    errors = [result.error for _, result in alike if result.error is not None]
     parts = [
         first for first in range(1, len(errors)) if min(errors[first:]) > _bound(errors[:first])
     ]
@@ -110,7 +112,7 @@ def growth_of(of_case: Series) -> Growth | None:
     logarithms = [math.log(min(max(error, least), most)) for error in errors]
     first = max(parts, key=lambda each: _parted(logarithms, each))
     was = statistics.median(errors[:first])
-    return Growth(was, alike[first - 1][0], alike[first][0], now)
+    return Growth(was, now.error, alike[first - 1][0], alike[first][0], now)
 
 
 def _bound(errors: Sequence[float]) -> float:

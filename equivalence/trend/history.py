@@ -18,8 +18,8 @@ from equivalence.errors import HistoryError
 
 try:
     import sqlite3
-except ImportError:  # of a Python that was built where SQLite is not
-    sqlite3 = None
+except ImportError:
+    sqlite3 = None  # type: ignore[assignment]  # of a Python that was built where SQLite is not
 
 NAME = "trend.sqlite"
 """The name of the file, beside the results."""
@@ -117,7 +117,7 @@ NOTHING = History()
 """A history without a run."""
 
 
-def key_of(name: str, seed: int) -> str:
+def key_of(name: str, seed: int | None) -> str:
     """What tells a case from all others: another seed draws other data.
 
     >>> key_of("relu-cpu", 7)
@@ -193,8 +193,8 @@ def _opened(path: Path, mode: str) -> Iterator["sqlite3.Connection"]:
 def _insert(base: "sqlite3.Connection", runs: Iterable[tuple[Run, tuple[Result, ...]]]) -> None:
     """Insert runs, and forget what is too old."""
     for run, results in runs:
-        told = (run.key, run.time, run.commit, json.dumps(dict(run.versions)), run.devices)
-        told += (run.mode, run.seed, json.dumps(run.warnings))
+        about = (run.key, run.time, run.commit, json.dumps(dict(run.versions)), run.devices)
+        told = (*about, run.mode, run.seed, json.dumps(run.warnings))
         base.execute("INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?)", told)
         base.executemany(
             "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -107,8 +107,8 @@ def explain(
     residual = _fold(candidate, base, units)
     for _ in range(TURNS):
         before = residual
-        tried = pointers.first(trace, chosen, TRIED) if pointers else range(len(near))
-        tried = {*tried, *(() if changes else unpointed)}
+        pointed = pointers.first(trace, chosen, TRIED) if pointers else range(len(near))
+        tried = {*pointed, *(() if changes else unpointed)}
         held = sorted(changes.keys() | tried)
         if not held:
             return None

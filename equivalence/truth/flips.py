@@ -89,8 +89,8 @@ def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Fli
     pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
     spreads = [torch.maximum(one, measurement.coarser * two) for one, two in pairs]
     most = FEW_FAR if trains else FAR_COUNT
-    near = watch.nearest(by_inputs.spreads, most, spreads)
-    return locate(measurement, near) if near else ()
+    nearest = watch.nearest(by_inputs.spreads, most, spreads)
+    return locate(measurement, nearest) if nearest else ()
 
 
 def _leave_out_copies(measurement: Measurement, watch: KinkWatch) -> None:
@@ -141,11 +141,11 @@ class _Locator(AtKinks):
         super().before(call)
         self._indices = [index for number, index in self.near if number == self.number]
         near = self._indices and self.number is not None
-        self._quantity = quantity_of(call.function, call.args).clone() if near else None
+        self._quantity: Any = quantity_of(call.function, call.args).clone() if near else None
 
     def after(self, call: Call, result: Any) -> Any:
         """Note the flips of an operator."""
-        if self.number is None:
+        if self.number is None or self.bend is None:
             return result
         func, args = call.function, call.args
         layer, operator = self._paths[-1] if self._paths else "", name_of(func)
@@ -231,7 +231,7 @@ class Branches(AtKinks):
     def before(self, call: Call) -> None:
         """Move the activations of an operator across their kinks, where need be."""
         super().before(call)
-        self._chosen = self._branches.get(self.number, ())
+        self._chosen = () if self.number is None else self._branches.get(self.number, ())
         self._tells = isinstance(self.bend, Choice) and self.bend.tells_indices
         if self._chosen and not self._tells:
             with unseen():  # it is not a part of the run
@@ -239,7 +239,7 @@ class Branches(AtKinks):
 
     def after(self, call: Call, result: Any) -> Any:
         """Give the entries that windows are to choose."""
-        if not (self._chosen and self._tells):
+        if not (self._chosen and self._tells and isinstance(self.bend, Choice)):
             self._copied.meet(call.function, call.args, result)
             return result
         values, indices = result
@@ -260,7 +260,8 @@ class Branches(AtKinks):
                 continue
             for index in flip.indices:
                 here = elements(args, index)
-                if kink_of(func, here).is_above(quantity_of(func, here), here) == bool(branch):
+                kink = kink_of(func, here)
+                if kink and kink.is_above(quantity_of(func, here), here) == bool(branch):
                     continue
                 if x.shape == shape_of(args):
                     x[index] = self._copied.of(x)[index] = _across(func, here, bool(branch))

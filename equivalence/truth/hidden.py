@@ -19,7 +19,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.reach.branches import module_file
 from equivalence.reach.decision import REFERENCE, Decision, Key, numberless
 from equivalence.reach.words import NUMBER, SETTING
-from equivalence.sides.torch_network import Watch
+from equivalence.sides.protocols import Watch
 from equivalence.stream.frames import callers
 from equivalence.stream.torch_stream import Call, Observer
 from equivalence.structure.settings import OPTIMIZER, STEP
@@ -176,11 +176,12 @@ class Numbers(Observer):
     slot = "code"
 
     def __init__(self, others: Mapping[Number, float] = types.MappingProxyType({})):
-        self.others, self.met = others, {}
+        self.others = others
+        self.met: dict[Number, None] = {}
 
     def before(self, call: Call) -> None:
         """Note the numbers among the arguments, and replace them."""
-        given = {**dict(enumerate(call.args)), **call.kwargs}
+        given: dict[Any, Any] = {**dict(enumerate(call.args)), **call.kwargs}
         name = getattr(call.function, "__name__", "").strip("_")
         values = {key: value for key, value in given.items() if _is_value(name, value)}
         if values and (frame := _frame_of_network()):
@@ -192,7 +193,7 @@ class Numbers(Observer):
             }
             self.met |= dict.fromkeys(numbers.values())
             given |= {key: self.others.get(each, each.value) for key, each in numbers.items()}
-            call.args = [given[i] for i in range(len(call.args))]
+            call.args = tuple(given[i] for i in range(len(call.args)))
             call.kwargs = {key: given[key] for key in call.kwargs}
 
 
@@ -266,8 +267,7 @@ def _places(network: Any) -> Iterator[tuple[str, _Place]]:
             if unpadded and name in PADDED:
                 continue
             yield f"{path}.{name}" if path else name, _Place(value, _setter(module, name))
-    step = getattr(network, "step", None)
-    for name, held in vars(step).items() if step is not None else ():
+    for name, held in vars(network.step).items() if network.step is not None else ():
         if isinstance(held, Optimizer):
             for key in held.defaults:
                 value = held.param_groups[0][key]

@@ -10,7 +10,7 @@ have nothing, but for chance. So one run and a few passes forward tell which fli
 import contextlib
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,10 @@ class Moved(Perturbed):
     weights: name of a weight -> what is added to it.
     """
 
-    rounding = None
+    @property
+    def rounding(self) -> None:
+        """None: constants are as they were."""
+        return None
 
     def __init__(
         self, sample: Sample, inputs: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]
@@ -119,18 +122,21 @@ class Reached(AtKinks):
     def before(self, call: Call) -> None:
         """Keep what goes into an operator."""
         super().before(call)
-        self._here = self._numbers.get(self.number)
-        if self._here and isinstance(self.bend, Kink):
-            within = elements(call.args, self._indices[self.number])
+        place = self.number
+        self._here = None if place is None else self._numbers.get(place)
+        if place is None or self._here is None:
+            return
+        if isinstance(self.bend, Kink):
+            within = elements(call.args, self._indices[place])
             self.quantities[self._here] = _in_float64(within[0] - _point(self.bend, within))
             self.gains[self._here] = self.bend.gain(within)
-        elif self._here:
-            self.quantities[self._here] = self._gaps(self.number, call.args[0])
+        else:
+            self.quantities[self._here] = self._gaps(place, call.args[0])
 
     def after(self, call: Call, result: Any) -> Any:
         """Know what the backward pass of an operator will be given, and meet it."""
         func, args, place = call.function, call.args, self.number
-        if self._here:
+        if self._here and place is not None and self.bend is not None:
             results = result if isinstance(result, tuple) else (result,)
             self._shapes[place] = results[0].shape
             if func in COMPARISONS:
@@ -144,7 +150,7 @@ class Reached(AtKinks):
             self._meet_mask(func, args, result)
         return result
 
-    def _meet(self, func, args: tuple, result: object) -> None:
+    def _meet(self, func, args: tuple, result: Any) -> None:
         """Keep the cotangents if this is the backward pass of an operator with a kink."""
         told = None
         if func in FACTORS:
@@ -158,7 +164,7 @@ class Reached(AtKinks):
             place, cotangent = told
             self._keep(place, args[cotangent])
 
-    def _meet_mask(self, func, args: tuple, result: object) -> None:
+    def _meet_mask(self, func, args: tuple, result: Any) -> None:
         """Keep what the result of a comparison lets through, forward and backward."""
         given = [arg for arg in args if torch.is_tensor(arg)]
         mask = next((each for each in given if each.data_ptr() in self._masks), None)
@@ -210,7 +216,7 @@ FACTORS = (aten.sgn.default, aten.ge.Scalar, aten.le.Scalar, aten.eq.Tensor)
 FACTOR_OF = {aten.mul.Tensor: 1, aten.where.self: 0}
 """Operator that uses a factor or a mask -> the position of it."""
 
-THROUGH = {
+THROUGH: dict[Any, Callable[..., Any]] = {
     aten.mul.Tensor: lambda mask, one, two: two if one is mask else one,
     aten.where.self: lambda _, __, one, two: one - two,
     aten.masked_fill.Scalar: lambda _, x, __, value: value - x,
@@ -218,9 +224,10 @@ THROUGH = {
 """Operator that uses the result of a comparison -> what it gives where that is true, less what it
 gives where it is false. Its own arguments follow the comparison's result."""
 
+_BENDS: tuple[Kink | Choice, ...] = (*KINKS.values(), *CHOICES.values())
 BACKWARD = {
     each.backward: each.position
-    for each in (*KINKS.values(), *CHOICES.values())
+    for each in _BENDS
     if each.backward and each.backward not in FACTORS
 }
 """Backward operator -> the position of the argument that the forward operator kept for it."""
@@ -324,7 +331,8 @@ class Pointers:
         Overwrites `along`.
         """
         inputs = {tensors.input_gradient(n): n for n in self.measurement.sample.arguments.names}
-        prefix, moves = tensors.parameter_gradient(""), ({}, {})
+        prefix = tensors.parameter_gradient("")
+        moves: tuple[Trace, Trace] = ({}, {})
         for name, values in along.items():
             of_weight = name not in inputs
             own = name.removeprefix(prefix) if of_weight else inputs[name]

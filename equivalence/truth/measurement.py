@@ -1,11 +1,12 @@
 """A reference network and the sample on which it is run again and again."""
 
+import contextlib
 from dataclasses import dataclass
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
 from equivalence.sample import Perturbed, Sample
-from equivalence.sides.torch_network import TorchNetwork, Watch
+from equivalence.sides.protocols import ReferenceSide, Watch
 
 NOISY_RUNS = 2
 """Runs in which every number is rounded once at random; they measure how far rounding moves each
@@ -27,7 +28,7 @@ class Measurement:
     degenerate: whether a truth without a finite number is meant.
     """
 
-    network: TorchNetwork
+    network: ReferenceSide
     sample: Sample
     phase: str
     unit_roundoff: float
@@ -57,6 +58,7 @@ class Measurement:
     ) -> None:
         """Run forward only, for what `watch` sees of it; of a training, run all of it."""
         if self.network.steps is None:
+            watch = watch or contextlib.nullcontext()
             self.network.forward(sample or self.sample, self.phase, watch, dtype)
         else:
             self.run(sample, watch, dtype)

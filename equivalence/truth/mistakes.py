@@ -11,8 +11,7 @@ import torch
 from torch.optim import Optimizer
 
 from equivalence import dtypes
-from equivalence.sides.torch_network import Watch
-from equivalence.sides.torch_training import TorchTraining
+from equivalence.sides.protocols import ReferenceSide, Watch
 from equivalence.stream.torch_stream import without_functions
 from equivalence.truth.updates import Act, Around, Changed, groups_of, trained_by
 
@@ -28,7 +27,7 @@ class Mistake(NamedTuple):
     made: Watch
 
 
-def usual(network: TorchTraining, scales: Collection[float]) -> Iterator[Mistake]:
+def usual(network: ReferenceSide, scales: Collection[float]) -> Iterator[Mistake]:
     """The mistakes that are usual with the optimisers of a training.
 
     scales: the numbers by which a loss may have been multiplied, and its gradients not be divided.
@@ -74,19 +73,19 @@ def usual(network: TorchTraining, scales: Collection[float]) -> Iterator[Mistake
         yield Mistake(f"with weights in {kind} after each update", Around(after=weights))
 
 
-def _optimizers(network: TorchTraining) -> int:
+def _optimizers(network: ReferenceSide) -> int:
     """How many optimisers a step or a module within it has as attributes."""
     held = [each for module in network.step.modules() for each in vars(module).values()]
     return sum(isinstance(each, Optimizer) for each in held)
 
 
-def _of_others(network: TorchTraining, optimizer: Optimizer) -> list[torch.nn.Parameter]:
+def _of_others(network: ReferenceSide, optimizer: Optimizer) -> list[torch.nn.Parameter]:
     """The weights of a network that an optimiser does not train."""
     own = {id(p) for group in optimizer.param_groups for p in group["params"]}
     return [p for p in network.module.parameters() if id(p) not in own]
 
 
-def _without_leaks(network: TorchTraining) -> Watch:
+def _without_leaks(network: ReferenceSide) -> Watch:
     """A context in which an update clears the gradients of the weights of all other optimisers."""
 
     def clear(optimizer: Optimizer, _: int) -> None:
@@ -103,7 +102,7 @@ class _Leaking:
     since: name of a weight -> its gradient after its own update: the tensor, and its values then.
     """
 
-    def __init__(self, network: TorchTraining):
+    def __init__(self, network: ReferenceSide):
         self.network = network
         self.around = Around(self._add, after=self._keep)
 
@@ -143,7 +142,7 @@ def _before(told: str, act: Act) -> Mistake:
 class _evaluating:  # noqa: N801
     """A context in which the network of a training is in evaluation mode, whatever is asked for."""
 
-    def __init__(self, network: TorchTraining):
+    def __init__(self, network: ReferenceSide):
         self.network = network
 
     def __enter__(self) -> None:
@@ -297,13 +296,14 @@ def _coupled(optimizer: Optimizer, _: int) -> None:
             group["weight_decay"] = 0.0
 
 
-def _exchanged(network: TorchTraining) -> Act:
+def _exchanged(network: ReferenceSide) -> Act:
     """Exchange the gradients of each pair of weight and bias of the same shape."""
 
     def change(optimizer: Optimizer, _: int) -> None:
         own = set(map(id, trained_by(optimizer)))
         for layer in network.module.modules():
-            one, two = (getattr(layer, name, None) for name in ("weight", "bias"))
+            one: Any = getattr(layer, "weight", None)
+            two: Any = getattr(layer, "bias", None)
             if id(one) in own and id(two) in own and one.shape == two.shape:
                 one.grad, two.grad = two.grad, one.grad
 

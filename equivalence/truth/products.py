@@ -3,7 +3,7 @@
 import contextlib
 
 from equivalence.sample import Sample
-from equivalence.sides.torch_network import TorchNetwork
+from equivalence.sides.protocols import ReferenceSide
 from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, is_product
 from equivalence.stream.observer import installed
 from equivalence.stream.torch_stream import Call, Observer
@@ -37,7 +37,7 @@ class _Functions(Observer):
             raise _ProductError
 
 
-def multiplies(network: TorchNetwork, sample: Sample, phase: str) -> bool:
+def multiplies(network: ReferenceSide, sample: Sample, phase: str) -> bool:
     """Whether a run has a product: forward, backward, or in the updates of a training.
 
     The run has the precision of the sample, and ends at the first product. Do not use the network

@@ -16,7 +16,7 @@ def watch(measurement: Measurement) -> tuple[Trace, Reach]:
     """The trace of the own run, and the decisions that it takes; those of its sample, too."""
     network, sample = measurement.network, measurement.sample
     missed = BUDGET * HIDDEN * max(measurement.unit_roundoff, measurement.products)
-    observer = Observer(getattr(network, "step", network.module), missed)
+    observer = Observer(network.root, missed)
     trace = measurement.run_own(observer)
     calls = [sample.inputs(step) for step in range(1, (network.steps or 1) + 1)]
     return trace, observer.reach + Reach.of(of_inputs(calls, sample.arguments.names))

@@ -35,7 +35,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Undecided
 from equivalence.sample import Perturbed, Sample
 from equivalence.seeds import stream
-from equivalence.sides.torch_training import TorchTraining
+from equivalence.sides.protocols import ReferenceSide
 from equivalence.truth.flips import Branches
 from equivalence.truth.measurement import Measurement
 
@@ -112,7 +112,9 @@ class Spread:
 
 
 @contextlib.contextmanager
-def watch_gradients(network: TorchTraining, shift: Gradients | None = None) -> Iterator[Gradients]:
+def watch_gradients(
+    network: ReferenceSide, shift: Mapping[str, np.ndarray] | None = None
+) -> Iterator[Gradients]:
     """The context of a run of one step; yields the gradients that its optimiser gets.
 
     The gradients are there after the run. shift: is added to them before the optimiser uses them.
@@ -137,7 +139,7 @@ def watch_gradients(network: TorchTraining, shift: Gradients | None = None) -> I
 
 @contextlib.contextmanager
 def take_ends(
-    network: TorchTraining, elements: Mapping[str, Undecided], *seed: object
+    network: ReferenceSide, elements: Mapping[str, Undecided], *seed: object
 ) -> Iterator[None]:
     """The context of a run of one step in which undecided elements take an end of their range.
 
@@ -171,7 +173,7 @@ def take_ends(
 
 
 def _trained(
-    network: TorchTraining, optimizer: torch.optim.Optimizer
+    network: ReferenceSide, optimizer: torch.optim.Optimizer
 ) -> Iterator[tuple[str, torch.nn.Parameter]]:
     """The parameters of the network that an optimiser updates, with their names."""
     names = {id(parameter): name for name, parameter in network.module.named_parameters()}
@@ -206,8 +208,8 @@ def find(
         return None, truth
     moved = truth + np.where(steep, (high - low) / (2.0 * SHIFT_SPREADS), 0.0)
     moved.reshape(-1)[at] = truth.reshape(-1)[at]
-    elements = (values.reshape(-1)[at] for values in (low, high, truth))
-    return Undecided(at, *elements, truth.shape) if at.size else None, moved
+    low, high, held = (values.reshape(-1)[at] for values in (low, high, truth))
+    return Undecided(at, low, high, held, truth.shape) if at.size else None, moved
 
 
 def _root_mean_square(values: np.ndarray) -> float:
@@ -229,7 +231,7 @@ def measure(
 
     def run(
         sample: Sample | Perturbed | None = None,
-        shift: Gradients | None = None,
+        shift: Mapping[str, np.ndarray] | None = None,
         dtype: str = "float64",
     ) -> tuple[Trace, Gradients]:
         with watch_gradients(network, shift) as gradients:

@@ -17,8 +17,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-from equivalence.sides.torch_network import Watch
-from equivalence.sides.torch_training import TorchTraining
+from equivalence.sides.protocols import ReferenceSide, Watch
 
 Act = Callable[[Optimizer, int], None]
 """What is done to an optimiser around one of its updates, counted from 1."""
@@ -71,7 +70,7 @@ class Changed(NamedTuple):
     names: the weights.
     """
 
-    network: TorchTraining
+    network: ReferenceSide
     names: Collection[str]
 
     def parameters(self, optimizer: Optimizer) -> list[tuple[str, nn.Parameter]]:
@@ -91,7 +90,7 @@ class Changed(NamedTuple):
         """Their gradients are scaled."""
 
         def change(optimizer: Optimizer, _: int) -> None:
-            for _, parameter in self.parameters(optimizer):
+            for __, parameter in self.parameters(optimizer):
                 parameter.grad = factor * parameter.grad
 
         return change
@@ -100,7 +99,7 @@ class Changed(NamedTuple):
         """A multiple of themselves is added to their gradients."""
 
         def change(optimizer: Optimizer, _: int) -> None:
-            for _, parameter in self.parameters(optimizer):
+            for __, parameter in self.parameters(optimizer):
                 parameter.grad = parameter.grad + more * parameter
 
         return change
@@ -110,7 +109,7 @@ class Changed(NamedTuple):
 
         def change(optimizer: Optimizer, _: int) -> None:
             rate = self.rate(optimizer)
-            for _, parameter in self.parameters(optimizer):
+            for __, parameter in self.parameters(optimizer):
                 parameter.mul_(1.0 - rate * more)
 
         return change

@@ -21,12 +21,12 @@ def check(case: TwinCase, seed: int) -> Outcome:
     if truths.writing() and not devices.present(devices.place(case.device).runs_on):
         return Outcome(case, seed, None, record=_record_reference(case, seed))
     runs = candidates.active(case)
-    made_with = runs and runs.made_with(case, seed, Drawn(case, seed).products)
+    made_with = runs.made_with(case, seed, Drawn(case, seed).products) if runs else None
     if case.twin.raises:
         origin = raising.demand(case, seed)
         return Outcome(case, seed, None, record=origin, made_with=made_with)
     comparison = compare(case, seed)
-    reference = comparison.reference
+    reference, built = comparison.reference, comparison.candidate.built
     return Outcome(
         case,
         seed,
@@ -37,7 +37,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
         note=comparison.note,
         later=comparison.later,
         made_with=made_with,
-        products=getattr(comparison.candidate, "products", None),
+        products=built.products if built else None,
         stand_ins=comparison.stand_ins,
         excused=comparison.excused,
         kernels=comparison.kernels,

@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
@@ -14,12 +13,10 @@ from equivalence.record import candidates
 from equivalence.runs import kept, pairing, pinned, sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 from equivalence.twins import excuses, reached, second_call, settings
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 TOO_EXACT = 2.0**-6
 """Roundings of half precision. A network that computes in half precision has a larger error; one in
@@ -29,7 +26,7 @@ float32 has about 1e-3. An error below this makes the case ill-posed."""
 def compare_size(
     case: TwinCase,
     seed: int,
-    candidate: "MindSporeNetwork | None" = None,
+    candidate: CandidateSide | None = None,
     flips: bool = True,
 ) -> Comparison:
     """Run both sides of `case` and judge them. Raises EquivalenceError as `check` does.
@@ -48,7 +45,7 @@ def compare_size(
     partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld)
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
-    kept_by_step = sides.candidate_step(case, candidate, partners)
+    kept_by_step = sides.candidate_step(candidate, partners)
     raw, ours = _run(drawn, first, candidate, partners, fresh)
     configured = settings.compare(case, first, candidate, partners, kept_by_step)
     reach = first.expected.reach and first.expected.reach + ours
@@ -65,16 +62,16 @@ def compare_size(
     comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
-    stand_ins = getattr(candidate, "stand_ins", None)  # a recorded candidate has none
-    if stand_ins:
-        comparison = replace(comparison, stand_ins=tuple(sorted(stand_ins.used)))
+    if candidate.built is not None:
+        used = candidate.built.stand_ins.used
+        comparison = replace(comparison, stand_ins=tuple(sorted(used)))
     return pinned.judge(comparison, case)
 
 
 def _run(
     drawn: Drawn,
     reference: Reference,
-    candidate: "MindSporeNetwork",
+    candidate: CandidateSide,
     partners: Partners,
     fresh: bool,
 ) -> tuple[Trace, Reach]:

@@ -70,8 +70,9 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
 def blamed_kernels(made: Comparison, drawn: Drawn) -> tuple[Kernel, ...]:
     """The kernels, declared or not, with accurate ones for which all of a case is right."""
     found = kernels.explain(made, drawn)
-    right = found is not None and _with_accurate(found, drawn).judgement.equal
-    return found.kernels if right else ()
+    if found is None or not _with_accurate(found, drawn).judgement.equal:
+        return ()
+    return found.kernels
 
 
 def _with_accurate(found: kernels.Explained, drawn: Drawn) -> Comparison:
@@ -88,7 +89,7 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
     rest = _with_accurate(found, drawn)
     if not (rest.judgement.equal and all(kernel.declared for kernel in found.kernels)):
         return replace(made, note=str(found)) if found.helps else None
-    rest = replace(rest, candidate=made.candidate, trace=made.trace, raw=made.raw)
+    rest = replace(rest, trace=made.trace, raw=made.raw)
     blamed = tuple(replace(kernel, moved=found.before) for kernel in found.kernels)
     return replace(rest, kernels=blamed)
 

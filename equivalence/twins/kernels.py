@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,7 @@ from equivalence.releases import DISPATCHING
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
-from equivalence.sample import Sample
-from equivalence.structure.weights import Partners
 from equivalence.words import number
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 SAME = BUDGET
 """Roundings. Two runs of a candidate that differ by no more are the same: sums may be in another
@@ -103,7 +98,7 @@ def accurate(made: Comparison, drawn: Drawn) -> Comparison | None:
     What is still wrong in it is wrong in the port.
     """
     runs = _runs(made, drawn)
-    return runs and runs.compared(runs.inaccurate)
+    return runs.compared(runs.inaccurate) if runs else None
 
 
 def replaceable(case: TwinCase) -> bool:
@@ -157,7 +152,7 @@ def exactly(
         return eager()
 
 
-def replacing(wanted: bool) -> contextlib.AbstractContextManager[None]:
+def replacing(wanted: bool) -> contextlib.AbstractContextManager[Any]:
     """A context in which all kernels of PyNative mode are accurate, if that is wanted."""
     from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
 
@@ -183,35 +178,6 @@ def described(names: Iterable[str], errors: Mapping[str, float], device: str) ->
         )
         for name in names
     )
-
-
-@dataclass(frozen=True)
-class _Accurate:
-    """A candidate in PyNative mode, with kernels replaced.
-
-    replaced: their primitives.
-    """
-
-    candidate: "MindSporeNetwork"
-    replaced: Collection[str]
-
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
-        """`MindSporeNetwork.run`, with accurate kernels."""
-        return self.measured(sample, partners, phase, outputs)[0]
-
-    def measured(self, *arguments) -> tuple[Trace, dict[str, float]]:
-        """What `run` gives, and primitive -> the error of MindSpore's own kernel."""
-        from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
-
-        kernels = AccurateKernels(self.replaced)
-        with kernels:
-            return self.candidate.run(*arguments), kernels.errors
 
 
 def _runs(made: Comparison, drawn: Drawn) -> "_Runs | None":
@@ -240,26 +206,25 @@ class _Runs:
         self.inaccurate = inaccurate(self.errors)
 
     def _run(self, replaced: Collection[str]) -> tuple[Trace, dict[str, float]]:
-        reference = self.made.reference
-        with blaming("candidate", self.drawn.case.name):
-            return _Accurate(self.candidate, replaced).measured(
+        """A run with kernels replaced, and primitive -> the error of MindSpore's own kernel."""
+        from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
+
+        reference, kernels = self.made.reference, AccurateKernels(replaced)
+        with blaming("candidate", self.drawn.case.name), kernels:
+            trace = self.candidate.run(
                 reference.sample,
                 self.made.partners,
                 self.drawn.case.phase,
                 reference.expected.pulled_back,
             )
+        return trace, kernels.errors
 
     def compared(self, replaced: Collection[str]) -> Comparison:
         """The comparison with these kernels replaced."""
         expected, (raw, _) = self.made.reference.expected, self._run(replaced)
         trace = expected.replace_undecided(raw)
-        return replace(
-            self.made,
-            candidate=_Accurate(self.candidate, replaced),
-            trace=trace,
-            raw=raw,
-            judgement=self.drawn.judge(expected, trace),
-        )
+        judgement = self.drawn.judge(expected, trace)
+        return replace(self.made, trace=trace, raw=raw, judgement=judgement)
 
     def smallest(self) -> tuple[list[str], Comparison]:
         """The fewest kernels that must be replaced for the candidate to be equal.

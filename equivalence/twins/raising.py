@@ -53,13 +53,16 @@ def reference(case: TwinCase, seed: int) -> Reference:
 
 def _demand_raised(side: str, case: TwinCase, run: Callable[[], object]) -> None:
     """Raise EquivalenceError unless `run` raises the error that the twin names."""
+    meant = case.twin.raises
+    if meant is None:
+        raise ValueError(f"{case.name} declares no error")
     try:
         with staying():
             run()
     except (TorchMissingError, RecordError, LeavingError):
         raise
     except Exception as error:
-        if wrong := case.twin.raises.refuses(side, error):
+        if wrong := meant.refuses(side, error):
             raise EquivalenceError(f"{case.name}: the {side} {wrong}") from error
     else:
-        raise EquivalenceError(f"{case.name}: the {side} did not raise {case.twin.raises.error}")
+        raise EquivalenceError(f"{case.name}: the {side} did not raise {meant.error}")

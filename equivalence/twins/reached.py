@@ -1,16 +1,14 @@
 """The decisions of a candidate's own code, seen in the run that is judged."""
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equivalence.declare.twin import TwinCase
 from equivalence.reach import bounds
 from equivalence.reach.branches import Branches, Own, packages
 from equivalence.reach.decision import CANDIDATE, REFERENCE, Reach
 from equivalence.record import candidates
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.protocols import CandidateSide
 
 COMPILED = "graph mode compiles its code, of which no line runs"
 ELSEWHERE = "its run is recorded"
@@ -24,17 +22,16 @@ class Candidate(contextlib.AbstractContextManager):
     reference: what the reference decides; None where that is not known.
     """
 
-    def __init__(self, case: TwinCase, candidate: "MindSporeNetwork", reference: Reach | None):
+    def __init__(self, case: TwinCase, candidate: CandidateSide, reference: Reach | None):
         self._reference = reference
         self._branches: Branches | None = None
         self._unknown = ""
-        if candidates.active(case):
+        if candidates.active(case) or candidate.built is None:
             self._unknown = ELSEWHERE
         elif case.execution != "pynative":
             self._unknown = COMPILED
         elif not case.alone:
-            root = getattr(candidate, "step", candidate.cell)
-            made = [type(each) for _, each in root.cells_and_names()]
+            made = [type(each) for _, each in candidate.built.root.cells_and_names()]
             self._branches = Branches(Own(packages(made)), CANDIDATE)
 
     def __enter__(self) -> "Candidate":

@@ -7,7 +7,6 @@ call. It costs one run of the candidate, and none of the reference.
 
 import functools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import PHASES, TwinCase
 from equivalence.errors import blaming
@@ -15,11 +14,10 @@ from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.sides.protocols import CandidateSide
+from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 from equivalence.twins import excuses, kernels
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 KEEPS = (
     "the first call of the candidate is right; this one, after a call with other values, is not: "
@@ -33,7 +31,7 @@ KEEPERS = {
 
 
 def prepare(
-    drawn: Drawn, reference: Reference, candidate: "MindSporeNetwork", partners: dict[str, str]
+    drawn: Drawn, reference: Reference, candidate: CandidateSide, partners: Partners
 ) -> None:
     """Let a new candidate run with another draw of the inputs and weights.
 

@@ -9,19 +9,19 @@ from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
 from equivalence.runs import kept, sides
 from equivalence.runs.drawn import Drawn
+from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure.layers import Layer, compare_settings
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
-    from equivalence.sides.torch_network import TorchNetwork
 
 
 def compare(
     case: TwinCase,
     reference: Reference,
-    candidate: "MindSporeNetwork",
+    candidate: CandidateSide,
     partners: Partners,
     kept_by_step: list[Layer],
 ) -> Settings | None:
@@ -35,23 +35,23 @@ def compare(
     where torch is installed. None for a single operator, too, which has no layers. Raises
     DeclarationError where a declared setting does not differ.
     """
-    if case.alone or not hasattr(candidate, "layers"):
+    if case.alone or candidate.built is None:
         return None
     theirs = _of_reference(case, reference)
     if theirs is None:
         return None
-    return _judge(case, theirs, [*candidate.layers(partners), *kept_by_step], partners)
+    return _judge(case, theirs, [*candidate.built.layers(partners), *kept_by_step], partners)
 
 
 def of_networks(
     case: TwinCase,
-    reference: "TorchNetwork",
+    reference: ReferenceSide,
     candidate: "MindSporeNetwork",
     partners: Partners,
 ) -> Settings:
     """The settings of two networks that are built and not run, compared as `compare` does."""
     theirs = sides.reference_layers(case, reference)
-    ours = [*candidate.layers(partners), *sides.candidate_step(case, candidate, partners)]
+    ours = [*candidate.layers(partners), *sides.candidate_step(candidate, partners)]
     return _judge(case, theirs, ours, partners)
 
 

@@ -1,23 +1,22 @@
 """Compares all sizes of a case: one candidate runs them one after the other, for one verdict."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from equivalence.declare.twin import TwinCase
-from equivalence.judge.truth import Truth
+from equivalence.judge.kernels import Kernel
+from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import Flip, Truth
 from equivalence.reach.decision import total
 from equivalence.record import truths
 from equivalence.runs.comparison import Comparison, joined, stood_in
+from equivalence.sides.protocols import CandidateSide
 from equivalence.twins.compare import compare_size
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 
 def compare(
     case: TwinCase,
     seed: int,
-    candidate: "MindSporeNetwork | None" = None,
+    candidate: CandidateSide | None = None,
     flips: bool = True,
 ) -> Comparison:
     """As `compare_size`, for every size of a case. Names of tensors include their size.
@@ -36,8 +35,10 @@ def compare(
 
 def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
     """One comparison of all sizes."""
-    expected, trace, raw = Truth(), {}, {}
-    flips, excused, kernels = [], [], []
+    expected, trace, raw = Truth(), Trace(), Trace()
+    flips: list[Flip] = []
+    excused: list[str] = []
+    kernels: list[Kernel] = []
     for one, comparison in comparisons:
         truth = comparison.reference.expected
         expected |= {one.at_size(name): tensor for name, tensor in truth.items()}

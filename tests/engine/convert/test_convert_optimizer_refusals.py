@@ -79,6 +79,17 @@ def test_other_optimisers_of_mindspore_are_refused(tmp_path, other):
     convert(source, tmp_path / "n.pth", drop=["optimizer"], **FOR_PYTORCH)
 
 
+def test_an_adam_without_its_count_of_steps_is_refused(tmp_path):
+    source = stored(tmp_path / "t.ckpt", training_ms.adam, steps=1)
+    held = ms.load_checkpoint(str(source))
+    rest = [{"name": n, "data": each} for n, each in held.items() if n != "global_step"]
+    assert len(rest) == len(held) - 1
+    ms.save_checkpoint(rest, str(source))
+    text = refused(source, tmp_path / "n.pth", optimizer=f"{PT}adam", **FOR_PYTORCH)
+    assert "the file has powers of betas and no global_step" in text
+    assert "--drop optimizer leaves the state behind" in text
+
+
 @pytest.mark.parametrize(
     ("there", "kind", "words"),
     [

@@ -41,6 +41,7 @@ def test_a_right_network_has_no_culprit_and_all_its_layers_are_measured(executio
     right = "TreeInGraph" if execution == "graph" else "Tree"
     found = tree(right, every=True, execution=execution, phase=phase)
     assert blamed(found) == []
+    assert found.eager is False
     layers = by_path(found)
     assert list(layers) == ORDER
     for layer in layers.values():

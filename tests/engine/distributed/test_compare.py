@@ -1,6 +1,7 @@
 """The truth of a training on several ranks, what is compared of it, and the causes told."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from torch.utils.data import DistributedSampler
 from equivalence.declare.data_parallel import DataParallel, cases
 from equivalence.declare.draws import integers, normal
 from equivalence.distributed import compare as distributed
+from equivalence.distributed import diagnose
 from equivalence.distributed.compare import Sharded, compare, reference
 from equivalence.distributed.diagnose import brief, full
 from equivalence.distributed.launch import Rank
@@ -333,3 +335,9 @@ def test_a_step_that_lacks_what_ranks_use_is_told():
     told = r"builds a Bare without optimizer, update; a step of data parallel training has network"
     with pytest.raises(EquivalenceError, match=told):
         reference(case(reference=HERE + "Bare"), 0)
+
+
+def test_statistics_that_the_ranks_lack_are_not_alike():
+    run = SimpleNamespace(ranks=range(2), both=lambda name, rank: (0.0, held[name][rank]))
+    held = {"alike": (np.ones(2), np.ones(2)), "none": (None, None), "one": (np.ones(2), None)}
+    assert [diagnose._alike(run, [name]) for name in held] == [True, False, False]

@@ -102,7 +102,7 @@ def test_every_setting_of_a_training_can_be_read(twin):
     reference, candidate = sides.build_reference(case), sides.build_candidate(case)
     partners = pairing.partners(case, reference.slots(), candidate.slots())
     theirs = sides.reference_layers(case, reference, Drawn(case, 0).sample())
-    ours = candidate.layers(partners) + sides.candidate_step(case, candidate, partners)
+    ours = candidate.layers(partners) + sides.candidate_step(candidate, partners)
     unread = compare_settings(theirs, ours, partners.rename).unread
     assert {each.raised for each in unread} <= {OWN_UPDATE}
 
