@@ -151,7 +151,8 @@ class MindSporeLoader:
         MindSpore computes with Pillow behind a function of Python in the same map. So what stands
         for one of its own operators gets a map of its own.
         """
-        made, operations = below, []
+        made = below
+        operations: list[Callable] = []
         for name, (owner, at) in zip(self._names, self._steps, strict=True):
             if owner is not node or name not in kept:
                 continue

@@ -150,7 +150,8 @@ class Seeing:
     """A stage that notes what it is called with."""
 
     def __init__(self, step: Callable):
-        self.step, self.seen = step, []
+        self.step = step
+        self.seen: list[Any] = []
 
     def __call__(self, value: Any) -> Any:
         """What the stage gives."""

@@ -34,7 +34,7 @@ class TorchLoader:
 
     def __init__(self, loader: Any, limit: int | None = None):
         whole = isinstance(loader, data.DataLoader)
-        self.loader = loader if whole else None
+        self.loader: Any = loader if whole else None
         self.dataset = loader.dataset if whole else loader
         self.iterates = isinstance(self.dataset, data.IterableDataset)
         self.batch_size = loader.batch_size if whole else None
@@ -60,7 +60,9 @@ class TorchLoader:
         """The stages that draw."""
         return tuple(self._fitted)
 
-    def run(self, until: str, dtype: str = "float32", perturb: Perturb | None = None) -> list[Item]:
+    def run(
+        self, until: str, dtype: str = "float32", perturb: Perturb | None = None
+    ) -> Sequence[Item]:
         """What comes out of a stage, in order.
 
         dtype: PyTorch's default while it runs, in which pictures become floating. perturb: changes
