@@ -1,8 +1,6 @@
 """The parsers of all commands: what each is called with, and which function runs it."""
 
 import argparse
-import ast
-import re
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from equivalence import __version__
 from equivalence.host.devices import DEVICES
 from equivalence.own.networks import Networks
 from equivalence.reach import shares
+from equivalence.values import argument, assignment, positive, size
 from equivalence.words import nearest
 
 USAGE_ERROR = 2
@@ -45,6 +44,10 @@ EXAMPLES = {
     "curve": (
         "curve loss_torch.csv loss_mindspore.log",
         "curve nets:train ports:train --steps 300 --picture curve.svg",
+    ),
+    "train": (
+        "train torch_train.py ms_train.py --steps 20",
+        "train torch_train.py ms_train.py --torch-args '--lr 0.1' --mindspore-args '--lr 0.1'",
     ),
 }
 """Command -> two commands that show how it is used."""
@@ -86,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     _add_time(commands)
     _add_evaluate(commands)
     _add_curve(commands)
+    _add_train(commands)
     for name, command in commands.choices.items():
         command.epilog = "\n".join(
             ["examples:", *(f"  equivalence {each}" for each in EXAMPLES[name])]
@@ -172,7 +176,7 @@ def _add_networks(
     add_several(
         "--rename",
         "names of weights: runs of segments, as in a twin's rename",
-        type=_assignment,
+        type=assignment,
         metavar="MINDSPORE=PYTORCH",
     )
     add_several("--constant", "a buffer that the candidate keeps in no weight", metavar="NAME")
@@ -226,7 +230,7 @@ def _add_convert(commands: Any) -> None:
         "--rename",
         nargs="+",
         default=[],
-        type=_assignment,
+        type=assignment,
         metavar="MINDSPORE=PYTORCH",
         help="runs of name segments, as in a twin's rename",
     )
@@ -249,7 +253,7 @@ def _add_convert(commands: Any) -> None:
     )
     command.add_argument(
         "--shard",
-        type=_bytes,
+        type=size,
         metavar="SIZE",
         help="write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json",
     )
@@ -317,7 +321,11 @@ def _add_findings(commands: Any) -> None:
     )
     command.add_argument("names", nargs="*", metavar="NAME", help="of a finding; all by default")
     command.add_argument(
-        "--jobs", type=_positive, default=2, metavar="N", help="how many at a time (default 2)"
+        "--jobs",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="how many at a time (default 2)",
     )
     add("index", "Write docs/findings.md, which lists them all, and docs/reports.md.")
 
@@ -443,7 +451,7 @@ def _add_evaluate(commands: Any) -> None:
         help="batches of (inputs, labels): a DataLoader, an iterable, or a function that makes one",
     )
     command.add_argument(
-        "--batches", type=_positive, metavar="N", help="only the first N (default: all)"
+        "--batches", type=positive, metavar="N", help="only the first N (default: all)"
     )
     command.add_argument(
         "--output", metavar="NAME", help="the output that metrics are made of (default: the first)"
@@ -485,7 +493,7 @@ def _add_curve(commands: Any) -> None:
         "--rename",
         nargs="+",
         default=[],
-        type=_assignment,
+        type=assignment,
         metavar="CANDIDATE=REFERENCE",
         help="names of metrics",
     )
@@ -515,53 +523,64 @@ def _add_curve(commands: Any) -> None:
     )
 
 
+def _add_train(commands: Any) -> None:
+    command = commands.add_parser(
+        "train",
+        help="whether two training scripts, as they stand, make the same steps",
+        description="Run both scripts up to a step, with the reference's initial weights and "
+        "batches on both sides, and compare each step: data, outputs, loss, gradients, clipping, "
+        "schedule, update. The first step, stage and tensor that departs is named with its line. "
+        "Exit code 1: they differ.",
+    )
+    command.add_argument(
+        "reference", metavar="TORCH", help="a script, or MODULE:FUNCTION that trains"
+    )
+    command.add_argument("candidate", metavar="MINDSPORE", help="likewise")
+    command.add_argument(
+        "--steps",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="updates by an optimiser (default 10)",
+    )
+    for side in ("torch", "mindspore"):
+        command.add_argument(
+            f"--{side}-args", default="", metavar="ARGS", help=f"of {side.upper()}, in one word"
+        )
+    for option, meaning, kind in (
+        (
+            "--rename",
+            "names of weights: runs of segments, as in a twin's rename",
+            assignment,
+        ),
+        ("--constant", "a buffer that the candidate keeps in no weight", str),
+    ):
+        metavar = "NAME" if kind is str else "MINDSPORE=PYTORCH"
+        command.add_argument(
+            option, nargs="+", action="extend", default=[], type=kind, metavar=metavar, help=meaning
+        )
+    command.add_argument(
+        "--execution", choices=("pynative",), help="run what the port compiles in PyNative mode"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.scripts.command:command",
+        given=(
+            *("reference", "candidate", "steps", "torch_args", "mindspore_args", "rename"),
+            *("constant", "execution", "json_file"),
+        ),
+        destination="the result",
+    )
+
+
 def _add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--arguments",
         nargs="+",
         default=[],
-        type=_argument,
+        type=argument,
         metavar="KEY=VALUE",
         help="what to call MODULE:ATTRIBUTE with",
     )
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    """KEY=VALUE as a pair of texts."""
-    key, equals, value = text.partition("=")
-    if not (key and equals and value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key, value
-
-
-_CALL = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
-"""What stands in the brackets of a value, such as network(TORCH, MINDSPORE, width=8)."""
-
-
-def _argument(text: str) -> tuple[str, Any]:
-    """KEY=VALUE as a pair; the value is a Python literal, or else the text itself."""
-    key, value = _assignment(text)
-    try:
-        return key, ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        if re.search(r"\s\w+=", _CALL.sub("", value)):
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is several KEY=VALUE in one word; quote each by itself"
-            ) from None
-        return key, value
-
-
-def _bytes(text: str) -> int:
-    """A size, "500MB", in bytes."""
-    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
-    number, unit = text[:-2], text[-2:].upper()
-    if unit not in units or not number.isdigit() or int(number) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB or 5GB")
-    return int(number) * units[unit]
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return number

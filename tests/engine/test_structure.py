@@ -18,7 +18,7 @@ LINES, FILES = 600, 16
 LEVELS = (
     (
         *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
-        *("releases", "torchvision_schemas"),
+        *("releases", "torchvision_schemas", "values"),
     ),
     ("folders", "stream"),
     ("declare", "findings", "held", "targets", "reach"),
@@ -39,7 +39,7 @@ LEVELS = (
     ("coverage", "own", "changed"),
     ("timing",),
     ("evaluation",),
-    ("curves",),
+    ("curves", "scripts"),
     ("plugin", "commands"),
     ("__main__",),
 )

@@ -1,0 +1,11 @@
+"""Trainings as they stand: both scripts run up to a step, and are compared stage by stage.
+
+command: `equivalence train TORCH MINDSPORE`.
+compare: `trainings`, which runs both sides, and pairs their networks.
+running: runs a script or a function, and ends it after its last step.
+recording: what a run gives, step by step, and what is handed to it.
+torch_side, mindspore_side: what each framework shows of a training.
+places: lines of a script, and the names that it has.
+judging: the verdict on each stage of each step.
+text: all that is said of a result.
+"""

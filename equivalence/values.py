@@ -1,0 +1,47 @@
+"""What a command's options are given: texts as values. Each is the `type` of an option."""
+
+import argparse
+import ast
+import re
+from typing import Any
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """KEY=VALUE as a pair of texts."""
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key, value
+
+
+_CALL = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+"""What stands in the brackets of a value, such as network(TORCH, MINDSPORE, width=8)."""
+
+
+def argument(text: str) -> tuple[str, Any]:
+    """KEY=VALUE as a pair; the value is a Python literal, or else the text itself."""
+    key, value = assignment(text)
+    try:
+        return key, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        if re.search(r"\s\w+=", _CALL.sub("", value)):
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is several KEY=VALUE in one word; quote each by itself"
+            ) from None
+        return key, value
+
+
+def size(text: str) -> int:
+    """A size, "500MB", in bytes."""
+    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+    number, unit = text[:-2], text[-2:].upper()
+    if unit not in units or not number.isdigit() or int(number) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB or 5GB")
+    return int(number) * units[unit]
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return number
