@@ -7,5 +7,7 @@ recording: what a run gives, step by step, and what is handed to it.
 torch_side, mindspore_side: what each framework shows of a training.
 places: lines of a script, and the names that it has.
 judging: the verdict on each stage of each step.
+layers: the first layer that departs in a step.
+known: what is known of optimisers that update otherwise.
 text: all that is said of a result.
 """

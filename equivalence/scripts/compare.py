@@ -2,14 +2,15 @@
 
 import contextlib
 import io
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.scripts.judging import Expectation, Verdict
+from equivalence.scripts.layers import Culprit, culprit, named
 from equivalence.scripts.recording import Network, Recorder, Run, demand_steps
 from equivalence.scripts.running import Training
 from equivalence.structure.layers import compare_settings
@@ -26,6 +27,7 @@ class Result:
 
     reference, candidate: their names. runs: those of the reference with noise.
     theirs, ours: both runs. settings: those of the layers, by network.
+    culprit: the first layer that departs, where outputs depart first.
     """
 
     reference: str
@@ -36,6 +38,7 @@ class Result:
     ours: Run = field(repr=False)
     verdict: Verdict = field(repr=False)
     settings: Mapping[str, Settings] = field(repr=False)
+    culprit: Culprit | None = None
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -66,11 +69,15 @@ def trainings(
         demand_steps(theirs, "reference", reference.name)
         expectation = Expectation(theirs)
         tell("the candidate")
-        paired = _Pairing(theirs, rename, constants)
-        recorder = Recorder(MindSporeSide(eager), len(theirs.steps), theirs, paired)
-        with isolated():
-            candidate.run(recorder, recorder.side.watching(recorder))
-        ours = recorder.run
+
+        def run_candidate(steps: int, looked_into: int = 0) -> Run:
+            paired = _Pairing(theirs, rename, constants)
+            recorder = Recorder(MindSporeSide(eager), steps, theirs, paired, looked_into)
+            with isolated(), _silent(bool(looked_into)):
+                candidate.run(recorder, recorder.side.watching(recorder))
+            return recorder.run
+
+        ours = run_candidate(len(theirs.steps))
         demand_steps(ours, "candidate", candidate.name)
         for count in (NOISY_RUNS, MORE_RUNS):
             for number in range(expectation.runs, count):
@@ -79,6 +86,13 @@ def trainings(
             verdict = expectation.judge(ours)
             if not verdict.departures:
                 break
+        at = _forward(verdict)
+        found = None
+        if at:
+            tell(f"both sides, layer by layer, in step {at}")
+            plain = _reference(reference, at, theirs, 0, at)
+            noisy = [_reference(reference, at, theirs, n, at) for n in range(1, NOISY_RUNS + 1)]
+            found = culprit(at, plain, noisy, run_candidate(at, at), rename)
     return Result(
         reference.name,
         candidate.name,
@@ -89,33 +103,36 @@ def trainings(
         verdict,
         {
             theirs.networks[each.of].name: compare_settings(
-                theirs.networks[each.of].layers, _named(each), rename
+                theirs.networks[each.of].layers, named(each), rename
             )
             for each in ours.networks
         },
+        found,
     )
 
 
-def _named(network: Network) -> list[Any]:
-    """The layers of a candidate, with the reference's names of their weights."""
-    partners = network.partners
-    if partners is None:
-        return [*network.layers]
-    return [
-        type(each)(each.path, each.kind, partners.held(each.weights), each.settings, each.made_by)
-        for each in network.layers
-    ]
+def _forward(verdict: Verdict) -> int:
+    """The number of the step whose first departure is an output; 0 where another stage is first."""
+    first = verdict.departures[0] if verdict.departures else None
+    numeric = first is not None and math.isfinite(first.roundings)
+    return first.step if numeric and first.stage == "forward" else 0
 
 
-def _reference(training: Training, steps: int, given: Run | None = None, noise: int = 0) -> Run:
+def _reference(
+    training: Training,
+    steps: int,
+    given: Run | None = None,
+    noise: int = 0,
+    looked_into: int = 0,
+) -> Run:
     """A run of the reference. given: a first one, of which it gets weights and batches."""
     from equivalence.scripts.torch_side import TorchSide
     from equivalence.sides.torch_jitter import Jitter
 
     side = TorchSide()
-    recorder = Recorder(side, steps, given)
+    recorder = Recorder(side, steps, given, looked_into=looked_into)
     observers = [Jitter(noise)] if noise else []
-    with isolated(), _silent(bool(noise)):
+    with isolated(), _silent(given is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run
 

@@ -53,7 +53,8 @@ class Verdict:
     departures: all that differs, in the order in which it happens.
     compared: how many tensors were compared. undecidable: how many of them rounding decides.
     decided_until: the last step in which an output or a loss is decidable; 0: none.
-    notes: what is not compared, and why.
+    notes: what is not compared, and why. unseen: what the port does not show -> from which step on.
+    worst: the largest error within the budget, in roundings.
     """
 
     departures: list[Departure] = field(default_factory=list)
@@ -61,6 +62,7 @@ class Verdict:
     undecidable: int = 0
     decided_until: int = 0
     notes: list[str] = field(default_factory=list)
+    unseen: dict[str, int] = field(default_factory=dict)
     worst: float = 0.0
 
     def note(self, words: str) -> None:
@@ -210,7 +212,7 @@ class Expectation:
             stored = got.get((stage, name))
             if stored is None:
                 if _is_unseen(stage, ours):
-                    verdict.note(f"{stage}: {_what(stage, name)} of the port is not seen")
+                    verdict.unseen.setdefault(_what(stage, name), theirs.number)
                 continue
             verdict.compared += 1
             shape = self.shapes[theirs.number, stage, name]
@@ -248,10 +250,15 @@ def _all(run: Run) -> Iterator[tuple[Key, Stored]]:
 
 
 def _what(stage: str, name: str) -> str:
-    """What is not seen, so that one note tells of all weights."""
-    return {"gradients": "gradients", "clipping": "gradients", "averages": "averages"}.get(
-        stage, name
-    )
+    """What is not seen, so that one line tells of all steps."""
+    words = {
+        "forward": "outputs",
+        "loss": "losses",
+        "gradients": "gradients after the backward pass",
+        "clipping": "gradients that the optimiser gets",
+        "averages": "averages of the weights",
+    }
+    return words.get(stage, name)
 
 
 def _is_unseen(stage: str, ours: Step) -> bool:
@@ -263,7 +270,7 @@ def _is_unseen(stage: str, ours: Step) -> bool:
     if stage == "loss":
         return not ours.losses
     if stage == "forward":
-        return not ours.calls
+        return not any(call.outputs for call in ours.calls)
     return stage in ("averages", "data")
 
 

@@ -5,6 +5,7 @@ and `Model.train`. Of a step that is compiled, what goes in and comes out, and t
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,8 +52,8 @@ class MindSporeSide:
         self._inside = self._in_loss = self._forward = 0
         self._cells: list[nn.Cell] = []
         self._roots: dict[int, nn.Cell] = {}
+        self._paths: dict[int, str] = {}
         self._computed: dict[int, ms.Tensor] = {}
-        self._inputs = 0
 
     @contextlib.contextmanager
     def watching(self, recorder: Recorder) -> Iterator[None]:
@@ -142,13 +143,18 @@ class MindSporeSide:
                 return self._update(recorder, cell, call, args, kwargs)
             if isinstance(cell, nn.LossBase) and not self._inside and not self._in_loss:
                 return self._loss(recorder, lambda *a, **k: call(cell, *a, **k))(*args, **kwargs)
+            if not self._cells and _is_step(cell) and _is_graph():
+                return self._compiled(recorder, cell, call, args, kwargs)
             if not self._cells and _is_step(cell):
                 # What PyNative mode has recorded of a network, it finds again by what it was given.
                 args, kwargs = recorder.hand((args, kwargs))
             self._cells.append(cell)
             try:
                 if not self._is_root(cell, args):
-                    return call(cell, *args, **kwargs)
+                    path = self._paths.get(id(cell))
+                    if path is None:
+                        return call(cell, *args, **kwargs)
+                    return recorder.layer(path, (args, kwargs), lambda: call(cell, *args, **kwargs))
                 return self._of_root(recorder, cell, call, args, kwargs)
             finally:
                 self._cells.pop()
@@ -163,6 +169,8 @@ class MindSporeSide:
         differentiated = bool(self._forward or asked or requires_gradients())
         (args, kwargs), noted = recorder.enter(cell, (args, kwargs), differentiated, cell.training)
         self._inside += 1
+        if recorder.looked_into:
+            self._paths = {id(each): path for path, each in cell.cells_and_names() if path}
         try:
             outputs = call(cell, *args, **kwargs)
         finally:
@@ -177,8 +185,12 @@ class MindSporeSide:
         """Whether a cell is a network that the script calls."""
         if self._inside or self._in_loss:
             return False
-        if id(cell) in self._roots:
-            return True
+        if id(cell) not in self._roots and self._is_network(cell, args):
+            self._roots[id(cell)] = cell
+        return id(cell) in self._roots
+
+    def _is_network(self, cell: nn.Cell, args: tuple) -> bool:
+        """Whether a cell is a network, and not what holds one with its loss or its optimiser."""
         if _is_step(cell) or not _has_weights(cell):
             return False
         children = list(cell.name_cells().values())
@@ -189,10 +201,29 @@ class MindSporeSide:
             library = type(cell).__module__.startswith("mindspore.") and not isinstance(
                 cell, nn.SequentialCell
             )
-            if wraps or library or len(_tensors(args)) > self._most_inputs():
-                return False  # it is the network within that is called next
-        self._roots[id(cell)] = cell
+            return not (wraps or library or len(_tensors(args)) > self._most_inputs())
         return True
+
+    def _compiled(
+        self, recorder: Recorder, cell: nn.Cell, call: Callable[..., Any], args: tuple, kwargs: dict
+    ) -> Any:
+        """A whole step that is compiled: what goes in and comes out, and the weights after it."""
+        children = cell.name_cells().values()
+        optimizer = next(each for each in children if isinstance(each, OPTIMIZERS))
+        network = cell
+        while not self._is_network(network, args):
+            inner = [each for each in network.name_cells().values() if _has_weights(each)]
+            if len(inner) != 1:
+                return call(cell, *args, **kwargs)
+            network = inner[0]
+        if GRAPH not in recorder.run.notes:
+            recorder.run.notes.append(GRAPH)
+        args, kwargs = recorder.compiled(network, (args, kwargs), network.training)
+        recorder.update(optimizer, {}, lambda names: _settings(optimizer, names))
+        outputs = call(cell, *args, **kwargs)
+        recorder.loss(array(_tensors(outputs)[0]))
+        recorder.updated()
+        return outputs
 
     def _most_inputs(self) -> int:
         """How many tensors the reference's networks get at most."""
@@ -216,6 +247,7 @@ class MindSporeSide:
             finally:
                 self._in_loss -= 1
 
+        loss.watched = function
         return loss
 
     def _is_in_training(self) -> bool:
@@ -270,6 +302,10 @@ class Pinning(Pinned):
     def __init__(self) -> None:
         self.pinned = 0
 
+    def compiled(self, value: Any) -> Any:
+        """What the compiler gets: a loss itself, and not what watches it."""
+        return super().compiled(getattr(value, "watched", value))
+
     def before(self, call: Call) -> None:
         """Let a dropout keep everything."""
         arguments = call.args
@@ -300,6 +336,10 @@ def _losses(owner: Any) -> list[str]:
         and callable(getattr(owner, name))
         and not isinstance(getattr(owner, name), type)
     ]
+
+
+def _is_graph() -> bool:
+    return ms.get_context("mode") == ms.GRAPH_MODE
 
 
 def _is_step(cell: nn.Cell) -> bool:
@@ -338,6 +378,7 @@ def _without_graphs() -> Iterator[None]:
         keywords.pop("mode", None)
         return plain_context(**keywords) if keywords else None
 
+    os.environ["MS_JIT"] = "0"  # the run puts it back
     plain_context(mode=ms.PYNATIVE_MODE)
     with patched(ms, set_context=set_context), patched(ms.context, set_context=set_context):
         yield

@@ -78,6 +78,8 @@ class Call:
     outputs: what it returns, by name.
     line: the line of the script that calls it.
     training: whether the network is in training mode.
+    layers: what goes into each layer and comes out, in order, where that is asked for:
+        (layer, number of its call, "input 0" or "output 0") -> values and line.
     """
 
     network: int
@@ -85,6 +87,7 @@ class Call:
     line: str
     training: bool = True
     outputs: Tensors = field(default_factory=dict)
+    layers: dict[tuple[str, int, str], tuple[Stored, str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -98,6 +101,7 @@ class Step:
     settings: name -> weight -> value of the optimiser, in this step.
     weights: all parameters and buffers after the update.
     averages: what else the script keeps of the weights, after all that follows the update.
+    kind: the class of the optimiser.
     lines: "loss", "update", "optimizer" -> the line of the script.
     """
 
@@ -113,6 +117,7 @@ class Step:
     weights: Tensors = field(default_factory=dict)
     averages: Tensors | None = None
     lines: dict[str, str] = field(default_factory=dict)
+    kind: str = ""
 
 
 @dataclass
@@ -195,12 +200,21 @@ class Recorder:
     steps: after so many, the script is stopped.
     given: the run of the reference that is handed on; None for the first run.
     paired: finds the reference's network of one of the candidate; None for the reference.
+    looked_into: the number of the step of which layers are noted; 0: of none.
     """
 
     def __init__(
-        self, side: Side, steps: int, given: Run | None = None, paired: Paired | None = None
+        self,
+        side: Side,
+        steps: int,
+        given: Run | None = None,
+        paired: Paired | None = None,
+        looked_into: int = 0,
     ):
         self.side, self.steps, self.given, self.paired = side, steps, given, paired
+        self.looked_into = looked_into
+        self._inside: Call | None = None
+        self._calls: dict[str, int] = {}
         self.run, self.step = Run(), Step()
         self._numbers: dict[int, int] = {}
         self._networks: list[Any] = []
@@ -226,8 +240,24 @@ class Recorder:
         call = Call(mine, self._inputs(arguments), places.here(), training)
         place = sum(each.network == mine for each in self.step.calls)
         self.step.calls.append(call)
+        self._inside = call if len(self.run.steps) + 1 == self.looked_into else None
+        self._calls.clear()
         theirs = [each for each in self._theirs("calls") if each.network == mine]
         return self._handed(arguments, call, theirs[place : place + 1]), call
+
+    def compiled(self, network: Any, arguments: Any, training: bool) -> Any:
+        """A whole step is called that is compiled; gives what it is to get."""
+        self.settle()
+        if len(self.run.steps) >= self.steps:
+            raise StoppedError
+        mine = self.run.networks[self._number(network)].of
+        own = self._inputs(arguments)
+        calls = self._theirs("calls")
+        taken = len(calls[0].inputs) if calls else len(own)
+        self.step.calls.append(Call(mine, own[:taken], places.here(), training))
+        if own[taken:]:
+            self.step.targets.append(Call(-1, own[taken:], places.here()))
+        return self.hand(arguments)
 
     def leave(self, call: Call, outputs: Any) -> None:
         """A call of a network has ended."""
@@ -235,6 +265,26 @@ class Recorder:
             values = self.side.array(value)
             if values is not None:
                 call.outputs[name] = Stored.of(f"output {name}", values)
+
+    def layer(self, path: str, arguments: Any, run: Callable[[], Any]) -> Any:
+        """A layer of a network is called; gives what `run` gives."""
+        inside = self._inside
+        if inside is None:
+            return run()
+        number = self._calls[path] = self._calls.get(path, 0) + 1
+        line = places.here()
+
+        def note(values: Any, what: str) -> None:
+            for place, (_, value) in enumerate(nesting.leaves(nesting.simplified(values))):
+                array = self.side.array(value)
+                if array is not None:
+                    name = f"{what} {place}"
+                    inside.layers[path, number, name] = Stored.of(name, array), line
+
+        note(arguments, "input")
+        outputs = run()
+        note(outputs, "output")
+        return outputs
 
     def target(self, target: Any) -> Any:
         """A loss gets a target; gives the one that it is to get."""
@@ -277,6 +327,7 @@ class Recorder:
             self._optimizers.append(optimizer)
         step = self.step
         step.number = len(self.run.steps) + 1
+        step.kind = f"{type(optimizer).__module__}.{type(optimizer).__name__}"
         step.optimizer = next(n for n, o in enumerate(self._optimizers) if o is optimizer)
         step.lines["update"] = places.here()
         step.lines["optimizer"] = places.made(optimizer)
@@ -497,15 +548,15 @@ def _is_long(value: object) -> bool:
 
 def demand_steps(run: Run, side: str, name: str) -> None:
     """Raise DeclarationError where a run has made no step, or called no network."""
+    compiled = "; of what is compiled, --execution pynative shows all" * (side == "candidate")
     if not run.steps:
-        more = f" {run.notes[0]}" if run.notes else ""
         raise DeclarationError(
-            f"the {side} {name} ends without an update by an optimiser that could be seen.{more}"
+            f"the {side} {name} ends without an update by an optimiser that could be seen{compiled}"
         )
     if not run.networks:
         raise DeclarationError(
             f"the {side} {name} updates weights, but no call of a network was seen: call the "
-            "network itself, net(x), in place of net.forward(x) or net.construct(x)"
+            f"network itself, net(x), and not its method{compiled}"
         )
 
 

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from equivalence.judge.precision import BUDGET
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import STAGES, Departure
+from equivalence.scripts.known import known
 from equivalence.words import counted, listed, number
 
 LATER = 3
@@ -32,7 +34,13 @@ def _verdict(result: Result) -> Iterator[str]:
     first = verdict.departures[0]
     yield f"DIFFERENT. {result.candidate} departs from {result.reference} in step {first.step}:"
     yield f"  {first.stage}: {told(first)}"
+    if result.culprit:
+        yield f"    first in {result.culprit.told}"
+        first = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
     yield from _places(first)
+    if hint := known(first, result.ours.steps[first.step - 1 : first.step]):
+        yield f"    {hint}"
+    first = verdict.departures[0]
     yield from _others(first, verdict.departures)
 
 
@@ -108,6 +116,8 @@ def _coverage(result: Result) -> Iterator[str]:
             f"dropout keeps everything: {theirs.pinned} draws in the original, {ours.pinned} in "
             "the port"
         )
+    if verdict.unseen:
+        yield f"not seen in the port, and not compared: {', '.join(verdict.unseen)}"
     yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])
 
 

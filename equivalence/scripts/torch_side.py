@@ -54,6 +54,7 @@ class TorchSide:
     def __init__(self) -> None:
         self._depth = self._inside = self._in_loss = 0
         self._roots: dict[int, nn.Module] = {}
+        self._paths: dict[int, str] = {}
         self._drawn: set[StorageWeakRef] = set()
         self._computed: set[StorageWeakRef] = set()
 
@@ -150,11 +151,16 @@ class TorchSide:
 
         def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if not self._is_root(module) or in_backward():
-                return call(module, *args, **kwargs)
+                path = self._paths.get(id(module))
+                if path is None or in_backward():
+                    return call(module, *args, **kwargs)
+                return recorder.layer(path, (args, kwargs), lambda: call(module, *args, **kwargs))
             (args, kwargs), noted = recorder.enter(
                 module, (args, kwargs), torch.is_grad_enabled(), module.training
             )
             self._inside += 1
+            if recorder.looked_into:
+                self._paths = {id(each): path for path, each in module.named_modules() if path}
             try:
                 outputs = call(module, *args, **kwargs)
             finally:

@@ -7,7 +7,7 @@ import pytest
 
 from equivalence.scripts.compare import trainings
 from equivalence.scripts.running import Training
-from tests.engine.scripts.mistakes import PAIRS
+from tests.engine.scripts.mistakes import PAIRS, names
 
 STEPS = 3
 
@@ -38,10 +38,7 @@ def compared(folder):
                 assert old in text
                 text = text.replace(old, new)
             (folder / f"{pair}_{side}.py").write_text(text)
-        names = [f"{pair}_{side}.py" for side in ("torch", "mindspore")]
-        if pair == "cell":
-            names = [f"{name.removesuffix('.py')}:train" for name in names]
-        sides = zip(("reference", "candidate"), names, strict=True)
+        sides = zip(("reference", "candidate"), names(pair), strict=True)
         both = [Training(role, name, steps=steps) for role, name in sides]
         return trainings(*both, steps, {}, **options)
 

@@ -16,6 +16,12 @@ STYLES = {
 """Pair -> its style. `cell` is called as functions."""
 
 
+def names(pair: str) -> list[str]:
+    """How both sides of a pair are called on the command line."""
+    both = [f"{pair}_{side}" for side in ("torch", "mindspore")]
+    return [f"{each}:train" if pair == "cell" else f"{each}.py" for each in both]
+
+
 @dataclass(frozen=True)
 class Mistake:
     """A mistake in a port's script.
@@ -81,7 +87,7 @@ MISTAKES = (
     ),
     Mistake(
         "model",
-        "inputs not scaled alike",
+        "targets of another column",
         'y = (x[:, :1] - 0.5 * x[:, 1:2]).astype("float32")',
         'y = (x[:, :1] - 0.5 * x[:, 2:3]).astype("float32")',
         1,
