@@ -47,7 +47,7 @@ EXAMPLES = {
     ),
     "train": (
         "train torch_train.py ms_train.py --steps 20",
-        "train torch_train.py ms_train.py --torch-args '--lr 0.1' --mindspore-args '--lr 0.1'",
+        "train torch_train.py ms_train.py --torch-args='--lr 0.1' --mindspore-args='--lr 0.1'",
     ),
 }
 """Command -> two commands that show how it is used."""
@@ -545,7 +545,7 @@ def _add_train(commands: Any) -> None:
     )
     for side in ("torch", "mindspore"):
         command.add_argument(
-            f"--{side}-args", default="", metavar="ARGS", help=f"of {side.upper()}, in one word"
+            f"--{side}-args", default="", metavar="ARGS", help=f"of {side.upper()}, with ="
         )
     for option, meaning, kind in (
         (

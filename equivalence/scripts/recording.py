@@ -18,6 +18,7 @@ from equivalence.scripts import places
 from equivalence.structure.layers import Layer
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners
+from equivalence.words import counted, raised
 
 WHOLE = 1 << 16
 """Elements of a tensor that is kept whole; of a larger one, its sketch is."""
@@ -332,7 +333,15 @@ class Recorder:
         step.lines["update"] = places.here()
         step.lines["optimizer"] = places.made(optimizer)
         step.reached = self._named(arrays)
-        step.settings = settings(self._names())
+        names = self._names()
+        step.settings = settings(names)
+        if strange := sum(each not in names for each in arrays):
+            weights = counted(strange, "weight")
+            self._note(f"not compared: {weights} of an optimiser, of no network that is called")
+
+    def _note(self, words: str) -> None:
+        if words not in self.run.notes:
+            self.run.notes.append(words)
 
     def updated(self) -> None:
         """The optimiser has updated."""
@@ -419,7 +428,11 @@ class Recorder:
             for each in self._networks[:1]
             for name, weight in self.side.weights(each).items()
         }
-        return held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+        try:
+            return held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+        except Exception as error:  # of an object of the script's own
+            self._note(f"averages of weights could not be looked for: {raised(error)}")
+            return {}
 
     def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
         """Give a network, and the copies of its weights, what the reference's began with."""

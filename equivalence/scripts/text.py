@@ -108,8 +108,8 @@ def _coverage(result: Result) -> Iterator[str]:
         yield f"from step {verdict.decided_until + 1} on rounding decides all outputs and losses"
     if len(theirs.steps) < result.steps:
         yield f"the original's script ends after {counted(len(theirs.steps), 'step')}"
-    drawn = {p for s in theirs.steps for c in s.calls for p, g in enumerate(c.inputs) if g.drawn}
-    if drawn:
+    calls = (c for s in theirs.steps for c in (*s.calls, *s.targets))
+    if any(given.drawn for call in calls for given in call.inputs):
         yield "inputs that the original draws are handed to the port, and not compared"
     if theirs.pinned or ours.pinned:
         yield (

@@ -52,7 +52,8 @@ class TorchSide:
     """A PyTorch training that is watched."""
 
     def __init__(self) -> None:
-        self._depth = self._inside = self._in_loss = 0
+        self._inside = self._in_loss = 0
+        self._asking = False
         self._roots: dict[int, nn.Module] = {}
         self._paths: dict[int, str] = {}
         self._drawn: set[StorageWeakRef] = set()
@@ -222,7 +223,13 @@ class TorchSide:
         grad = torch.autograd.grad
 
         def standing(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-            found = grad(outputs, inputs, *args, **kwargs)
+            if self._asking:  # PyTorch hands a call to a mode, which calls the function once more
+                return grad(outputs, inputs, *args, **kwargs)
+            self._asking = True
+            try:
+                found = grad(outputs, inputs, *args, **kwargs)
+            finally:
+                self._asking = False
             asked = [inputs] if isinstance(inputs, torch.Tensor) else [*inputs]
             if all(isinstance(each, nn.Parameter) for each in asked):
                 for value in _tensors(outputs):
@@ -234,12 +241,12 @@ class TorchSide:
 
         return standing
 
-    def _of_weights(self, only: set[int] | None = None) -> dict[int, np.ndarray]:
+    def _of_weights(self) -> dict[int, np.ndarray]:
         return {
             id(weight): self.array(weight.grad)
             for network in self._roots.values()
             for weight in network.parameters()
-            if weight.grad is not None and (only is None or id(weight) in only)
+            if weight.grad is not None
         }
 
 
@@ -274,10 +281,10 @@ class Drawing(Pinned):
 def _before(side: TorchSide, recorder: Recorder) -> Callable[..., None]:
     def before(optimizer: Optimizer, *_: Any) -> None:
         groups = optimizer.param_groups
-        own = {id(weight) for group in groups for weight in group["params"]}
+        weights = (weight for group in groups for weight in group["params"])
         recorder.update(
             optimizer,
-            side._of_weights(own),
+            {id(each): side.array(each.grad) for each in weights if each.grad is not None},
             lambda names: of_optimizers([optimizer], names),
         )
 
@@ -323,5 +330,7 @@ def _tensors(values: Any) -> list[torch.Tensor]:
     return [each for value in values for each in _tensors(value)]
 
 
-def _storage(value: torch.Tensor) -> StorageWeakRef:
-    return StorageWeakRef(value.untyped_storage())
+def _storage(value: torch.Tensor) -> Any:
+    """What tensors share that are views of one; of a sparse one, what no other has."""
+    dense = value.layout == torch.strided and value.device.type != "meta"
+    return StorageWeakRef(value.untyped_storage()) if dense else object()
