@@ -14,6 +14,7 @@ from equivalence.scripts.layers import Culprit, culprit, named
 from equivalence.scripts.recording import Network, Recorder, Run, demand_steps
 from equivalence.scripts.running import Training
 from equivalence.structure.layers import compare_settings
+from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners, pair, pair_found
 from equivalence.truth.compute import MORE_RUNS
 from equivalence.truth.measurement import NOISY_RUNS
@@ -154,14 +155,21 @@ class _Pairing:
         self.theirs, self.rename, self.constants = theirs, rename, constants
         self.taken: set[int] = set()
 
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights pair up with those of a network that has no partner yet."""
+        free = (n for n in range(len(self.theirs.networks)) if n not in self.taken)
+        return any(not self._pairs(number, slots)[1] for number in free)
+
+    def _pairs(self, number: int, slots: Mapping[str, Slot]) -> tuple[Partners, bool]:
+        theirs = self.theirs.networks[number].slots
+        return pair_found(theirs, slots, self.rename, self.constants)
+
     def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
         """The number of the reference's network, and the pairs of weights."""
         networks = self.theirs.networks
         free = [n for n in range(len(networks)) if n not in self.taken]
         for each in sorted(free, key=lambda n: n != number):
-            partners, complaint = pair_found(
-                networks[each].slots, network.slots, self.rename, self.constants
-            )
+            partners, complaint = self._pairs(each, network.slots)
             if not complaint:
                 self.taken.add(each)
                 return each, partners

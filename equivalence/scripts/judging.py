@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from equivalence import nesting
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference
@@ -22,6 +23,9 @@ data: what the script gives to networks and losses. forward: outputs of networks
 the last backward pass. clipping: what the optimiser gets. schedule: its rate. settings: what else
 it holds. update: weights and buffers after it. averages: what else the script keeps of the weights.
 """
+
+DRAWN = "drawn"
+"""Stands for the stage `data` of what the reference's script draws at random."""
 
 Key = tuple[int, str, str]
 """The number of a step, a stage, and what is compared there."""
@@ -90,17 +94,16 @@ def tensors(run: Run, step: Step) -> Iterator[tuple[str, str, Stored]]:
         which = f" of {run.networks[call.network].name}" if several else ""
         which += f" in call {place}" if count > 1 else ""
         for _, number, given in each_input([call]):
-            if not given.drawn:
-                stage = "forward" if given.computed else "data"
-                name = f"input {number}{which}"
-                yield stage, name, Stored.of(name, given.values)
+            stage = "forward" if given.computed else "data"
+            name = f"input {number}{which}"
+            yield (DRAWN if given.drawn else stage), name, Stored.of(name, given.values)
         for output, values in call.outputs.items():
             yield "forward", f"output {output}{which}", values
     for place, target in enumerate(step.targets):
         for _, _, given in each_input([target]):
-            if not (given.drawn or given.computed):
+            if not given.computed:
                 name = f"target {place + 1}" if len(step.targets) > 1 else "target"
-                yield "data", name, Stored.of(name, given.values)
+                yield (DRAWN if given.drawn else "data"), name, Stored.of(name, given.values)
     for place, loss in enumerate(step.losses):
         name = f"loss {place + 1}" if len(step.losses) > 1 else "loss"
         yield "loss", name, Stored.of(name, loss)
@@ -129,6 +132,12 @@ class Expectation:
             self.expected[key] = Expected.whole(stored.values)
             self.shapes[key] = stored.shape
         self.runs = 0
+        self.constants = {
+            plain.name(number, name)
+            for number, network in enumerate(plain.networks)
+            for name, slot in network.slots.items()
+            if slot.is_constant
+        }
 
     def widen(self, noisy: Run) -> None:
         """Let the noise be at least as far as a noisy run of the reference is off."""
@@ -203,12 +212,19 @@ class Expectation:
     ) -> Iterator[Departure]:
         """What differs in the tensors of a step."""
         run = replace(candidate, networks=self.plain.networks)
-        got = {(stage, name): values for stage, name, values in tensors(run, ours)}
+        named = replace(ours, calls=_by_order(theirs.calls, ours.calls))
+        got = {(stage, name): values for stage, name, values in tensors(run, named)}
         wanted = {
             (s, n): e for (number, s, n), e in self.expected.items() if number == theirs.number
         }
         decided = False
-        for (stage, name), expected in wanted.items():
+        for (kept, name), expected in wanted.items():
+            stage = kept
+            if stage == DRAWN:
+                stage = "data"
+                if not ours.replayed:
+                    verdict.unseen.setdefault("inputs that the original draws", theirs.number)
+                    continue
             stored = got.get((stage, name))
             if stored is None and name.startswith("input "):
                 # Only the reference tells whether a network has computed it.
@@ -216,12 +232,14 @@ class Expectation:
             if stored is None:
                 if _is_unseen(stage, ours):
                     verdict.unseen.setdefault(_what(stage, name), theirs.number)
+                elif stage == "update" and name in self.constants:
+                    verdict.unseen.setdefault(f"the constant {name}", theirs.number)
                 elif stage in ("forward", "update"):
                     lines = _lines(stage, name, theirs, ours)
                     yield Departure(theirs.number, stage, name, "is missing", *lines)
                 continue
             verdict.compared += 1
-            shape = self.shapes[theirs.number, stage, name]
+            shape = self.shapes[theirs.number, kept, name]
             lines = _lines(stage, name, theirs, ours)
             if stored.shape != shape:
                 told = f"is of shape {stored.shape}, and {shape} in the original"
@@ -247,6 +265,18 @@ class Expectation:
                 yield Departure(theirs.number, stage, name, told, *lines, roundings)
         if decided:
             verdict.decided_until = theirs.number
+
+
+def _by_order(theirs: Sequence[Call], ours: Sequence[Call]) -> list[Call]:
+    """Calls whose outputs have the reference's names, where one side alone names as many."""
+    found, seen = [], dict[int, int]()
+    for call in ours:
+        place = seen[call.network] = seen.get(call.network, 0) + 1
+        others = [each for each in theirs if each.network == call.network][place - 1 : place]
+        pairs = nesting.by_order([*others[0].outputs], [*call.outputs]) if others else {}
+        outputs = {pairs.get(name, name): values for name, values in call.outputs.items()}
+        found.append(replace(call, outputs=outputs))
+    return found
 
 
 def _all(run: Run) -> Iterator[tuple[Key, Stored]]:

@@ -50,6 +50,7 @@ class MindSporeSide:
     def __init__(self, eager: bool = False) -> None:
         self.eager = eager
         self._inside = self._in_loss = self._forward = 0
+        self._drawing = False
         self._cells: list[nn.Cell] = []
         self._roots: dict[int, nn.Cell] = {}
         self._paths: dict[int, str] = {}
@@ -60,13 +61,15 @@ class MindSporeSide:
         """A context in which the recorder is told of all that a script does."""
         self.recorder = recorder
         pinning = Pinning()
-        owners = (ops, function, nn_func, mint.nn.functional)
+        owners = (ops, function, nn_func, mint, mint.nn.functional)
         with contextlib.ExitStack() as stack:
             stack.callback(mindspore_stream.clear)
             stack.enter_context(patched(nn.Cell, __call__=self._call(recorder)))
             for owner in owners:
                 losses = {n: self._loss(recorder, getattr(owner, n)) for n in _losses(owner)}
                 stack.enter_context(patched(owner, **losses))
+                draws = {n: self._draw(recorder, n, getattr(owner, n)) for n in _draws(owner)}
+                stack.enter_context(patched(owner, **draws))
             for scaler in SCALERS:
                 stack.enter_context(patched(scaler, scale=_scaling(recorder, scaler.scale)))
             for base in OPTIMIZERS:
@@ -99,13 +102,17 @@ class MindSporeSide:
         """Name -> tensor of all parameters and buffers, by their places in the network."""
         return dict(network.parameters_and_names()) | dict(network.named_buffers())
 
-    def network(self, network: nn.Cell) -> Network:
-        """What a network is."""
+    def slots(self, network: nn.Cell) -> dict[str, Slot]:
+        """The weights of a network, by their places in it."""
         slots = {
             name: Slot(tuple(w.shape), "parameter" if w.requires_grad else "buffer")
             for name, w in network.parameters_and_names()
         }
-        slots |= {n: Slot(tuple(b.shape), CONSTANT) for n, b in network.named_buffers()}
+        return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in network.named_buffers()}
+
+    def network(self, network: nn.Cell) -> Network:
+        """What a network is."""
+        slots = self.slots(network)
         layers = [
             Layer.of(
                 path,
@@ -195,14 +202,19 @@ class MindSporeSide:
             return False
         children = list(cell.name_cells().values())
         inner = [each for each in children if _has_weights(each)]
-        own = [*cell.get_parameters(expand=False)]
-        if len(inner) == 1 and not own:
-            wraps = any(isinstance(each, nn.LossBase) for each in children)
-            library = type(cell).__module__.startswith("mindspore.") and not isinstance(
-                cell, nn.SequentialCell
-            )
-            return not (wraps or library or len(_tensors(args)) > self._most_inputs())
-        return True
+        if len(inner) != 1:
+            return True
+        within = {id(each) for each in inner[0].get_parameters()}
+        if any(id(each) not in within for each in cell.get_parameters(expand=False)):
+            return True
+        wraps = any(isinstance(each, nn.LossBase) for each in children)
+        library = type(cell).__module__.startswith("mindspore.") and not isinstance(
+            cell, nn.SequentialCell
+        )
+        if wraps or library or len(_tensors(args)) > self._most_inputs():
+            return False
+        fits = self.recorder.fits
+        return fits(self.slots(cell)) or not fits(self.slots(inner[0]))
 
     def _compiled(
         self, recorder: Recorder, cell: nn.Cell, call: Callable[..., Any], args: tuple, kwargs: dict
@@ -249,6 +261,20 @@ class MindSporeSide:
 
         loss.watched = function
         return loss
+
+    def _draw(self, recorder: Recorder, name: str, function: Callable[..., Any]) -> Any:
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            if self._drawing:
+                return function(*args, **kwargs)
+            self._drawing = True
+            try:
+                value = function(*args, **kwargs)
+            finally:
+                self._drawing = False
+            return recorder.drawn(name, value) if isinstance(value, ms.Tensor) else value
+
+        draw.watched = function
+        return draw
 
     def _is_in_training(self) -> bool:
         return bool(self._forward or any(each.requires_grad for each in self._cells))
@@ -303,7 +329,7 @@ class Pinning(Pinned):
         self.pinned = 0
 
     def compiled(self, value: Any) -> Any:
-        """What the compiler gets: a loss itself, and not what watches it."""
+        """What the compiler gets: a function itself, and not what watches it."""
         return super().compiled(getattr(value, "watched", value))
 
     def before(self, call: Call) -> None:
@@ -336,6 +362,17 @@ def _losses(owner: Any) -> list[str]:
         and callable(getattr(owner, name))
         and not isinstance(getattr(owner, name), type)
     ]
+
+
+DRAWS = (
+    *("randn", "randn_like", "rand", "rand_like", "randint", "randint_like", "normal"),
+    *("standard_normal", "uniform", "bernoulli", "multinomial"),
+)
+"""Functions that draw; those that a script calls itself get what the reference's has drawn."""
+
+
+def _draws(owner: Any) -> list[str]:
+    return [name for name in DRAWS if callable(getattr(owner, name, None))]
 
 
 def _is_graph() -> bool:

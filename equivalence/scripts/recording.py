@@ -97,6 +97,8 @@ class Step:
 
     number: from 1. optimizer: the number of the optimiser, from 0, in the order of first use.
     calls, targets: the calls of networks and of losses.
+    draws: what the script draws at random: its law ("normal", "uniform", "integers") and values.
+    replayed: whether the port has drawn all that the reference has so far, and nothing else.
     losses: what was differentiated, before it was scaled. scale: the scale; None without one.
     gradients: after the last backward pass. reached: as the optimiser gets them.
     settings: name -> weight -> value of the optimiser, in this step.
@@ -110,6 +112,8 @@ class Step:
     optimizer: int = 0
     calls: list[Call] = field(default_factory=list)
     targets: list[Call] = field(default_factory=list)
+    draws: list[tuple[str, np.ndarray]] = field(default_factory=list)
+    replayed: bool = False
     losses: list[np.ndarray] = field(default_factory=list)
     scale: float | None = None
     gradients: Tensors = field(default_factory=dict)
@@ -191,8 +195,14 @@ class Side(Protocol):
         """Whether a network has computed a tensor."""
 
 
-Paired = Callable[[Network, int], tuple[int, Partners]]
-"""A network of the candidate and its number -> the number and the weights of its partner."""
+class Paired(Protocol):
+    """Finds the reference's networks."""
+
+    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+        """The number of the partner of a network of the candidate, and the pairs of weights."""
+
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights pair up with those of a network that has no partner yet."""
 
 
 class Recorder:
@@ -221,8 +231,14 @@ class Recorder:
         self._networks: list[Any] = []
         self._optimizers: list[Any] = []
         self._kept: set[str] = set()
+        self._taken: dict[int, set[int]] = {}
+        self._replays = True
         self._own: dict[int, tuple[Any, np.ndarray]] = {}
         self._names_left: Mapping[str, Any] = {}
+
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights are those of a network of the reference; of the reference's, any are."""
+        return self.paired is None or self.paired.fits(slots)
 
     # What a side tells.
 
@@ -294,6 +310,26 @@ class Recorder:
         self.step.targets.append(call)
         return self._handed(target, call, self._theirs("targets")[place : place + 1])
 
+    def drawn(self, function: str, value: Any) -> Any:
+        """The script has drawn a tensor; gives the one that it is to get.
+
+        That is the reference's of this step, in its order, of the same law and shape.
+        """
+        law, values = law_of(function), self.side.array(value)
+        place = len(self.run.steps)
+        self.step.draws.append((law, values))
+        if self.given is None or place >= len(self.given.steps):
+            return value
+        taken = self._taken.setdefault(place, set())
+        for number, (theirs, others) in enumerate(self.given.steps[place].draws):
+            if number not in taken and theirs == law and others.shape == values.shape:
+                taken.add(number)
+                return self.side.like(others, value)
+        self._replays = False
+        shape = "x".join(map(str, values.shape)) or "one number"
+        self._note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
+        return value
+
     def loss(self, values: np.ndarray | None) -> None:
         """A value is differentiated."""
         if values is not None:
@@ -333,6 +369,9 @@ class Recorder:
         step.lines["update"] = places.here()
         step.lines["optimizer"] = places.made(optimizer)
         step.reached = self._named(arrays)
+        taken = self._taken.get(len(self.run.steps), ())
+        self._replays = self._replays and len(taken) == len(self._theirs("draws"))
+        step.replayed = self._replays
         names = self._names()
         step.settings = settings(names)
         if strange := sum(each not in names for each in arrays):
@@ -460,8 +499,8 @@ class Recorder:
         begin = f"{network}:"
         return any(n.startswith(begin) for n in self.given.steps[len(self.run.steps)].reached)
 
-    def _theirs(self, what: str) -> list[Call]:
-        """The reference's calls of this step."""
+    def _theirs(self, what: str) -> list[Any]:
+        """The reference's calls, targets or draws of this step."""
         if self.given is None or len(self.run.steps) >= len(self.given.steps):
             return []
         return getattr(self.given.steps[len(self.run.steps)], what)
@@ -541,6 +580,20 @@ class Recorder:
         own = network.partners.restored(arrays) if network.partners is not None else arrays
         names = {name: f"{before}{network.of}:{name}" for name in own}
         return {names[n]: Stored.of(names[n], values) for n, values in own.items()}
+
+
+def law_of(function: str) -> str:
+    """The law of what a function of either framework draws, by its name.
+
+    >>> law_of("randn_like"), law_of("rand"), law_of("randint"), law_of("bernoulli")
+    ('normal', 'uniform', 'integers', 'bernoulli')
+    """
+    name = function.strip("_")
+    if "randn" in name or "normal" in name:
+        return "normal"
+    if "randint" in name or name == "random":
+        return "integers"
+    return "uniform" if name.startswith(("rand", "uniform")) else name
 
 
 def fit(theirs: Sequence[Given], ours: Sequence[Given]) -> bool:

@@ -269,6 +269,9 @@ class Drawing(Pinned):
         of_drawn = self.drawn and any(
             _storage(each) in self.drawn for each in _tensors((call.args, call.kwargs))
         )
+        of_weight = isinstance(result, nn.Parameter)
+        if call.function in DRAWS and isinstance(result, torch.Tensor) and not of_weight:
+            self.recorder.drawn(call.function.__name__, result)
         if of_drawn or call.function in DRAWS:
             self.drawn.update(
                 _storage(each)

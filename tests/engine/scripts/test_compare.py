@@ -42,9 +42,8 @@ def test_what_the_reference_draws_is_handed_over(compared):
     drawn = [given.drawn for call in result.theirs.steps[0].calls for given in call.inputs]
     assert drawn == [True, False, False]
     assert result
-    assert "inputs that the original draws are handed to the port, and not compared" in lines(
-        result
-    )
+    assert all(step.replayed for step in result.ours.steps)
+    assert not result.verdict.unseen
 
 
 def test_after_other_data_the_reference_s_batch_is_judged(compared):
@@ -69,3 +68,35 @@ def test_weights_that_do_not_pair_up_are_an_error_with_the_cure(compared):
     edits = ("self.fc = nn.Dense", "self.head = nn.Dense"), ("self.fc(", "self.head(")
     with pytest.raises(WeightError, match="--rename MINDSPORE=PYTORCH"):
         compared("plain", *edits)
+
+
+NOISE = "z = torch.randn(8, 1, 6, 6)\n        x = x + z\n"
+PORT = "z = {}\n        x = x + z\n"
+
+
+def noisy(port):
+    """A loop that adds noise of its own to its images, and to its loss."""
+    theirs = (
+        "        optimizer.zero_grad()\n",
+        f"        {NOISE}        optimizer.zero_grad()\n",
+    )
+    ours = ("        loss, grads = step(x, y)", f"        {port}        loss, grads = step(x, y)")
+    return theirs, ours
+
+
+def test_numbers_that_the_port_draws_are_the_reference_s(compared):
+    theirs, ours = noisy(PORT.format("ops.randn(8, 1, 6, 6)"))
+    assert compared("plain", ours, reference=[theirs], steps=2)
+
+
+def test_another_use_of_drawn_numbers_is_red(compared):
+    theirs, ours = noisy(PORT.format("2 * ops.randn(8, 1, 6, 6)"))
+    result = compared("plain", ours, reference=[theirs], steps=1)
+    assert {each.stage for each in result.verdict.departures} == {"data"}
+
+
+def test_numbers_of_another_law_are_told_and_not_taken_for_the_reference_s(compared):
+    theirs, ours = noisy(PORT.format("ops.rand(8, 1, 6, 6)"))
+    told = lines(compared("plain", ours, reference=[theirs], steps=1))
+    assert any(line.startswith("drawn by the port alone, and kept: uniform") for line in told)
+    assert any("not compared: inputs that the original draws" in line for line in told)

@@ -5,6 +5,7 @@ import pytest
 
 from equivalence.scripts.judging import Expectation, label
 from equivalence.scripts.recording import Call, Given, Network, Run, Step, Stored
+from equivalence.structure.slots import UNSAVED, Slot
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12, dtype="float32").reshape(3, 4)
 
@@ -106,10 +107,19 @@ def test_noise_widens_what_is_allowed_and_may_decide_a_tensor():
     assert far.judge(run()).undecidable == 1
 
 
-def test_what_the_reference_draws_is_not_compared():
+def test_what_the_reference_draws_is_compared_where_the_port_has_drawn_the_same():
     drawn = Given(WEIGHTS, drawn=True)
     expectation = Expectation(run(lambda s: setattr(s.calls[0], "inputs", [drawn])))
-    assert expectation.judge(run(CHANGES["data"])).departures == []
+
+    def replayed(step):
+        CHANGES["data"](step)
+        step.replayed = True
+
+    verdict = expectation.judge(run(CHANGES["data"]))
+    assert verdict.departures == []
+    assert [*verdict.unseen] == ["inputs that the original draws"]
+    (found,) = expectation.judge(run(replayed)).departures
+    assert (found.stage, found.name) == ("data", "input 0")
 
 
 def test_what_is_not_seen_is_named_and_no_departure():
@@ -152,3 +162,24 @@ def test_names_have_their_network_where_there_are_several():
     assert label(one, "0:fc.weight") == "fc.weight"
     assert label(two, "1:fc.weight") == "Other.fc.weight"
     assert label(two, "average 1 of 0:fc.weight") == "average 1 of Net.fc.weight"
+
+
+def test_outputs_that_one_side_alone_names_pair_up_by_order():
+    expectation = Expectation(run(lambda s: setattr(s.calls[0], "outputs", stored("y", WEIGHTS))))
+
+    def by_number(values):
+        return lambda s: setattr(s.calls[0], "outputs", stored("0", values))
+
+    assert expectation.judge(run(by_number(WEIGHTS))).departures == []
+    (found,) = expectation.judge(run(by_number(WEIGHTS + 1))).departures
+    assert found.name == "output y"
+    named = expectation.judge(run(lambda s: setattr(s.calls[0], "outputs", stored("z", WEIGHTS))))
+    assert [each.told for each in named.departures] == ["is missing"]
+
+
+def test_a_constant_that_one_side_alone_keeps_is_named_and_not_compared():
+    plain = run(lambda s: s.weights.update(stored("0:scale", WEIGHTS)))
+    plain.networks[0] = Network("Net", {"scale": Slot((3, 4), UNSAVED)}, {}, [])
+    verdict = Expectation(plain).judge(run())
+    assert verdict.departures == []
+    assert [*verdict.unseen] == ["the constant scale"]

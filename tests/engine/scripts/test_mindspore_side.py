@@ -133,6 +133,24 @@ def test_dropouts_keep_everything_and_are_counted(run):
     assert (found.steps[0].calls[0].outputs["0"].values != 0).all()
 
 
+def test_draws_are_handed_over_by_law_and_shape_and_others_are_told(run):
+    def train():
+        net = nn.Dense(3, 2)
+        optimizer = nn.SGD(net.trainable_params(), 0.1)
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        while True:
+            optimizer(grad(ops.randn(2, 3) + ops.rand(1, 3))[1])
+
+    first = run(train)
+    ones = np.ones((2, 3), "float32")
+    first.steps[0].draws = [("uniform", ones[:, :2]), ("normal", ones)]
+    first.steps[0].calls = []
+    second = run(train, given=first)
+    inputs = second.steps[0].calls[0].inputs[0].values
+    assert np.allclose(inputs, 1.0 + second.steps[0].draws[1][1])
+    assert second.notes[0].startswith("drawn by the port alone, and kept: uniform numbers, 1x3 (")
+
+
 def test_rates_are_those_of_each_step(run):
     def train():
         net = nn.Dense(3, 2)

@@ -116,6 +116,15 @@ def test_what_is_drawn_is_known_also_after_arithmetic(run):
     assert [step.calls[0].inputs[0].drawn for step in steps] == [True, False]
 
 
+def test_draws_are_noted_in_order_and_initial_weights_are_none(run):
+    code = "own = nn.Linear(2, 2)\nz = torch.rand(2, 3)\nz = z + torch.randint(0, 5, (1,))\n"
+    draws = run(code + STEP).steps[0].draws
+    assert [(law, values.shape) for law, values in draws] == [
+        ("uniform", (2, 3)),
+        ("integers", (1,)),
+    ]
+
+
 def test_what_a_network_computes_is_no_data(run):
     code = "z = nn.Linear(3, 3)\nnet(z(x).detach()).sum().backward()\noptimizer.step()\n"
     first, second = run(code).steps[0].calls
