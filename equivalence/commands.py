@@ -543,9 +543,9 @@ def _add_train(commands: Any) -> None:
         metavar="N",
         help="updates by an optimiser (default 10)",
     )
-    for side in ("torch", "mindspore"):
+    for option in ("--torch-args", "--mindspore-args"):
         command.add_argument(
-            f"--{side}-args", default="", metavar="ARGS", help=f"of {side.upper()}, with ="
+            option, default="", metavar="ARGS", help=f"of the script: {option}='--lr 0.1'"
         )
     for option, meaning, kind in (
         (

@@ -3,7 +3,8 @@
 command: `equivalence train TORCH MINDSPORE`.
 compare: `trainings`, which runs both sides, and pairs their networks.
 running: runs a script or a function, and ends it after its last step.
-recording: what a run gives, step by step, and what is handed to it.
+steps: what a run gives, step by step.
+recording: takes what a run shows, and hands it what the reference had.
 torch_side, mindspore_side: what each framework shows of a training.
 places: lines of a script, and the names that it has.
 judging: the verdict on each stage of each step.

@@ -11,8 +11,9 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.scripts.judging import Expectation, Verdict
 from equivalence.scripts.layers import Culprit, culprit, named
-from equivalence.scripts.recording import Network, Recorder, Run, demand_steps
+from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
+from equivalence.scripts.steps import Network, Run, demand_steps
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.slots import Slot
 from equivalence.structure.weights import Partners, pair, pair_found

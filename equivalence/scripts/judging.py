@@ -8,7 +8,7 @@ from equivalence import nesting
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference
-from equivalence.scripts.recording import Call, Run, Step, Stored, each_input
+from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
 from equivalence.words import counted

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from equivalence.scripts.judging import Departure
-from equivalence.scripts.recording import Step
+from equivalence.scripts.steps import Step
 
 
 class Known(NamedTuple):

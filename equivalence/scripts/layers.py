@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
-from equivalence.scripts.recording import Call, Network, Run, Stored
+from equivalence.scripts.steps import Call, Network, Run, Stored
 from equivalence.structure.layers import Layer, align
 
 UNIT = UNIT_ROUNDOFF["float32"]

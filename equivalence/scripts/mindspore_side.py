@@ -18,7 +18,8 @@ from mindspore.ops.function import nn_func
 
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
-from equivalence.scripts.recording import Network, Recorder
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.steps import Network
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_training import look
 from equivalence.stream import mindspore_stream

@@ -15,7 +15,8 @@ from torch.optim import optimizer as hooks
 from equivalence.dumps import torch_hooks
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
-from equivalence.scripts.recording import Network, Recorder
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.steps import Network
 from equivalence.sides.torch_modes import as_written
 from equivalence.sides.torch_training import look
 from equivalence.stream.observer import installed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equivalence.scripts.judging import Expectation, label
-from equivalence.scripts.recording import Call, Given, Network, Run, Step, Stored
+from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored
 from equivalence.structure.slots import UNSAVED, Slot
 
 WEIGHTS = np.linspace(-1.0, 1.0, 12, dtype="float32").reshape(3, 4)

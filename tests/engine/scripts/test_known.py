@@ -6,7 +6,7 @@ import pytest
 
 from equivalence.scripts.judging import Departure
 from equivalence.scripts.known import KNOWN, known
-from equivalence.scripts.recording import Step
+from equivalence.scripts.steps import Step
 
 ROOT = Path(__file__).parents[3]
 UPDATE = Departure(1, "update", "fc.weight", "is off")
