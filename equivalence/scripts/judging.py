@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from equivalence import nesting
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
@@ -262,9 +264,28 @@ class Expectation:
                 decided = True
             if roundings > BUDGET:
                 told = _off(expected, values)
+                if stage == "data":
+                    told += self._instead(kept, name, values)
                 yield Departure(theirs.number, stage, name, told, *lines, roundings)
         if decided:
             verdict.decided_until = theirs.number
+
+    def _instead(self, stage: str, name: str, values: np.ndarray) -> str:
+        """Which batch of the reference a candidate has, as the end of a sentence; "" for none."""
+        for (number, kept, other), expected in self.expected.items():
+            same = (kept, other) == (stage, name) and expected.truth.shape == values.shape
+            if same and np.array_equal(expected.truth, values):
+                return f"; it is the original's of step {number}"
+            # Labels of few classes are the same in some order by chance.
+            floats = values.dtype.kind == "f"
+            if same and floats and _rows(expected.truth) == _rows(values):
+                return f"; it has the samples of the original's step {number} in another order"
+        return ""
+
+
+def _rows(values: np.ndarray) -> list[bytes]:
+    """The samples of a batch, in an order that does not depend on theirs."""
+    return sorted(row.tobytes() for row in values) if values.ndim else [values.tobytes()]
 
 
 def _by_order(theirs: Sequence[Call], ours: Sequence[Call]) -> list[Call]:

@@ -67,6 +67,8 @@ def _others(first: Departure, departures: list[Departure]) -> Iterator[str]:
             yield f"  also {stage}: {told(found[0])}" + (
                 f" and {len(found) - 1} more" if len(found) > 1 else ""
             )
+    if all(each.name.startswith(("input", "target")) for each in departures):
+        yield "  with the original's batches all else agrees"
     later = sorted({each.step for each in departures} - {first.step})
     if later:
         differ = "differs" if len(later) == 1 else "differ"

@@ -183,3 +183,21 @@ def test_a_constant_that_one_side_alone_keeps_is_named_and_not_compared():
     verdict = Expectation(plain).judge(run())
     assert verdict.departures == []
     assert [*verdict.unseen] == ["the constant scale"]
+
+
+@pytest.mark.parametrize(
+    ("batch", "told"),
+    [
+        (WEIGHTS[[2, 0, 1]], "it has the samples of the original's step 1 in another order"),
+        (WEIGHTS + 5, "it is the original's of step 2"),
+        (WEIGHTS + 1, ""),
+    ],
+)
+def test_another_batch_is_known_by_its_samples(batch, told):
+    plain, second = run(), run().steps[0]
+    second.number, second.calls[0].inputs = 2, [Given(WEIGHTS + 5)]
+    plain.steps.append(second)
+    candidate = run(lambda s: setattr(s.calls[0], "inputs", [Given(batch)]))
+    first = Expectation(plain).judge(candidate).departures[0]
+    assert first.stage == "data"
+    assert first.told.partition("; ")[2] == told

@@ -38,6 +38,17 @@ def test_the_first_departure_is_told_with_both_lines_and_the_other_stages():
     assert told[4].startswith("  also update: fc.weight is off by")
 
 
+def test_data_alone_is_told_to_be_all_and_with_more_it_is_not():
+    words = "  with the original's batches all else agrees"
+    assert words in lines(result(CHANGES["data"]))
+
+    def both(step):
+        CHANGES["data"](step)
+        CHANGES["update"](step)
+
+    assert words not in lines(result(both))
+
+
 def test_the_layer_has_its_own_lines():
     told = lines(result(CHANGES["forward"], culprit=Culprit("fc (Linear)", "m.py:7", "t.py:8")))
     assert told[2:5] == ["    first in fc (Linear)", "    port: m.py:7", "    original: t.py:8"]
