@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from equivalence import __version__
+from equivalence.command_examples import EXAMPLES
 from equivalence.host.devices import DEVICES
+from equivalence.option_values import argument, assignment, byte_size, positive
 from equivalence.own.networks import Networks
 from equivalence.reach import shares
-from equivalence.values import argument, assignment, positive, size
 from equivalence.words import nearest
 
 USAGE_ERROR = 2
@@ -18,39 +19,6 @@ USAGE_ERROR = 2
 
 WIDTH = 78
 """Columns of what a command says of itself."""
-
-EXAMPLES = {
-    "compare": (
-        "compare nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
-        "compare nets:Net ports:Net --input x.npy --weights net.pth --phase eval --html page.html",
-    ),
-    "convert": (
-        "convert net.pth net.ckpt",
-        "convert net.pth net.ckpt --network ports:Net --rename dense=fc",
-    ),
-    "findings": ("findings list gradient", "findings run selu_gradient"),
-    "coverage": ("coverage nets.py", "coverage nets:Net --fix-hints"),
-    "accept": ("accept", "accept reports/results.jsonl --device ascend"),
-    "page": ("page reports/results.jsonl", "page first.jsonl second.jsonl --html both.html"),
-    "trend": ("trend", "trend reports --case 'resnet*'"),
-    "time": (
-        "time nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
-        "time nets:Net ports:Net --input x.npy --device ascend --json times.json",
-    ),
-    "evaluate": (
-        "evaluate nets:Net ports:Net --weights net.pth --data data:loader",
-        "evaluate nets:Net ports:Net --data data:loader --batches 4 --metric metrics:f1",
-    ),
-    "curve": (
-        "curve loss_torch.csv loss_mindspore.log",
-        "curve nets:train ports:train --steps 300 --picture curve.svg",
-    ),
-    "train": (
-        "train torch_train.py ms_train.py --steps 20",
-        "train torch_train.py ms_train.py --torch-args='--lr 0.1' --mindspore-args='--lr 0.1'",
-    ),
-}
-"""Command -> two commands that show how it is used."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -88,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     _add_trend(commands)
     _add_time(commands)
     _add_evaluate(commands)
+    _add_data(commands)
     _add_curve(commands)
     _add_train(commands)
     for name, command in commands.choices.items():
@@ -253,7 +222,7 @@ def _add_convert(commands: Any) -> None:
     )
     command.add_argument(
         "--shard",
-        type=size,
+        type=byte_size,
         metavar="SIZE",
         help="write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json",
     )
@@ -469,6 +438,36 @@ def _add_evaluate(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.evaluation.command:command",
         given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
+        destination="the result",
+    )
+
+
+def _add_data(commands: Any) -> None:
+    command = commands.add_parser(
+        "data",
+        help="whether two data pipelines give the same batches, stage by stage",
+        description="Compare a DataLoader or Dataset of PyTorch with a Dataset of MindSpore, as "
+        "they stand: what is read, each transform, the batches; what draws, by its law. Exit code "
+        "1: they differ.",
+    )
+    for name, side in (("reference", "TORCH"), ("candidate", "MINDSPORE")):
+        meaning = "MODULE:ATTRIBUTE that builds it"
+        command.add_argument(name, metavar=side, help=meaning)
+    _add_arguments(command)
+    command.add_argument(
+        "--batches",
+        type=positive,
+        default=2,
+        metavar="N",
+        help="how many are read, the first ones (default: 2)",
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.own.data:command",
+        given=("reference", "candidate", "arguments", "batches", "seed", "json_file"),
         destination="the result",
     )
 

@@ -8,9 +8,10 @@ Both sides read the same files, which are written from the base seed. A side is 
     run(s)   the outputs of stage s in order: dicts of columns as NumPy arrays, such as `image` and
              `label`, single samples before `batch`, batches from then on
 
-The reference also has `run(s, dtype, perturb)`: it computes in that dtype, float64 included, and
-`perturb` changes the first floating array. Stages of the same name compute the same; each side may
-have further stages between them.
+or a loader as it stands: a `DataLoader` or `Dataset` of PyTorch, a `Dataset` of MindSpore. A
+reference with stages also has `run(s, dtype, perturb)`: it computes in that dtype, float64
+included, and `perturb` changes the first floating array. Stages of the same name compute the same;
+each side may have further stages between them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +38,8 @@ class Pipeline(Declaration):
     name: an identifier; no other declaration of this kind has it.
     reference: the callable that builds PyTorch's pipeline, "module:attribute".
     candidate: the callable that builds MindSpore's pipeline.
-    files: the callable that fills an empty folder with files, from a seed.
+    files: the callable that fills an empty folder with files, from a seed; None where both sides
+    know what they read, and take no folder.
     configs: keyword arguments, one mapping for each case. Keys in capitals go, in small letters,
     to `files` alone. With `num_shards` and no `shard_id`, the part of every rank is compared.
     level: "gate" or "nightly".
@@ -55,13 +57,14 @@ class Pipeline(Declaration):
     name: str
     reference: str
     candidate: str
-    files: str
+    files: str | None = None
     configs: Sequence[Mapping[str, Any]] = ({},)
     level: str = "gate"
     differs: Difference | None = None
 
     def __post_init__(self) -> None:
-        demand = demanding("pipeline", self, ("reference", "candidate", "files"))
+        targets = ("reference", "candidate", *(("files",) if self.files is not None else ()))
+        demand = demanding("pipeline", self, targets)
         demand_difference(demand)
         for config in self.configs:
             demand("folder" not in config, "configs name 'folder', which each side is given anyway")
@@ -74,10 +77,14 @@ class Pipeline(Declaration):
 
 @dataclass(frozen=True)
 class PipelineCase(Configured):
-    """One comparison: a pipeline under one configuration, always on the CPU."""
+    """One comparison: a pipeline under one configuration, always on the CPU.
+
+    batches: how many batches of a loader are read; None: all.
+    """
 
     twin: Pipeline
     config: Mapping[str, Any]
+    batches: int | None = None
     execution: ClassVar[str] = "pipeline"
     device: ClassVar[str] = "cpu"
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from equivalence.initials.two_sample import Moments, log_deviation_error
+from equivalence.judge.two_sample import Moments, log_deviation_error
 
 KURTOSIS = {"uniform": 1.8, "truncated normal": 2.365, "normal": 3.0}
 """Family -> kurtosis; "truncated normal" is cut off at two standard deviations."""

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from equivalence.initials import conventions, two_sample
+from equivalence.initials import conventions
 from equivalence.initials.values import Weight, fixed, leading_positions, whole
-
-FALSE_ALARM = 1e-6
-"""The probability that one case refuses a right candidate is at most this."""
+from equivalence.judge import two_sample
 
 LEADING, REPEATS = 256, 64
 """Leading elements of a weight, and builds, that the comparison of weights with each other uses."""
@@ -35,7 +33,7 @@ def examine(weights: Sequence[Weight]) -> float:
     ours = copies([(weight, weight.candidate) for weight in random_weights])
     tests = 2 * len(compared) + len(two_sample.TESTS) * len(random_weights)
     tests += len(theirs) + len(ours) + sum(map(_is_matrix, random_weights))
-    budget = -math.log10(FALSE_ALARM / max(tests, 1))
+    budget = -math.log10(two_sample.FALSE_ALARM / max(tests, 1))
     shapes = {weight.name: weight.slot.shape for weight in weights}
     for weight in compared:
         _check_fixed(weight, budget)

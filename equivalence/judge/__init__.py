@@ -5,6 +5,7 @@ expected: the truth of one tensor, and its sensitivity.
 truth: the truth of a whole case.
 sketch: a large tensor as 256 sums, which stand for all of its elements.
 norms: the distance between two arrays.
+two_sample: whether two samples are of one distribution.
 precision: the unit roundoffs, and the one budget.
 verdict: the comparison of a trace with the truth.
 ill_posed: why a case cannot tell right from wrong, in words.

@@ -2,5 +2,5 @@
 
 `compare` runs both pipelines and judges their batches. `diagnose` finds the first stage that
 differs, by the shapes of error that `pictures` knows. `batches` feeds a twin with a pipeline's
-batches.
+batches. `laws` compares what draws.
 """

@@ -6,8 +6,9 @@ import numpy as np
 
 from equivalence.declare.batches import Batches
 from equivalence.errors import DeclarationError
+from equivalence.loaders.stages import BATCH
 from equivalence.nesting import Arguments
-from equivalence.pipelines.compare import BATCH, Sides, label
+from equivalence.pipelines.compare import Sides, label
 from equivalence.sample import Sample
 
 

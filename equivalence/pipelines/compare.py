@@ -1,10 +1,11 @@
 """Data pipelines, compared side by side: both run over the same files, stage by stage."""
 
 import itertools
+import math
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,19 @@ from equivalence.errors import EquivalenceError, blaming
 from equivalence.judge import precision
 from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Outcome
+from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
-from equivalence.judge.verdict import Judgement, demand_values, judge
+from equivalence.judge.verdict import Judgement, TensorVerdict, demand_values, judge
+from equivalence.loaders.stages import BATCH, IMAGE, LABEL, READ, Loader, staged
+from equivalence.pipelines import laws
 from equivalence.seeds import stream
 from equivalence.targets import build, described, resolve
-from equivalence.words import listed
+from equivalence.words import counted, listed
 
 Items = Sequence[Mapping[str, np.ndarray]]
 """The samples or batches of one rank in order; each maps the names of its columns to arrays."""
 
 View = Callable[[np.ndarray], np.ndarray]
-
-READ, BATCH = "read", "batch"
-"""The names of the first and the last stage of every pipeline."""
 
 UNIT_ROUNDOFF = precision.UNIT_ROUNDOFF["float32"]
 """The unit roundoff of all pipelines, which compute in float32."""
@@ -71,15 +72,17 @@ def check(case: PipelineCase, seed: int) -> Outcome:
     return Outcome(case, seed, compare(case, seed).judgement)
 
 
-def compare(case: PipelineCase, seed: int) -> Comparison:
+def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comparison:
     """Run both sides of `case` to the end and judge the batches.
+
+    sides: both sides where they are built already.
 
     Besides images and labels, `count:batches` and `count:samples` are compared for each rank. With
     several ranks `count:reads` is compared, too: how often all ranks together read each sample.
 
     Raises EquivalenceError when files cannot be made or a side raises.
     """
-    sides = Sides(case, seed)
+    sides = sides or Sides(case, seed)
     reference = sides.expected(BATCH)
     trace = sides.trace(BATCH)
     _demand_columns(reference.expected, trace)
@@ -87,16 +90,30 @@ def compare(case: PipelineCase, seed: int) -> Comparison:
         theirs, ours = sides.reads()
         reference.expected["count:reads"] = Expected(theirs, str(theirs.dtype))
         reference.own["count:reads"], trace["count:reads"] = theirs, ours
-    judgement = judge(reference.expected, trace, UNIT_ROUNDOFF, replaceable=True)
-    return Comparison(reference, trace, demand_values(judgement))
+    judgement = demand_values(judge(reference.expected, trace, UNIT_ROUNDOFF, replaceable=True))
+    told = {**sides.epochs(), **sides.laws()}
+    others = (_in_words(name, problem) for name, problem in told.items())
+    judgement = replace(judgement, verdicts=(*judgement.verdicts, *others))
+    return Comparison(reference, trace, judgement)
+
+
+def _in_words(name: str, problem: str | None) -> TensorVerdict:
+    """The verdict on what no norm tells: right, or a problem."""
+    error = 0.0 if problem is None else math.inf
+    return TensorVerdict(name, BUDGET, error=error, worst=error, problem=problem)
 
 
 class Sides:
-    """Both sides of a case over the files of one seed; each rank is built anew for each run."""
+    """Both sides of a case over the files of one seed.
+
+    Each rank is built anew for each run. A loader as it stands is built once, and taken apart.
+    """
 
     def __init__(self, case: PipelineCase, seed: int):
         self.case, self.seed = case, seed
-        self.folder = fill_folder(case, seed)
+        self.folder = fill_folder(case, seed) if case.twin.files is not None else None
+        self._loaders: dict[tuple[str, str], Loader] = {}
+        self._laws: dict[str, str | None] | None = None
 
     def stages(self, side: str) -> tuple[str, ...]:
         """The names of a side's stages, except `read` and `batch`."""
@@ -114,6 +131,7 @@ class Sides:
             return {name: view(values) for name, values in trace.items()}
 
         truth, own = run("float64"), run("float32")
+        self._demand_steady(own, run)
         expected = {name: Expected.whole(values) for name, values in truth.items()}
         if any(values.dtype.kind == "f" for values in truth.values()):
             for probe in range(PROBES):
@@ -127,6 +145,17 @@ class Sides:
                 _measure_own(tensor, own[name])
         return Reference(expected, own)
 
+    def _demand_steady(self, own: Trace, run: Callable[[str], Trace]) -> None:
+        """Demand that a loader gives the same again. Raises EquivalenceError where it does not."""
+        if not self.loaders():
+            return
+        again = run("float32")
+        if any(not np.array_equal(own[name], again.get(name), equal_nan=True) for name in own):
+            raise EquivalenceError(
+                "the reference gives another sample each time, and none of its transforms draws: "
+                "its data set or collate_fn does; put what draws into a transform, or seed it"
+            )
+
     def trace(self, until: str) -> Trace:
         """The candidate's arrays after a stage, by name."""
         return _trace(self.items("candidate", until))
@@ -136,7 +165,8 @@ class Sides:
         by_rank = []
         for rank in self.case.ranks:
             with blaming(side, self.case.name, _error_words):
-                items = self._build(side, rank).run(until, *options)
+                built = self._build(side, rank)
+                items = self._with_names(side, rank, built.run(until, *options))
                 by_rank.append(_demand_items(items, side, until))
         return by_rank
 
@@ -178,9 +208,73 @@ class Sides:
 
         return perturb
 
+    def loaders(self) -> tuple[Loader, Loader] | None:
+        """Both sides of the first rank, where both are loaders as they stand; else None."""
+        rank = self.case.ranks[0]
+        with blaming("reference", self.case.name, _error_words):
+            self._build("reference", rank)
+        with blaming("candidate", self.case.name, _error_words):
+            self._build("candidate", rank)
+        keys = [(side, str(rank)) for side in ("reference", "candidate")]
+        if not all(key in self._loaders for key in keys):
+            return None
+        return self._loaders[keys[0]], self._loaders[keys[1]]
+
+    def epochs(self) -> dict[str, str | None]:
+        """What is compared of a whole epoch -> what differs, in words; None where nothing does."""
+        both = self.loaders()
+        if both is None:
+            return {}
+        theirs, ours = both
+        told: dict[str, str | None] = {"samples:order": None}
+        if theirs.shuffles != ours.shuffles:
+            which = ("reference", "candidate") if theirs.shuffles else ("candidate", "reference")
+            told["samples:order"] = f"the {which[0]} shuffles, and the {which[1]} does not"
+        for name in ("samples", "batches"):
+            want, got = getattr(theirs, name), getattr(ours, name)
+            if want is not None and got is not None:
+                problem = None if want == got else f"{got} in an epoch, expected {want}"
+                told[f"count:all {name}"] = problem
+        return told
+
+    def laws(self) -> dict[str, str | None]:
+        """`stage:NAME` of each random stage -> how its law differs, in words; None where not."""
+        if self._laws is None:
+            both = self.loaders()
+            found = laws.compare_laws(*both, self.seed) if both else {}
+            self._laws = {f"stage:{name}": problem for name, problem in found.items()}
+        return self._laws
+
+    def _with_names(self, side: str, rank: Mapping[str, int], items: Any) -> Any:
+        """The items with the candidate's names of columns, where the reference gives only numbers.
+
+        Raises EquivalenceError where the candidate has more of them, or fewer.
+        """
+        loader = self._loaders.get((side, str(rank)))
+        if loader is None or not all(name.isdecimal() for name in loader.columns):
+            return items
+        other = self._build("candidate" if side == "reference" else "reference", rank)
+        pair = [IMAGE, LABEL][: len(loader.columns)]
+        names = getattr(other, "columns", pair)
+        if len(names) != len(loader.columns):
+            raise EquivalenceError(
+                f"a sample of the {side} has {counted(len(loader.columns), 'value')}, and the "
+                f"other side's has the columns {listed(names)}; give both as many"
+            )
+        named = dict(zip(loader.columns, names, strict=True))
+        return [{named[name]: values for name, values in item.items()} for item in items]
+
     def _build(self, side: str, rank: Mapping[str, int]) -> Any:
+        key = side, str(rank)
+        if key in self._loaders:
+            return self._loaders[key]
         target = getattr(self.case.twin, side)
-        return build(target, {"folder": self.folder, **self.case.arguments, **rank})
+        folder = {} if self.folder is None else {"folder": self.folder}
+        built = build(target, {**folder, **self.case.arguments, **rank})
+        side_of = staged(built, self.case.batches)
+        if side_of is not built:
+            self._loaders[key] = side_of
+        return side_of
 
 
 def _measure_own(tensor: Expected, own: np.ndarray) -> None:

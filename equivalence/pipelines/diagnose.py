@@ -15,10 +15,9 @@ from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.verdict import judge
 from equivalence.kinds import Told
+from equivalence.loaders.stages import BATCH, READ
 from equivalence.pipelines import pictures
 from equivalence.pipelines.compare import (
-    BATCH,
-    READ,
     UNIT_ROUNDOFF,
     Items,
     Sides,
@@ -56,7 +55,7 @@ class Culprit:
 class Diagnosis:
     """The result of a diagnosis.
 
-    culprits: at most one.
+    culprits: the first stage that differs, and those that draw by another law.
     stages: each examined stage -> its result in words.
     """
 
@@ -88,24 +87,31 @@ def tell(case: PipelineCase, seed: int, _every: bool) -> Told:
     return Told(lines, [case.name, "", *lines], mistakes=found.mistakes)
 
 
-def diagnose(case: PipelineCase, seed: int) -> Diagnosis:
-    """Find the first stage that differs. Raises EquivalenceError where `check` does."""
-    return _Search(case, seed).run()
+def diagnose(case: PipelineCase, seed: int, sides: Sides | None = None) -> Diagnosis:
+    """Find the first stage that differs, and all that draw by another law.
+
+    sides: both sides where they are built already.
+
+    Raises EquivalenceError where `check` does.
+    """
+    return _Search(case, sides or Sides(case, seed)).run()
 
 
 class _Search:
     """Both sides of a case, searched from stage to stage."""
 
-    def __init__(self, case: PipelineCase, seed: int):
-        self.case, self.sides, self.found = case, Sides(case, seed), Diagnosis()
+    def __init__(self, case: PipelineCase, sides: Sides):
+        self.case, self.sides, self.found = case, sides, Diagnosis()
         self.theirs, self.ours = self.sides.stages("reference"), self.sides.stages("candidate")
         self._items: dict[tuple[str, str], list[Items]] = {}
 
     def run(self) -> Diagnosis:
+        self._epochs()
         for step in (self._order, self._pictures, self._layout, self._labels, self._batches):
-            step()
             if self.found.culprits:
                 break
+            step()
+        self._laws()
         return self.found
 
     def items(self, side: str, stage: str) -> list[Items]:
@@ -124,6 +130,22 @@ class _Search:
         """Add a culprit; `stage` is the stage that shows it, by default the culprit itself."""
         self.found.culprits.append(Culprit(culprit, [*causes]))
         self.found.stages.setdefault(stage or culprit, "differs")
+
+    # A whole epoch, and what draws.
+
+    def _epochs(self) -> None:
+        for name, problem in self.sides.epochs().items():
+            if problem:
+                self.blame(ORDER if name == "samples:order" else BATCH, problem)
+
+    def _laws(self) -> None:
+        """Each random stage of another law, whatever else differs: none inherits it."""
+        for name, problem in self.sides.laws().items():
+            stage = name.partition(":")[2]
+            if problem:
+                self.blame(stage, problem)
+            else:
+                self.found.stages[stage] = "draws by the same law"
 
     # The samples that are read.
 

@@ -21,7 +21,7 @@ DETAILS = "details:"
 """The line below which words of the house begin."""
 
 SHOWN = 4
-"""At most this many places to mend are told; the others are counted."""
+"""Of more places than this and one, this many are told; the others are counted."""
 
 LAYERS = 4
 """At most this many layers of one setting are named."""
@@ -39,6 +39,7 @@ NAMES = {
     "label": "label",
     "count": "count",
     "samples": "order of samples",
+    "stage": "random stage",
     "apart": "weight of all ranks",
 }
 """Beginning of the names of tensors -> what people call one of them; in the order of an answer."""
@@ -123,8 +124,7 @@ def answer_of_settings(settings: Settings) -> Answer:
     count = len(settings.differing)
     differ = f"{counted(count, 'setting')} of {settings.compared} differ{'s' if count == 1 else ''}"
     told = differ if settings.differing else _unread([settings])
-    shown = tuple(map(_lines, places[:SHOWN]))
-    more = [f"... and {counted(len(places) - SHOWN, 'more place')}"] if places[SHOWN:] else []
+    shown, more = _shown(places)
     return Answer(f"DIFFERENT. {told}; nothing was run.", _heading(places), shown, tuple(more))
 
 
@@ -215,10 +215,15 @@ def _different(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Fou
     first = f"DIFFERENT{_only(cases, red, wrong)}. {_of(outcomes)}: {off}."
     if raised := [each for each in red if each.outcome.judgement is None]:
         first += f" {_capital(_not_compared([each.outcome for each in raised]).first[14:])}"
-    shown = places[:SHOWN]
-    after = [f"... and {counted(len(places) - SHOWN, 'more place')}"] if places[SHOWN:] else []
-    after += _mended(wrong, places)
-    return Answer(first, _heading(places), tuple(map(_lines, shown)), tuple(after))
+    shown, more = _shown(places)
+    return Answer(first, _heading(places), shown, (*more, *_mended(wrong, places)))
+
+
+def _shown(places: Sequence[Mistake]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+    """The lines of the places that are told, and how many others there are."""
+    count = SHOWN if len(places) > SHOWN + 1 else len(places)
+    left = len(places) - count
+    return tuple(map(_lines, places[:count])), [f"... and {left} more places"] if left else []
 
 
 def _unread(compared: Iterable[Settings | None]) -> str:

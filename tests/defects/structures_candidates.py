@@ -18,11 +18,11 @@ class CacheSwapped(structures.Block):
 
 
 class Flat(structures.Block):
-    """Returns a tuple where the reference returns a dict."""
+    """Returns a tuple where the reference returns a dict, in another order."""
 
     def construct(self, hidden_states, attention_mask=None, past=None, use_cache=True):
         found = super().construct(hidden_states, attention_mask, past, use_cache)
-        return found["hidden_states"], found["cache"]
+        return found["cache"], found["hidden_states"]
 
 
 class OutputForgotten(structures.Block):

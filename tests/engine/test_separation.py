@@ -22,18 +22,19 @@ EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = (
     *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files"),
-    *("commands", "dtypes", "folders", "held", "processes", "progress", "releases", "__main__"),
+    *("commands", "dtypes", "folders", "held", "option_values", "processes", "progress"),
+    *("releases", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""
 
 TORCH = (
     *("sides/torch_*.py", "kinks/*.py", "truth/*.py", "distributed/rank_torch.py"),
-    *("bylayer/torch_parts.py", "dumps/torch_*.py", "stream/torch_*.py"),
+    *("bylayer/torch_parts.py", "dumps/torch_*.py", "stream/torch_*.py", "loaders/torch_*.py"),
 )
 MINDSPORE = (
     *("sides/mindspore_*.py", "sides/rehearsal.py", "distributed/rank_mindspore.py"),
     *("bylayer/mindspore_parts.py", "dumps/mindspore_*.py", "stand_ins/*.py"),
-    "stream/mindspore_*.py",
+    *("stream/mindspore_*.py", "loaders/mindspore_*.py"),
 )
 
 

@@ -18,12 +18,13 @@ LINES, FILES = 600, 16
 LEVELS = (
     (
         *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
-        *("releases", "torchvision_schemas", "values"),
+        *("releases", "torchvision_schemas", "option_values"),
+        "command_examples",
     ),
     ("folders", "stream"),
     ("declare", "findings", "held", "targets", "reach"),
     ("judge", "host"),
-    ("kinds", "sample", "randomness", "checkpoints"),
+    ("kinds", "sample", "randomness", "checkpoints", "loaders"),
     ("structure", "stand_ins"),
     ("kinks",),
     ("sides",),

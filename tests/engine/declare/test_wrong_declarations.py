@@ -183,7 +183,6 @@ WRONG = {
     ],
     "pipeline": [
         {"name": 3},
-        {"files": None},
         {"files": "files"},
         {"configs": [3]},
         {"configs": several()},

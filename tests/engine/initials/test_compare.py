@@ -14,7 +14,7 @@ from equivalence.errors import DeclarationError, IllPosedError, SideError, Weigh
 from equivalence.host.isolation import isolated
 from equivalence.initials import diagnose as initial_text
 from equivalence.initials.compare import Comparison
-from equivalence.initials.evidence import FALSE_ALARM, examine
+from equivalence.initials.evidence import examine
 from equivalence.initials.values import (
     ENOUGH_ELEMENTS,
     FEWEST_BUILDS,
@@ -26,6 +26,7 @@ from equivalence.initials.values import (
     reference_values,
 )
 from equivalence.judge.outcome import Outcome
+from equivalence.judge.two_sample import FALSE_ALARM
 from equivalence.report import text as report
 from equivalence.structure.weights import Slot
 
@@ -107,7 +108,7 @@ def test_the_budget_is_shared_by_all_tests():
 
 def test_right_weights_are_not_refused_at_a_looser_level(monkeypatch):
     """With a false-alarm rate of 1 in 10, about 1 case in 10 may be refused, and hardly more."""
-    monkeypatch.setattr("equivalence.initials.evidence.FALSE_ALARM", 0.1)
+    monkeypatch.setattr("equivalence.judge.two_sample.FALSE_ALARM", 0.1)
     refused, rounds = 0, 100
     for seed in range(rounds):
         generator = np.random.default_rng(seed)

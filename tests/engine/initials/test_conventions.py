@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equivalence.initials.conventions import difference, family, fans
-from equivalence.initials.two_sample import moments
+from equivalence.judge.two_sample import moments
 
 SHAPE = (64, 24, 3, 3)
 FAN_IN, FAN_OUT = 24 * 9, 64 * 9

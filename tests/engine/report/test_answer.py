@@ -204,6 +204,12 @@ def test_more_places_than_are_shown_are_counted():
     assert (len(found.places), found.after) == (4, ("... and 3 more places",))
 
 
+def test_one_place_more_than_are_shown_is_no_line_of_its_own():
+    many = Mistakes([Mistake(f"layer{i}", ("odd",)) for i in range(5)])
+    found = told(outcome(wrong("output.0", 0.5)), mistakes=many)
+    assert (len(found.places), found.after) == (5, ())
+
+
 def test_words_of_the_house_are_seen_above_the_details_alone_and_not_in_code():
     text = "DIFFERENT.\n  port      a.py:1  candidate = 1\nthe truth\ndetails:\nroundings"
     assert house_words(text) == ["truth"]

@@ -24,6 +24,9 @@ from scipy import special
 TESTS = ("mean", "deviation", "shape", "top", "bottom")
 """Names of the tests, in the order of the reports."""
 
+FALSE_ALARM = 1e-6
+"""The probability that one case refuses a right candidate is at most this."""
+
 CERTAIN = 1e4
 """Decades of a difference that cannot happen by chance at all."""
 

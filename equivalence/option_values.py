@@ -1,4 +1,4 @@
-"""What a command's options are given: texts as values. Each is the `type` of an option."""
+"""The values of options: what a text on the command line stands for."""
 
 import argparse
 import ast
@@ -31,7 +31,7 @@ def argument(text: str) -> tuple[str, Any]:
         return key, value
 
 
-def size(text: str) -> int:
+def byte_size(text: str) -> int:
     """A size, "500MB", in bytes."""
     units = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
     number, unit = text[:-2], text[-2:].upper()
@@ -41,6 +41,7 @@ def size(text: str) -> int:
 
 
 def positive(text: str) -> int:
+    """A whole number above zero."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from equivalence.initials import two_sample
-from equivalence.initials.two_sample import (
+from equivalence.judge import two_sample
+from equivalence.judge.two_sample import (
     TESTS,
     correlation_score,
     decades_of_binomial,

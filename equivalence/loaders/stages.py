@@ -1,0 +1,184 @@
+"""What a side of a data pipeline is, and how a loader as it stands becomes one.
+
+A side has `stages` and `run`, see `declare/pipeline.py`. A `DataLoader` or `Dataset` of PyTorch,
+and a `Dataset` of MindSpore, are taken apart into them: the transforms that they hold are the
+stages. Imports no framework.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from PIL import Image
+
+from equivalence.errors import DeclarationError
+from equivalence.targets import resolve
+
+READ, BATCH = "read", "batch"
+"""The names of the first and the last stage of every pipeline."""
+
+IMAGE, LABEL = "image", "label"
+"""The columns of a pair that has no names, as most data sets of PyTorch give one."""
+
+FRAMEWORKS = {
+    "torch.utils.data": "equivalence.loaders.torch_loader:TorchLoader",
+    "mindspore.dataset": "equivalence.loaders.mindspore_loader:MindSporeLoader",
+}
+"""Package of a base class of loaders -> what takes such a loader apart."""
+
+TRIALS = 16
+"""How often a stage is called with one sample, to see whether it draws."""
+
+SAME_STAGE = {"ToPILImage": "ToPIL", "v2.ToPILImage": "ToPIL"}
+"""A transform of torchvision -> the name of MindSpore's, where it is another."""
+
+Item = Mapping[str, np.ndarray]
+
+Perturb = Callable[[np.ndarray], np.ndarray]
+"""Changes each element of an array by about a rounding."""
+
+
+class Side(Protocol):
+    """A side of a pipeline: its stages by name, and what comes out of each."""
+
+    @property
+    def stages(self) -> Sequence[str]:
+        """The names of the stages, from `read` to `batch`."""
+
+    def run(self, until: str, *options: Any) -> Sequence[Item]:
+        """What comes out of a stage, in order. The reference takes a dtype and a perturbation."""
+
+
+class Loader(Side, Protocol):
+    """A side that is a loader as its user wrote it.
+
+    columns: the names of the columns of a sample; numbers where the loader gives none.
+    samples, batches: how many there are in an epoch; None where the loader does not say.
+    batch_size: samples of a batch; None where nothing is batched.
+    shuffles: whether each epoch has an order of its own. It is read in the order of the data.
+    random: the stages that draw. Each is replaced by a crop of the same size that draws nothing.
+    """
+
+    columns: Sequence[str]
+    samples: int | None
+    batches: int | None
+    batch_size: int | None
+    shuffles: bool
+    random: Sequence[str]
+
+    def draws(self, stage: str, sample: int, count: int, seed: int) -> list[np.ndarray]:
+        """What a stage makes of a sample, `count` times, from a seed."""
+
+
+def staged(built: Any, limit: int | None = None) -> Any:
+    """A side as it is declared, or a loader taken apart.
+
+    limit: how many batches of a loader are read; None: all.
+
+    Raises DeclarationError where it is neither.
+    """
+    if hasattr(built, "stages") and hasattr(built, "run"):
+        return built
+    modules = [base.__module__ for base in type(built).__mro__]
+    for package, target in FRAMEWORKS.items():
+        if any((module + ".").startswith(package + ".") for module in modules):
+            return resolve(target)(built, limit)
+    raise DeclarationError(
+        f"it is {type(built).__name__}, and no data set; give a DataLoader or Dataset of PyTorch, "
+        "a Dataset of MindSpore, or an object with stages and run"
+    )
+
+
+def named(steps: Sequence[Any]) -> list[str]:
+    """The names of stages: those of their classes or functions, with a number from the second on.
+
+    >>> named([int, str, int])
+    ['int', 'str', 'int2']
+    """
+    names: list[str] = []
+    for step in steps:
+        plain = getattr(step, "__name__", None) or type(step).__name__
+        plain = SAME_STAGE.get(plain, plain)
+        count = sum(name.rstrip("0123456789") == plain for name in names)
+        names.append(f"{plain}{count + 1}" if count else plain)
+    return names
+
+
+class Fitted:
+    """Stands for a random stage: the picture repeated or cut to the size that the stage gives.
+
+    shape: that of what the stage gives, in the layout of what goes in.
+    """
+
+    def __init__(self, shape: Sequence[int]):
+        self.shape = tuple(shape)
+
+    def __call__(self, values: Any) -> Any:
+        """The same kind of picture (of Pillow, a tensor, an array), of the stage's shape."""
+        before = array(values)
+        if before.shape == self.shape or before.ndim != len(self.shape):
+            return values
+        index = (np.arange(n) % m for n, m in zip(self.shape, before.shape, strict=True))
+        after = np.ascontiguousarray(before[np.ix_(*index)])
+        if hasattr(values, "new_tensor"):
+            return values.new_tensor(after)
+        return Image.fromarray(after) if isinstance(values, Image.Image) else after
+
+
+class Chain:
+    """Some transforms in a row, as one.
+
+    perturb: changes the first floating array of each picture; None changes nothing.
+    perturbed: whether anything was.
+    """
+
+    def __init__(self, steps: Sequence[Callable], perturb: Perturb | None = None):
+        self.steps, self.perturb, self.perturbed = steps, perturb, False
+
+    def __call__(self, value: Any, *rest: Any) -> Any:
+        """What they make of a picture; further arguments, as a target, come out as they are."""
+        perturb = self.perturb
+        for step in self.steps:
+            value = step(value)
+            if perturb is not None and hasattr(value, "new_tensor") and value.is_floating_point():
+                value, perturb = value.new_tensor(perturb(array(value))), None
+                self.perturbed = True
+        return (value, *rest) if rest else value
+
+
+class Seeing:
+    """A stage that notes what it is called with."""
+
+    def __init__(self, step: Callable):
+        self.step, self.seen = step, []
+
+    def __call__(self, value: Any) -> Any:
+        """What the stage gives."""
+        self.seen.append(value)
+        return self.step(value)
+
+
+def drawing(results: Sequence[np.ndarray]) -> Fitted | None:
+    """What stands for a stage that gave several results for one sample; None where it did not."""
+    first, *others = results
+    alike = all(each.shape == first.shape and np.array_equal(each, first) for each in others)
+    return None if alike else Fitted(first.shape)
+
+
+def array(value: Any) -> np.ndarray:
+    """A column of a sample as an array: of a tensor, a picture of Pillow, bytes, a number."""
+    if isinstance(value, bytes):
+        return np.frombuffer(value, np.uint8)
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    return np.asarray(value)
+
+
+def flat(item: Any) -> Iterator[tuple[str, Any]]:
+    """The columns of a sample: the keys of a mapping, or the positions of a sequence."""
+    if isinstance(item, Mapping):
+        yield from ((str(key), value) for key, value in item.items())
+    elif isinstance(item, tuple | list):
+        yield from ((str(at), value) for at, value in enumerate(item))
+    else:
+        yield "0", item

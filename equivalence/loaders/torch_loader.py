@@ -1,0 +1,220 @@
+"""A `DataLoader` or `Dataset` of PyTorch, taken apart into the stages of a pipeline."""
+
+import contextlib
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils import data
+
+from equivalence.errors import EquivalenceError
+from equivalence.loaders.stages import (
+    BATCH,
+    READ,
+    TRIALS,
+    Chain,
+    Item,
+    Perturb,
+    Seeing,
+    array,
+    drawing,
+    flat,
+    named,
+)
+
+HOLDERS = ("transform", "transforms")
+"""Attributes of a data set in which a function is a transform of the picture."""
+
+
+class TorchLoader:
+    """See `stages.Loader`. It is read in this process, by no worker."""
+
+    def __init__(self, loader: Any, limit: int | None = None):
+        whole = isinstance(loader, data.DataLoader)
+        self.loader = loader if whole else None
+        self.dataset = loader.dataset if whole else loader
+        self.iterates = isinstance(self.dataset, data.IterableDataset)
+        self.batch_size = loader.batch_size if whole else None
+        self.shuffles = whole and not self.iterates and _shuffles(loader)
+        ordered = loader.sampler if whole and self.batch_size is not None else self.dataset
+        self.samples = None if self.iterates else len(ordered)
+        self.batches = len(loader) if whole and not self.iterates else self.samples
+        self.limit = limit
+        self._places, self._steps = _steps(self.dataset)
+        self._names, self._fitted = named(self._steps), {}
+        self.columns = [name for name, _ in flat(self._sample(0))]
+        for name in self._names:
+            if fitted := drawing(self.draws(name, 0, TRIALS, 0)):
+                self._fitted[name] = fitted
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Names of the stages, from `read` to `batch`."""
+        return (READ, *self._names, BATCH)
+
+    @property
+    def random(self) -> tuple[str, ...]:
+        """The stages that draw."""
+        return tuple(self._fitted)
+
+    def run(self, until: str, dtype: str = "float32", perturb: Perturb | None = None) -> list[Item]:
+        """What comes out of a stage, in order.
+
+        dtype: PyTorch's default while it runs, in which pictures become floating. perturb: changes
+        the first floating array of each sample; where no transform gives one, those that come out.
+        """
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(getattr(torch, dtype))
+        try:
+            chain = Chain(self._still[: self._depth(until)], perturb)
+            with self._holding(chain):
+                items = [{n: array(v) for n, v in flat(each)} for each in self._read(until)]
+        finally:
+            torch.set_default_dtype(before)
+        if perturb is not None and not chain.perturbed:
+            items = [{name: _moved(v, perturb) for name, v in item.items()} for item in items]
+        return items
+
+    def draws(self, stage: str, sample: int, count: int, seed: int) -> list[np.ndarray]:
+        """What a stage makes of a sample, `count` times: PyTorch, Python and NumPy are seeded."""
+        step, values = self._steps[self._names.index(stage)], self._before(stage, sample)
+        torch.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed)
+        return [array(step(values)) for _ in range(count)]
+
+    def _read(self, until: str) -> Iterator[Any]:
+        if self.iterates:
+            count = None if self.limit is None else self.limit * (self.batch_size or 1)
+            batched = until == BATCH and self.loader is not None
+            source = self._batched(self.dataset) if batched else self.dataset
+            return itertools.islice(iter(source), self.limit if batched else count)
+        order = self._order()
+        if until == BATCH and self.loader is not None:
+            return iter(self._batched(self.dataset, order))
+        return (self.dataset[index] for index in order)
+
+    def _order(self) -> list[int]:
+        """The samples that are read: in the order of the loader, or of the data if it shuffles."""
+        limit = None if self.limit is None else self.limit * (self.batch_size or 1)
+        if self.loader is None or (self.shuffles and self.loader.batch_size is not None):
+            order = _unshuffled(self.loader, len(self.dataset))
+        elif self.loader.batch_size is None and self.loader.batch_sampler is None:
+            order = iter(self.loader.sampler)
+        else:
+            order = itertools.chain.from_iterable(self.loader.batch_sampler)
+        return list(itertools.islice(order, limit))
+
+    def _batched(self, dataset: Any, order: Sequence[int] | None = None) -> data.DataLoader:
+        """The same loader over some samples, without workers."""
+        loader = self.loader
+        more = {} if order is None else {"sampler": order}
+        return data.DataLoader(
+            dataset,
+            batch_size=loader.batch_size,
+            drop_last=loader.drop_last if loader.batch_size is not None else False,
+            collate_fn=loader.collate_fn,
+            **more,
+        )
+
+    def _sample(self, number: int) -> Any:
+        if self.iterates:
+            return next(itertools.islice(iter(self.dataset), number, None))
+        return self.dataset[number]
+
+    def _depth(self, until: str) -> int:
+        return len(self._steps) if until == BATCH else self.stages.index(until)
+
+    @property
+    def _still(self) -> list[Callable]:
+        """The transforms, with what stands for those that draw."""
+        return [self._fitted.get(n, s) for n, s in zip(self._names, self._steps, strict=True)]
+
+    @contextlib.contextmanager
+    def _holding(self, chain: Callable) -> Iterator[None]:
+        """A context in which the data set has another transform."""
+        held = [(owner, name, getattr(owner, name)) for owner, name in self._places]
+        for owner, name, _ in held:
+            setattr(owner, name, chain)
+        try:
+            yield
+        finally:
+            for owner, name, value in held:
+                setattr(owner, name, value)
+
+    def _before(self, stage: str, sample: int) -> Any:
+        """What a stage is called with for a sample, as the data set calls it."""
+        steps, at = self._still, self._names.index(stage)
+        seeing = Seeing(steps[at])
+        with self._holding(Chain([*steps[:at], seeing, *steps[at + 1 :]])):
+            self._sample(sample)
+        return seeing.seen[0]
+
+
+def _steps(dataset: Any) -> tuple[list[tuple[Any, str]], list[Callable]]:
+    """Where a data set holds its transforms of a picture, and these one by one; none are found."""
+    for owner, name, value in _held(dataset, 0):
+        places = [(o, n) for o, n, v in _held(dataset, 0) if v is value]
+        return places or [(owner, name)], list(_leaves(value))
+    return [], []
+
+
+def _held(owner: Any, depth: int) -> Iterator[tuple[Any, str, Any]]:
+    """The transforms in a data set, in one that it wraps, or in torchvision's pair for a target."""
+    attributes = getattr(owner, "__dict__", {})
+    for name, value in attributes.items():
+        steps = getattr(value, "transforms", None)
+        composed = callable(value) and (isinstance(steps, list | tuple) or _sequential(value))
+        alone = name in HOLDERS and callable(value) and type(value).__name__ != "StandardTransform"
+        if (composed or alone) and "target" not in name:
+            yield owner, name, value
+    if depth < 4:
+        for name in ("dataset", *HOLDERS):
+            inner = attributes.get(name)
+            if isinstance(inner, data.Dataset) or type(inner).__name__ == "StandardTransform":
+                yield from _held(inner, depth + 1)
+
+
+def _sequential(value: Any) -> bool:
+    return isinstance(value, torch.nn.Sequential)
+
+
+def _leaves(value: Any) -> Iterator[Callable]:
+    """The transforms of a composition, those of compositions in it one by one."""
+    inner = value if _sequential(value) else getattr(value, "transforms", None)
+    plain = type(value).__name__ in ("Compose", "Sequential")
+    if plain and inner is not None:
+        for each in inner:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
+def _shuffles(loader: data.DataLoader) -> bool:
+    sampler = loader.sampler if loader.batch_size is not None else loader.batch_sampler
+    inner = getattr(sampler, "sampler", sampler)
+    return isinstance(inner, data.RandomSampler) or bool(getattr(inner, "shuffle", False))
+
+
+def _unshuffled(loader: data.DataLoader | None, count: int) -> Iterator[int]:
+    """The order of the data: the part of a rank where the sampler has ranks."""
+    sampler = getattr(loader, "sampler", None)
+    ranks, rank = getattr(sampler, "num_replicas", 1), getattr(sampler, "rank", 0)
+    if ranks == 1:
+        return iter(range(count))
+    if not isinstance(sampler, data.DistributedSampler):
+        raise EquivalenceError(
+            f"{type(sampler).__name__} shuffles the part of a rank in a way of its own; build the "
+            "loader without shuffling"
+        )
+    still = data.DistributedSampler(
+        sampler.dataset, ranks, rank, shuffle=False, drop_last=sampler.drop_last
+    )
+    return iter(still)
+
+
+def _moved(values: np.ndarray, perturb: Perturb) -> np.ndarray:
+    return perturb(values) if values.dtype.kind == "f" else values

@@ -1,0 +1,85 @@
+"""`equivalence data TORCH MINDSPORE`: two data pipelines as they stand, stage by stage."""
+
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equivalence import files
+from equivalence.declare.pipeline import Pipeline, PipelineCase
+from equivalence.host.isolation import isolated
+from equivalence.judge.mistake import Mistakes
+from equivalence.judge.outcome import Outcome
+from equivalence.kinds import Told
+from equivalence.loaders.stages import BATCH, READ, Loader
+from equivalence.own.command import DIFFERENT, demand_writable, tell
+from equivalence.pipelines.compare import Sides, compare
+from equivalence.pipelines.diagnose import diagnose
+from equivalence.report import text
+from equivalence.report.answer import DETAILS, Found, answer
+from equivalence.words import counted, listed
+
+SIDES = ("original", "port")
+
+
+def command(
+    reference: str,
+    candidate: str,
+    arguments: Sequence[tuple[str, Any]],
+    batches: int | None,
+    seed: int,
+    json_file: Path | None,
+) -> int:
+    """Compare both and print what became of it; 1 where they differ."""
+    demand_writable(json_file, "--json", replace=True)
+    name = reference.rpartition(":")[2]
+    twin = Pipeline(name, reference, candidate, configs=(dict(arguments),))
+    case = PipelineCase(twin, twin.configs[0], batches)
+    with contextlib.redirect_stdout(sys.stderr), isolated():  # what is built may print
+        tell("building both")
+        sides = Sides(case, seed)
+        both = sides.loaders()
+        tell("comparing what they give")
+        outcome = Outcome(case, seed, compare(case, seed, sides).judgement)
+        told = Told([], [])
+        if not outcome.passed:
+            tell("looking for the first stage that differs")
+            found = diagnose(case, seed, sides)
+            told = Told(found.lines(), [], mistakes=found.mistakes)
+    print(*lines(outcome, told, both), sep="\n")
+    if json_file is not None:
+        results = [json.loads(line) for line in text.lines(outcome)]
+        document = {"equal": outcome.passed, "results": results, "diagnosis": told.brief}
+        files.write(json_file, json.dumps(document, indent=1) + "\n")
+    return 0 if outcome.passed else DIFFERENT
+
+
+def lines(outcome: Outcome, told: Told, both: tuple[Loader, Loader] | None) -> list[str]:
+    """The answer, then what either side is, and below it all figures."""
+    first = answer([Found(outcome, told.mistakes or Mistakes())]).lines()
+    described = [
+        f"{side}: {_described(each)}" for side, each in zip(SIDES, both or (), strict=False)
+    ]
+    detailed = [] if outcome.passed else text.details(outcome, told.brief)
+    return [*first, DETAILS, *described, *detailed]
+
+
+def _described(loader: Loader) -> str:
+    """What a loader gives, in a line."""
+    size = [
+        f"{count} {name}"
+        for name, count in (("samples", loader.samples), ("batches", loader.batches))
+        if count is not None
+    ]
+    if loader.batch_size:
+        size.append(f"batches of {loader.batch_size}")
+    stages = [
+        f"{name} (draws)" if name in loader.random else name
+        for name in loader.stages
+        if name not in (READ, BATCH)
+    ]
+    shuffled = ", shuffled" if loader.shuffles else ""
+    known = f"stages {listed(stages, 20)}" if stages else "no stages are found in it"
+    return f"{', '.join(size) or counted(0, 'sample')}{shuffled}; {known}"
