@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from equivalence import __version__
+from equivalence.command_examples import EXAMPLES
 from equivalence.host.devices import DEVICES
 from equivalence.option_values import argument, assignment, byte_size, positive
 from equivalence.own.networks import Networks
@@ -18,39 +19,6 @@ USAGE_ERROR = 2
 
 WIDTH = 78
 """Columns of what a command says of itself."""
-
-EXAMPLES = {
-    "compare": (
-        "compare nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
-        "compare nets:Net ports:Net --input x.npy --weights net.pth --phase eval --html page.html",
-    ),
-    "convert": (
-        "convert net.pth net.ckpt",
-        "convert net.pth net.ckpt --network ports:Net --rename dense=fc",
-    ),
-    "findings": ("findings list gradient", "findings run selu_gradient"),
-    "coverage": ("coverage nets.py", "coverage nets:Net --fix-hints"),
-    "accept": ("accept", "accept reports/results.jsonl --device ascend"),
-    "page": ("page reports/results.jsonl", "page first.jsonl second.jsonl --html both.html"),
-    "trend": ("trend", "trend reports --case 'resnet*'"),
-    "time": (
-        "time nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
-        "time nets:Net ports:Net --input x.npy --device ascend --json times.json",
-    ),
-    "evaluate": (
-        "evaluate nets:Net ports:Net --weights net.pth --data data:loader",
-        "evaluate nets:Net ports:Net --data data:loader --batches 4 --metric metrics:f1",
-    ),
-    "data": (
-        "data data_torch:loader data_mindspore:dataset",
-        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",
-    ),
-    "curve": (
-        "curve loss_torch.csv loss_mindspore.log",
-        "curve nets:train ports:train --steps 300 --picture curve.svg",
-    ),
-}
-"""Command -> two commands that show how it is used."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -90,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_data(commands)
     _add_curve(commands)
+    _add_train(commands)
     for name, command in commands.choices.items():
         command.epilog = "\n".join(
             ["examples:", *(f"  equivalence {each}" for each in EXAMPLES[name])]
@@ -548,6 +517,58 @@ def _add_curve(commands: Any) -> None:
         given=(
             *("reference", "candidate", "pattern", "rename", "steps", "runs", "seed"),
             *("image", "json_file"),
+        ),
+        destination="the result",
+    )
+
+
+def _add_train(commands: Any) -> None:
+    command = commands.add_parser(
+        "train",
+        help="whether two training scripts, as they stand, make the same steps",
+        description="Run both scripts up to a step, with the reference's initial weights and "
+        "batches on both sides, and compare each step: data, outputs, loss, gradients, clipping, "
+        "schedule, update. The first step, stage and tensor that departs is named with its line. "
+        "Exit code 1: they differ.",
+    )
+    command.add_argument(
+        "reference", metavar="TORCH", help="a script, or MODULE:FUNCTION that trains"
+    )
+    command.add_argument("candidate", metavar="MINDSPORE", help="likewise")
+    command.add_argument(
+        "--steps",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="updates by an optimiser (default 10)",
+    )
+    for option in ("--torch-args", "--mindspore-args"):
+        command.add_argument(
+            option, default="", metavar="ARGS", help=f"of the script: {option}='--lr 0.1'"
+        )
+    for option, meaning, kind in (
+        (
+            "--rename",
+            "names of weights: runs of segments, as in a twin's rename",
+            assignment,
+        ),
+        ("--constant", "a buffer that the candidate keeps in no weight", str),
+    ):
+        metavar = "NAME" if kind is str else "MINDSPORE=PYTORCH"
+        command.add_argument(
+            option, nargs="+", action="extend", default=[], type=kind, metavar=metavar, help=meaning
+        )
+    command.add_argument(
+        "--execution", choices=("pynative",), help="run what the port compiles in PyNative mode"
+    )
+    command.add_argument(
+        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
+    )
+    command.set_defaults(
+        run="equivalence.scripts.command:command",
+        given=(
+            *("reference", "candidate", "steps", "torch_args", "mindspore_args", "rename"),
+            *("constant", "execution", "json_file"),
         ),
         destination="the result",
     )

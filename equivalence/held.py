@@ -50,7 +50,8 @@ def _inside(value: object, look: Look, trained: Mapping[str, tuple[int, ...]]) -
         return dict(value)
     if not isinstance(value, tuple | list):
         return look(value)
-    shapes = [tuple(each.shape) if look(each) is each else None for each in value]
+    tensors = [each is not None and look(each) is each for each in value]
+    shapes = [tuple(v.shape) if is_one else None for v, is_one in zip(value, tensors, strict=True)]
     names = trained if shapes == [*trained.values()] else range(len(value))
     return dict(zip(names, value, strict=True))
 

@@ -74,15 +74,20 @@ class Side:
 
     def array(self, value: Any) -> np.ndarray | None:
         """A tensor as a new array; None for what is none."""
-        if not isinstance(value, torch.Tensor):
-            return None
-        with torch.no_grad():
-            value = value.detach().to_dense() if value.layout != torch.strided else value.detach()
-            short = value.is_floating_point() and value.dtype.itemsize < 4
-            found = np.array((value.float() if short else value).resolve_conj().resolve_neg().cpu())
-        if value.dtype in _HALF:
-            return dtypes.rounded(found, str(value.dtype).removeprefix("torch."))
-        return found
+        return array(value)
+
+
+def array(value: Any) -> np.ndarray | None:
+    """A tensor as a new array; None for what is none."""
+    if not isinstance(value, torch.Tensor):
+        return None
+    with torch.no_grad():
+        value = value.detach().to_dense() if value.layout != torch.strided else value.detach()
+        short = value.is_floating_point() and value.dtype.itemsize < 4
+        found = np.array((value.float() if short else value).resolve_conj().resolve_neg().cpu())
+    if value.dtype in _HALF:
+        return dtypes.rounded(found, str(value.dtype).removeprefix("torch."))
+    return found
 
 
 def _hooks(path: str, passing: Passing) -> tuple[Callable, Callable]:

@@ -132,7 +132,7 @@ class MindSporeTraining(MindSporeNetwork):
     def _held(self) -> dict[str, ms.Tensor]:
         """Path -> tensor of what the step keeps beside its network and its optimisers."""
         trained = {n: tuple(p.shape) for n, p in self.parameters.items() if p.requires_grad}
-        return held.tensors(self.step, _look, [self.cell, *self._all().values()], trained)
+        return held.tensors(self.step, look, [self.cell, *self._all().values()], trained)
 
     def _groups(self) -> list[Group]:
         shapes = {name: tuple(values.shape) for name, values in self._all().items()}
@@ -168,7 +168,7 @@ def _demand_used(rename: Mapping[str, str], names: Iterable[str]) -> None:
                 raise WeightError(f"rename {old!r} matches no candidate name{near}")
 
 
-def _look(value: object) -> object:
+def look(value: object) -> object:
     """What is inside of a value that a step holds, see `held.Look`."""
     if isinstance(value, ms.Tensor):
         return value

@@ -99,7 +99,7 @@ class TorchTraining(TorchNetwork):
     def _held(self) -> dict[str, torch.Tensor]:
         """Path -> tensor of what the step keeps beside its network and its optimisers."""
         known = [self.module, *self._weights().values()]
-        return held.tensors(self.step, _look, known, _shapes(self._trained()))
+        return held.tensors(self.step, look, known, _shapes(self._trained()))
 
     def _copied(self) -> list[Group]:
         """The groups of tensors of the step that are copies of weights when it is built."""
@@ -158,7 +158,7 @@ def _shapes(weights: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(values.shape) for name, values in weights.items()}
 
 
-def _look(value: object) -> object:
+def look(value: object) -> object:
     """What is inside of a value that a step holds, see `held.Look`."""
     if isinstance(value, torch.Tensor):
         return value

@@ -29,6 +29,9 @@ PARSER = importlib.import_module(
 )
 """The module whose functions the compiler calls by name."""
 
+_differentiation = importlib.import_module("mindspore.ops.composite.base")
+"""The module that runs what is differentiated."""
+
 inner_dropout = nn_func._inner_dropout
 """The function that dropouts call."""
 
@@ -175,6 +178,38 @@ def asking(grad: Callable[..., Any]) -> Iterator[None]:
         return grad(pull, inputs)
 
     with patched(executor, grad=asked):
+        yield
+
+
+@contextlib.contextmanager
+def differentiating(
+    forward: Callable[[Callable[[], Any]], Any], backward: Callable[[Any, float, Any], None]
+) -> Iterator[None]:
+    """A context in which all that asks for gradients in PyNative mode is told of.
+
+    forward: gets a function that runs what is differentiated; gives what that gives.
+    backward: gets the weights that were asked for, the cotangent of the result where one is given,
+        as a number, or else 1, and the gradients of the weights.
+    """
+    executor, run = type(_pynative_executor), _differentiation._pynative_forward_run
+    gradients = executor.grad
+
+    def ran(function: Any, has_cotangent: bool, *arguments: Any, **keywords: Any) -> Any:
+        return forward(lambda: run(function, has_cotangent, *arguments, **keywords))
+
+    def asked(executor: Any, function: Any, kind: Any, *others: Any) -> Any:
+        found = gradients(executor, function, kind, *others)
+        (weights, _, _), inputs = others[:3], others[3:]
+        if weights is not None:
+            several = getattr(kind, "get_by_position", False) or kind.get_all
+            cotangent = float(inputs[-1].asnumpy().reshape(-1)[0]) if kind.sens_param else 1.0
+            backward(weights, cotangent, found[1] if several else found)
+        return found
+
+    with (
+        patched(executor, grad=asked),
+        patched(_differentiation, _pynative_forward_run=ran),
+    ):
         yield
 
 

@@ -48,6 +48,9 @@ DROPOUTS = nn.modules.dropout._DropoutNd
 BATCH_NORM = nn.modules.batchnorm._BatchNorm
 """The base class of all layers of BatchNorm."""
 
+LOSS = nn.modules.loss._Loss
+"""The base class of all losses."""
+
 MAX_POOLINGS = nn.modules.pooling._MaxPoolNd | nn.modules.pooling._AdaptiveMaxPoolNd
 """The classes of all layers of a max pooling."""
 

@@ -69,7 +69,7 @@ def layers(
     names = {id(parameter): partners.sources(path) for path, parameter in parameters.items()}
     settings: dict[str, dict[str, Any]] = {}
     for _, cell in step.cells_and_names():
-        for parameter, told in _optimizer(cell):
+        for parameter, told in of_optimizer(cell):
             for name in names.get(id(parameter), ()):
                 for setting, value in configuration.plain(told).items():
                     settings.setdefault(setting, {})[name] = value
@@ -106,7 +106,7 @@ def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, Any]:
     }
 
 
-def _optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
+def of_optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
     """Every weight that an optimiser updates, with the settings for it; empty for other cells."""
     told: dict[str, Any] = {}
     if type(cell).__module__.startswith("mindspore."):

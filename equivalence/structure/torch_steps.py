@@ -4,7 +4,7 @@ Optimisers and schedulers are found among the attributes of a step. The rates of
 told for every step by moving it on, which counts only if the step itself moves it once per update.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,26 +32,39 @@ def layers(step: nn.Module, network: nn.Module, moved: object) -> list[Layer]:
     optimizers = [each for each in _held(step) if isinstance(each, Optimizer)]
     groups = [group for each in optimizers for group in each.param_groups]
     rates = _rates(step, groups, moved)
-    settings: dict[str, dict[str, Any]] = {}
-    for each in optimizers:
-        if type(each).__module__.startswith(optim.__name__):
-            for group in each.param_groups:
-                group["algorithm"] = type(each).__name__
-    for index, group in enumerate(groups):
-        told = {name: value for name, value in group.items() if name not in UNTOLD}
-        if isinstance(rates, Unread):
-            told["lr"] = rates  # what it is when, is not known
-        elif rates:
-            told["lr"] = np.array(rates[index])
-        for name, value in configuration.plain(told).items():
-            weights = [names[id(p)] for p in group["params"] if id(p) in names]
-            settings.setdefault(name, {}).update(dict.fromkeys(weights, value))
+    settings = of_optimizers(optimizers, {n: (name,) for n, name in names.items()}, rates)
     own = configuration.own_values(step, vars(nn.Module()))
     for name, value in vars(step).items():
         if isinstance(value, amp.GradScaler):
             own |= {f"{name}.{entry}": number for entry, number in _scaler(value).items()}
     made = [Layer.of(STEP, {"kind": STEP, **own}, frozenset())]
     return [Layer.of(OPTIMIZER, {"kind": OPTIMIZER, **settings}, frozenset()), *made]
+
+
+def of_optimizers(
+    optimizers: Iterable[Optimizer],
+    names: Mapping[int, Sequence[str]],
+    rates: Sequence[Sequence[float]] | Unread = (),
+) -> dict[str, dict[str, Any]]:
+    """Setting -> name of a weight -> its value, of all groups of some optimisers.
+
+    names: id of a weight -> its names; others are left out.
+    rates: the rates of each group in steps 0, 1, ...; none: the rate is that of now.
+    """
+    settings: dict[str, dict[str, Any]] = {}
+    groups = [(each, group) for each in optimizers for group in each.param_groups]
+    for index, (optimizer, group) in enumerate(groups):
+        told = {name: value for name, value in group.items() if name not in UNTOLD}
+        if type(optimizer).__module__.startswith(optim.__name__):
+            told["algorithm"] = type(optimizer).__name__
+        if isinstance(rates, Unread):
+            told["lr"] = rates  # what it is when, is not known
+        elif rates:
+            told["lr"] = np.array(rates[index])
+        for name, value in configuration.plain(told).items():
+            weights = [each for p in group["params"] for each in names.get(id(p), ())]
+            settings.setdefault(name, {}).update(dict.fromkeys(weights, value))
+    return settings
 
 
 def _scaler(scaler: amp.GradScaler) -> dict[str, Any]:

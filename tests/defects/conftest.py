@@ -20,6 +20,7 @@ EXHAUSTIVE = (
     "test_mistakes.py",
     "test_recorded.py",
     "test_rivals.py",
+    "test_scripts.py",
 )
 """Tests of which a run of the representative ones takes a part, or none."""
 

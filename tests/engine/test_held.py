@@ -17,7 +17,9 @@ def arrays(weights, fill=np.zeros):
 
 
 def look(value):
-    return value if isinstance(value, np.ndarray) else held.attributes(value)
+    if value is None or isinstance(value, np.ndarray):
+        return value
+    return held.attributes(value)
 
 
 def found(trained=None, known=(), **attributes):
@@ -53,6 +55,10 @@ def test_a_list_like_the_trained_weights_has_their_names():
         "sums.fc.bias",
         "pair.0",
     ]
+
+
+def test_nothing_among_tensors_is_passed_over():
+    assert found(first=[None, np.ones(1)]) == ["first.1"]
 
 
 def test_objects_of_the_standard_library_are_not_looked_into():

@@ -19,6 +19,7 @@ LEVELS = (
     (
         *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
         *("releases", "torchvision_schemas", "option_values"),
+        "command_examples",
     ),
     ("folders", "stream"),
     ("declare", "findings", "held", "targets", "reach"),
@@ -39,7 +40,7 @@ LEVELS = (
     ("coverage", "own", "changed"),
     ("timing",),
     ("evaluation",),
-    ("curves",),
+    ("curves", "scripts"),
     ("plugin", "commands"),
     ("__main__",),
 )

@@ -120,6 +120,26 @@ def test_a_gradient_that_a_network_asks_for_is_seen():
     assert asked == [1]
 
 
+@pytest.mark.parametrize("cotangent", [None, 3.0])
+def test_what_is_differentiated_and_its_gradients_are_told(cotangent):
+    weight = ms.Parameter(ms.Tensor([2.0]), name="w")
+    told = []
+
+    def forward(run):
+        told.append("forward")
+        return run()
+
+    def backward(weights, factor, gradients):
+        told.append(([each.name for each in weights], factor, float(gradients[0].asnumpy()[0])))
+
+    grad = ops.GradOperation(get_by_list=True, sens_param=cotangent is not None)
+    given = [] if cotangent is None else [ms.Tensor([cotangent])]
+    with mindspore_stream.differentiating(forward, backward):
+        grad(lambda x: x * weight, ms.ParameterTuple([weight]))(ms.Tensor([5.0]), *given)
+    factor = cotangent or 1.0
+    assert told == ["forward", (["w"], factor, 5.0 * factor)]
+
+
 def test_the_cells_that_run_are_known():
     network, told = nn.SequentialCell(nn.ReLU(), nn.Tanh()), []
 

@@ -17,7 +17,7 @@ def optimizer(name):
 
 
 def settings(made):
-    ((_, told),) = mindspore_steps._optimizer(made)
+    ((_, told),) = mindspore_steps.of_optimizer(made)
     return told
 
 

@@ -1,0 +1,14 @@
+"""Trainings as they stand: both scripts run up to a step, and are compared stage by stage.
+
+command: `equivalence train TORCH MINDSPORE`.
+compare: `trainings`, which runs both sides, and pairs their networks.
+running: runs a script or a function, and ends it after its last step.
+steps: what a run gives, step by step.
+recording: takes what a run shows, and hands it what the reference had.
+torch_side, mindspore_side: what each framework shows of a training.
+places: lines of a script, and the names that it has.
+judging: the verdict on each stage of each step.
+layers: the first layer that departs in a step.
+known: what is known of optimisers that update otherwise.
+text: all that is said of a result.
+"""

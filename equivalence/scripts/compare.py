@@ -1,0 +1,197 @@
+"""`trainings`: two trainings as they stand, run up to a step and compared stage by stage."""
+
+import contextlib
+import io
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from equivalence.errors import WeightError
+from equivalence.host.isolation import isolated
+from equivalence.judge.settings import Settings
+from equivalence.scripts.judging import Expectation, Verdict
+from equivalence.scripts.layers import Culprit, culprit, named
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.running import Training
+from equivalence.scripts.steps import Network, Run, demand_steps
+from equivalence.structure.layers import compare_settings
+from equivalence.structure.slots import Slot
+from equivalence.structure.weights import Partners, pair, pair_found
+from equivalence.truth.compute import MORE_RUNS
+from equivalence.truth.measurement import NOISY_RUNS
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of two trainings; true where nothing differs.
+
+    reference, candidate: their names. runs: those of the reference with noise.
+    theirs, ours: both runs. settings: those of the layers, by network.
+    culprit: the first layer that departs, where outputs depart first.
+    """
+
+    reference: str
+    candidate: str
+    steps: int
+    runs: int
+    theirs: Run = field(repr=False)
+    ours: Run = field(repr=False)
+    verdict: Verdict = field(repr=False)
+    settings: Mapping[str, Settings] = field(repr=False)
+    culprit: Culprit | None = None
+
+    def __bool__(self) -> bool:
+        return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
+
+
+def trainings(
+    reference: Training,
+    candidate: Training,
+    steps: int,
+    rename: Mapping[str, str],
+    constants: Sequence[str] = (),
+    eager: bool = False,
+    tell: Tell = lambda _: None,
+) -> Result:
+    """Run two trainings up to a step, and compare each of their steps.
+
+    rename, constants: of the weights, as of a twin.
+    eager: whether the candidate runs in PyNative mode, whatever it asks for.
+    tell: is called with a few words before what takes long.
+
+    Raises EquivalenceError where a training cannot be run, or shows nothing.
+    """
+    from equivalence.scripts.mindspore_side import MindSporeSide
+
+    with isolated():
+        tell("the reference")
+        theirs = _reference(reference, steps)
+        demand_steps(theirs, "reference", reference.name)
+        expectation = Expectation(theirs)
+        tell("the candidate")
+
+        def run_candidate(steps: int, looked_into: int = 0) -> Run:
+            paired = _Pairing(theirs, rename, constants)
+            recorder = Recorder(MindSporeSide(eager), steps, theirs, paired, looked_into)
+            with isolated(), _silent(bool(looked_into)):
+                candidate.run(recorder, recorder.side.watching(recorder))
+            return recorder.run
+
+        ours = run_candidate(len(theirs.steps))
+        demand_steps(ours, "candidate", candidate.name)
+        for count in (NOISY_RUNS, MORE_RUNS):
+            for number in range(expectation.runs, count):
+                tell(f"the reference with noise, {number + 1} of {count}")
+                expectation.widen(_reference(reference, len(theirs.steps), theirs, number + 1))
+            verdict = expectation.judge(ours)
+            if not verdict.departures:
+                break
+        at = _forward(verdict)
+        found = None
+        if at:
+            tell(f"both sides, layer by layer, in step {at}")
+            plain = _reference(reference, at, theirs, 0, at)
+            noisy = [_reference(reference, at, theirs, n, at) for n in range(1, NOISY_RUNS + 1)]
+            found = culprit(at, plain, noisy, run_candidate(at, at), rename)
+    return Result(
+        reference.name,
+        candidate.name,
+        steps,
+        expectation.runs,
+        theirs,
+        ours,
+        verdict,
+        {
+            theirs.networks[each.of].name: compare_settings(
+                theirs.networks[each.of].layers, named(each), rename
+            )
+            for each in ours.networks
+        },
+        found,
+    )
+
+
+def _forward(verdict: Verdict) -> int:
+    """The number of the step whose first departure is an output; 0 where another stage is first."""
+    first = verdict.departures[0] if verdict.departures else None
+    numeric = first is not None and math.isfinite(first.roundings)
+    return first.step if numeric and first.stage == "forward" else 0
+
+
+def _reference(
+    training: Training,
+    steps: int,
+    given: Run | None = None,
+    noise: int = 0,
+    looked_into: int = 0,
+) -> Run:
+    """A run of the reference. given: a first one, of which it gets weights and batches."""
+    from equivalence.scripts.torch_side import TorchSide
+    from equivalence.sides.torch_jitter import Jitter
+
+    side = TorchSide()
+    recorder = Recorder(side, steps, given, looked_into=looked_into)
+    observers = [Jitter(noise)] if noise else []
+    with isolated(), _silent(given is not None):
+        training.run(recorder, side.watching(recorder, *observers))
+    return recorder.run
+
+
+@contextlib.contextmanager
+def _silent(wanted: bool) -> Iterator[None]:
+    """A context in which a run that is repeated prints nothing."""
+    if not wanted:
+        yield
+        return
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+class _Pairing:
+    """Finds the reference's network of each of the candidate's, by the names of their weights."""
+
+    def __init__(self, theirs: Run, rename: Mapping[str, str], constants: Sequence[str]):
+        self.theirs, self.rename, self.constants = theirs, rename, constants
+        self.taken: set[int] = set()
+
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights pair up with those of a network that has no partner yet."""
+        free = (n for n in range(len(self.theirs.networks)) if n not in self.taken)
+        return any(not self._pairs(number, slots)[1] for number in free)
+
+    def _pairs(self, number: int, slots: Mapping[str, Slot]) -> tuple[Partners, bool]:
+        theirs = self.theirs.networks[number].slots
+        return pair_found(theirs, slots, self.rename, self.constants)
+
+    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+        """The number of the reference's network, and the pairs of weights."""
+        networks = self.theirs.networks
+        free = [n for n in range(len(networks)) if n not in self.taken]
+        for each in sorted(free, key=lambda n: n != number):
+            partners, complaint = self._pairs(each, network.slots)
+            if not complaint:
+                self.taken.add(each)
+                return each, partners
+        if not free:
+            raise WeightError(
+                f"the candidate calls {number + 1} networks ({network.name} is the last), and the "
+                f"reference {len(networks)}"
+            )
+        other = number if number in free else free[0]
+        self.taken.add(other)
+        with _told(networks[other].name, network.name):
+            return other, pair(networks[other].slots, network.slots, self.rename, self.constants)
+
+
+@contextlib.contextmanager
+def _told(theirs: str, ours: str) -> Iterator[None]:
+    """A context in which an error of weights names the networks."""
+    try:
+        yield
+    except WeightError as error:
+        raise WeightError(
+            f"the weights of {theirs} and {ours}: {error}; --rename MINDSPORE=PYTORCH says what "
+            "belongs together"
+        ) from None

@@ -1,0 +1,381 @@
+"""The verdict on two runs of a training: step by step, stage by stage. Imports no framework."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from equivalence import nesting
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.settings import Difference
+from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
+from equivalence.structure.layers import differences
+from equivalence.structure.settings import OPTIMIZER
+from equivalence.words import counted
+
+STAGES = (
+    *("data", "forward", "loss", "gradients", "clipping", "scale", "schedule", "settings"),
+    *("update", "averages"),
+)
+"""The stages of a step, in the order in which they happen.
+
+data: what the script gives to networks and losses. forward: outputs of networks. gradients: after
+the last backward pass. clipping: what the optimiser gets. schedule: its rate. settings: what else
+it holds. update: weights and buffers after it. averages: what else the script keeps of the weights.
+"""
+
+DRAWN = "drawn"
+"""Stands for the stage `data` of what the reference's script draws at random."""
+
+Key = tuple[int, str, str]
+"""The number of a step, a stage, and what is compared there."""
+
+
+@dataclass(frozen=True)
+class Departure:
+    """What differs in a step.
+
+    step, stage, name: where. told: what differs, as a sentence without a subject.
+    line, of_reference: the lines of both scripts; "" where they are not known.
+    roundings: by how many it is off; infinite where no number tells.
+    weights: whether `name` is that of a weight.
+    """
+
+    step: int
+    stage: str
+    name: str
+    told: str
+    line: str = ""
+    of_reference: str = ""
+    roundings: float = math.inf
+
+
+@dataclass
+class Verdict:
+    """The verdict on a candidate's run.
+
+    departures: all that differs, in the order in which it happens.
+    compared: how many tensors were compared. undecidable: how many of them rounding decides.
+    decided_until: the last step in which an output or a loss is decidable; 0: none.
+    notes: what is not compared, and why. unseen: what the port does not show -> from which step on.
+    worst: the largest error within the budget, in roundings.
+    """
+
+    departures: list[Departure] = field(default_factory=list)
+    compared: int = 0
+    undecidable: int = 0
+    decided_until: int = 0
+    notes: list[str] = field(default_factory=list)
+    unseen: dict[str, int] = field(default_factory=dict)
+    worst: float = 0.0
+
+    def note(self, words: str) -> None:
+        """Add a note, once."""
+        if words not in self.notes:
+            self.notes.append(words)
+
+
+def label(run: Run, key: str) -> str:
+    """A weight's name in a step, "0:fc.weight", as texts call it."""
+    before, colon, name = key.rpartition(":")
+    head, _, number = before.rpartition(" ")
+    if not colon or not number.isdigit():
+        return key
+    return f"{head} {run.name(int(number), name)}".strip()
+
+
+def tensors(run: Run, step: Step) -> Iterator[tuple[str, str, Stored]]:
+    """Stage, name and values of all that is compared of a step by numbers."""
+    several = len(run.networks) > 1
+    seen: dict[int, int] = {}
+    for call in step.calls:
+        place = seen[call.network] = seen.get(call.network, 0) + 1
+        count = sum(each.network == call.network for each in step.calls)
+        which = f" of {run.networks[call.network].name}" if several else ""
+        which += f" in call {place}" if count > 1 else ""
+        for _, number, given in each_input([call]):
+            stage = "forward" if given.computed else "data"
+            name = f"input {number}{which}"
+            yield (DRAWN if given.drawn else stage), name, Stored.of(name, given.values)
+        for output, values in call.outputs.items():
+            yield "forward", f"output {output}{which}", values
+    for place, target in enumerate(step.targets):
+        for _, _, given in each_input([target]):
+            if not given.computed:
+                name = f"target {place + 1}" if len(step.targets) > 1 else "target"
+                yield (DRAWN if given.drawn else "data"), name, Stored.of(name, given.values)
+    for place, loss in enumerate(step.losses):
+        name = f"loss {place + 1}" if len(step.losses) > 1 else "loss"
+        yield "loss", name, Stored.of(name, loss)
+    for stage, several_of in (("gradients", step.gradients), ("clipping", step.reached)):
+        # In the order of the backward pass: the first that departs is where it does.
+        for name in reversed([*several_of]):
+            if name in step.reached:
+                yield stage, label(run, name), several_of[name]
+    for name, values in step.weights.items():
+        yield "update", label(run, name), values
+    for name, values in (step.averages or {}).items():
+        yield "averages", label(run, name), values
+
+
+class Expectation:
+    """What each tensor of a candidate's run must be, by runs of the reference.
+
+    plain: the reference as it stands.
+    """
+
+    def __init__(self, plain: Run):
+        self.plain = plain
+        self.expected: dict[Key, Expected] = {}
+        self.shapes: dict[Key, tuple[int, ...]] = {}
+        for key, stored in _all(plain):
+            self.expected[key] = Expected.whole(stored.values)
+            self.shapes[key] = stored.shape
+        self.runs = 0
+        self.constants = {
+            plain.name(number, name)
+            for number, network in enumerate(plain.networks)
+            for name, slot in network.slots.items()
+            if slot.is_constant
+        }
+
+    def widen(self, noisy: Run) -> None:
+        """Let the noise be at least as far as a noisy run of the reference is off."""
+        self.runs += 1
+        for key, stored in _all(noisy):
+            if key in self.expected and self.shapes[key] == stored.shape:
+                self.expected[key].widen(stored.values)
+
+    def judge(self, candidate: Run) -> Verdict:
+        """The verdict on a run of the candidate."""
+        verdict = Verdict()
+        for theirs, ours in zip(self.plain.steps, candidate.steps, strict=False):
+            found = [*self._structure(theirs, ours)]
+            found += self._numbers(theirs, candidate, ours, verdict)
+            found += _settings(theirs, ours, self.plain)
+            verdict.departures += sorted(found, key=lambda each: STAGES.index(each.stage))
+        if len(candidate.steps) < len(self.plain.steps):
+            made = len(candidate.steps)
+            verdict.departures.append(
+                Departure(
+                    made + 1,
+                    "data",
+                    "steps",
+                    f"the port's script ends after {counted(made, 'step')}",
+                )
+            )
+        return verdict
+
+    def _structure(self, theirs: Step, ours: Step) -> Iterator[Departure]:
+        """What differs in what a step does, whatever the numbers are."""
+        number, plain = theirs.number, self.plain
+        lines = (ours.lines.get("update", ""), theirs.lines.get("update", ""))
+        if ours.reached and not theirs.reached.keys() & ours.reached.keys():
+            first = [label(plain, next(iter(each.reached), "nothing")) for each in (theirs, ours)]
+            told = f"updates {first[1]} and others, where the original updates {first[0]}"
+            yield Departure(number, "data", "order of updates", told, *lines)
+            return
+        if ours.reached:
+            for name in theirs.reached.keys() - ours.reached.keys():
+                told = "gets no gradient by the optimiser, which updates it in the original"
+                yield Departure(number, "clipping", label(plain, name), told, *lines)
+            for name in ours.reached.keys() - theirs.reached.keys():
+                told = "is updated by the optimiser, which does not have it in the original"
+                yield Departure(number, "clipping", label(plain, name), told, *lines)
+        for index, network in enumerate(plain.networks):
+            sides = [[c for c in step.calls if c.network == index] for step in (theirs, ours)]
+            if len(sides[0]) != len(sides[1]) and ours.calls:
+                told = (
+                    f"is called {counted(len(sides[1]), 'time')}, and "
+                    f"{counted(len(sides[0]), 'time')} in the original"
+                )
+                where = [each[0].line if each else "" for each in reversed(sides)]
+                yield Departure(number, "forward", network.name, told, *where)
+            for one, two in zip(*sides, strict=False):
+                if one.training != two.training:
+                    modes = ["training" if c.training else "evaluation" for c in (two, one)]
+                    told = f"is in {modes[0]} mode, and in {modes[1]} mode in the original"
+                    yield Departure(number, "forward", network.name, told, two.line, one.line)
+        if ours.losses and len(ours.losses) != len(theirs.losses):
+            told = (
+                f"{counted(len(ours.losses), 'loss')} differentiated, where the original has "
+                f"{len(theirs.losses)}"
+            ).replace("losss", "losses")
+            where = (ours.lines.get("loss", ""), theirs.lines.get("loss", ""))
+            yield Departure(number, "loss", "loss", told, *where)
+        if theirs.scale and ours.scale and theirs.scale != ours.scale:
+            told = f"is {ours.scale:g}, and {theirs.scale:g} in the original"
+            yield Departure(number, "scale", "scale of the loss", told, *lines)
+
+    def _numbers(
+        self, theirs: Step, candidate: Run, ours: Step, verdict: Verdict
+    ) -> Iterator[Departure]:
+        """What differs in the tensors of a step."""
+        run = replace(candidate, networks=self.plain.networks)
+        named = replace(ours, calls=_by_order(theirs.calls, ours.calls))
+        got = {(stage, name): values for stage, name, values in tensors(run, named)}
+        wanted = {
+            (s, n): e for (number, s, n), e in self.expected.items() if number == theirs.number
+        }
+        decided = False
+        for (kept, name), expected in wanted.items():
+            stage = kept
+            if stage == DRAWN:
+                stage = "data"
+                if not ours.replayed:
+                    verdict.unseen.setdefault("inputs that the original draws", theirs.number)
+                    continue
+            stored = got.get((stage, name))
+            if stored is None and name.startswith("input "):
+                # Only the reference tells whether a network has computed it.
+                stored = got.get(("data" if stage == "forward" else "forward", name))
+            if stored is None:
+                if _is_unseen(stage, ours):
+                    verdict.unseen.setdefault(_what(stage, name), theirs.number)
+                elif stage == "update" and name in self.constants:
+                    verdict.unseen.setdefault(f"the constant {name}", theirs.number)
+                elif stage in ("forward", "update"):
+                    lines = _lines(stage, name, theirs, ours)
+                    yield Departure(theirs.number, stage, name, "is missing", *lines)
+                continue
+            verdict.compared += 1
+            shape = self.shapes[theirs.number, kept, name]
+            lines = _lines(stage, name, theirs, ours)
+            if stored.shape != shape:
+                told = f"is of shape {stored.shape}, and {shape} in the original"
+                if stage == "data":
+                    verdict.note(f"{name} {told}: it is not handed over, nor compared")
+                else:
+                    yield Departure(theirs.number, stage, name, told, *lines)
+                continue
+            unit = UNIT_ROUNDOFF.get(str(expected.truth.dtype), UNIT_ROUNDOFF["float32"])
+            if expected.truth.dtype.kind == "f":
+                values = stored.values
+            else:
+                values = stored.values.astype(expected.truth.dtype)
+            roundings = max(expected.errors(values, unit))
+            if roundings <= BUDGET:
+                verdict.worst = max(verdict.worst, roundings)
+            if expected.undecidable(unit):
+                verdict.undecidable += 1
+            elif stage in ("forward", "loss"):
+                decided = True
+            if roundings > BUDGET:
+                told = _off(expected, values)
+                if stage == "data":
+                    told += self._instead(kept, name, values)
+                yield Departure(theirs.number, stage, name, told, *lines, roundings)
+        if decided:
+            verdict.decided_until = theirs.number
+
+    def _instead(self, stage: str, name: str, values: np.ndarray) -> str:
+        """Which batch of the reference a candidate has, as the end of a sentence; "" for none."""
+        for (number, kept, other), expected in self.expected.items():
+            same = (kept, other) == (stage, name) and expected.truth.shape == values.shape
+            if same and np.array_equal(expected.truth, values):
+                return f"; it is the original's of step {number}"
+            # Labels of few classes are the same in some order by chance.
+            floats = values.dtype.kind == "f"
+            if same and floats and _rows(expected.truth) == _rows(values):
+                return f"; it has the samples of the original's step {number} in another order"
+        return ""
+
+
+def _rows(values: np.ndarray) -> list[bytes]:
+    """The samples of a batch, in an order that does not depend on theirs."""
+    return sorted(row.tobytes() for row in values) if values.ndim else [values.tobytes()]
+
+
+def _by_order(theirs: Sequence[Call], ours: Sequence[Call]) -> list[Call]:
+    """Calls whose outputs have the reference's names, where one side alone names as many."""
+    found, seen = [], dict[int, int]()
+    for call in ours:
+        place = seen[call.network] = seen.get(call.network, 0) + 1
+        others = [each for each in theirs if each.network == call.network][place - 1 : place]
+        pairs = nesting.by_order([*others[0].outputs], [*call.outputs]) if others else {}
+        outputs = {pairs.get(name, name): values for name, values in call.outputs.items()}
+        found.append(replace(call, outputs=outputs))
+    return found
+
+
+def _all(run: Run) -> Iterator[tuple[Key, Stored]]:
+    for step in run.steps:
+        for stage, name, stored in tensors(run, step):
+            yield (step.number, stage, name), stored
+
+
+def _what(stage: str, name: str) -> str:
+    """What is not seen, so that one line tells of all steps."""
+    words = {
+        "forward": "outputs",
+        "loss": "losses",
+        "gradients": "gradients after the backward pass",
+        "clipping": "gradients that the optimiser gets",
+        "averages": "averages of the weights",
+    }
+    return words.get(stage, name)
+
+
+def _is_unseen(stage: str, ours: Step) -> bool:
+    """Whether what is missing could not be seen; else another departure tells of it."""
+    if stage == "gradients":
+        return not ours.gradients
+    if stage == "clipping":
+        return not ours.reached
+    if stage == "loss":
+        return not ours.losses
+    if stage == "forward":
+        return not any(call.outputs for call in ours.calls)
+    return stage in ("averages", "data")
+
+
+def _lines(stage: str, name: str, theirs: Step, ours: Step) -> tuple[str, str]:
+    """The lines of both scripts at which a stage happens."""
+
+    def of(step: Step) -> str:
+        if stage in ("data", "forward"):
+            calls: Sequence[Call] = step.targets if name.startswith("target") else step.calls
+            return calls[0].line if calls else ""
+        if stage == "loss" and step.targets:
+            return step.targets[0].line
+        return step.lines.get("loss" if stage in ("loss", "gradients") else "update", "")
+
+    return of(ours), of(theirs)
+
+
+def _off(expected: Expected, values: object) -> str:
+    """How far a tensor is off, in words."""
+    if expected.truth.dtype.kind != "f":
+        wrong = int((values != expected.truth).sum())
+        return f"differs in {wrong} of {expected.truth.size} integers"
+    error = expected.distance(values)
+    if error.mismatched:
+        return f"has {counted(error.mismatched, 'element')} that are NaN or infinite on one side"
+    if expected.truth.size == 1:
+        one, two = (float(x.reshape(-1)[0]) for x in (values, expected.truth))
+        return f"is {one:.7g}, and {two:.7g} in the original"
+    share = error.norm / error.scale if error.scale else math.inf
+    return f"is off by {share:.2g} of its size" if share < math.inf else "is not zero"
+
+
+def _settings(theirs: Step, ours: Step, run: Run) -> Iterator[Departure]:
+    """The settings of the optimiser that differ in a step."""
+    sides = [
+        {
+            "kind": OPTIMIZER,
+            **{
+                name: {label(run, weight): value for weight, value in each.items()}
+                for name, each in step.settings.items()
+            },
+        }
+        for step in (theirs, ours)
+    ]
+    lines = [each.lines.get("optimizer") or each.lines.get("update", "") for each in (ours, theirs)]
+    found: list[Difference] = differences(*sides)
+    for each in found:
+        stage = "schedule" if each.name == "lr" else "settings"
+        where = f" {each.where}" if each.where else ""
+        told = f"is {each.candidate}, and {each.reference} in the original{where}"
+        yield Departure(theirs.number, stage, each.name, told, *lines)

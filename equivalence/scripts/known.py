@@ -1,0 +1,78 @@
+"""What is known of MindSpore's optimisers that update otherwise. Imports no framework."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from equivalence.scripts.judging import Departure
+from equivalence.scripts.steps import Step
+
+
+class Known(NamedTuple):
+    """A finding on an optimiser.
+
+    optimizer: the end of its class. stage: the stage that departs. finding: its name.
+    told: what is otherwise. when: whether it applies, by what its settings are.
+    """
+
+    optimizer: str
+    stage: str
+    finding: str
+    told: str
+    when: Callable[[Mapping[str, Mapping[str, object]]], bool] = lambda _: True
+
+
+def _is_on(name: str) -> Callable[[Mapping[str, Mapping[str, object]]], bool]:
+    return lambda settings: any(settings.get(name, {}).values())
+
+
+KNOWN = (
+    Known(
+        "momentum.Momentum",
+        "update",
+        "momentum_nesterov",
+        "use_nesterov=True has no effect on a CPU; nn.SGD has it",
+        _is_on("nesterov"),
+    ),
+    Known("adam.Adam", "update", "adam_epsilon", "epsilon is added before the bias correction"),
+    Known(
+        "AdamWeightDecay",
+        "",
+        "adam_weight_decay_bias_correction",
+        "it has no bias correction; mindspore.experimental.optim.AdamW has",
+    ),
+    Known("Adagrad", "", "adagrad_epsilon", "epsilon is added within the square root"),
+    Known(
+        "mint.optim.adam.Adam",
+        "update",
+        "mint_adam_never_updates",
+        "no update in PyNative on a CPU",
+    ),
+    Known(
+        "mint.optim.sgd.SGD", "update", "mint_sgd_never_updates", "no update in PyNative on a CPU"
+    ),
+)
+"""In this order: the first that applies is told."""
+
+GAMMA = (
+    "an optimiser of mindspore.nn that gets no groups leaves gamma and beta out of its decay: give "
+    "[{'params': weights}] (equivalence findings show weight_decay_of_gamma)"
+)
+
+
+def known(departure: Departure, steps: Sequence[Step]) -> str:
+    """What is known that may explain a departure, as a line; "" where nothing is."""
+    if not steps:
+        return ""
+    (step,) = steps
+    library = step.kind.startswith("mindspore.")
+    if library and departure.name == "weight_decay":
+        return GAMMA
+    if departure.stage not in ("update", "settings") or not library:
+        return ""
+    for each in KNOWN:
+        stages = (each.stage,) if each.stage else ("update", "settings")
+        fits = step.kind.endswith(each.optimizer) and departure.stage in stages
+        if fits and each.when(step.settings):
+            name = step.kind.rpartition(".")[2]
+            return f"known of {name}: {each.told} (equivalence findings show {each.finding})"
+    return ""

@@ -1,0 +1,432 @@
+"""What a MindSpore training shows: calls, losses, gradients, optimisers. Loads MindSpore.
+
+In PyNative mode Python calls every cell, and all of a step is seen, also within `TrainOneStepCell`
+and `Model.train`. Of a step that is compiled, what goes in and comes out, and the weights.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+from mindspore import mint, nn, ops
+from mindspore.experimental import optim
+from mindspore.ops import function
+from mindspore.ops.function import nn_func
+
+from equivalence.randomness.mindspore_draws import Pinned
+from equivalence.scripts import places
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.steps import Network
+from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_training import look
+from equivalence.stream import mindspore_stream
+from equivalence.stream.mindspore_stream import Call, differentiating, requires_gradients
+from equivalence.stream.observer import installed
+from equivalence.stream.patches import patched
+from equivalence.structure.layers import Layer
+from equivalence.structure.mindspore_settings import made_by, settings
+from equivalence.structure.mindspore_steps import of_optimizer
+from equivalence.structure.settings import in_modes, plain
+from equivalence.structure.slots import CONSTANT, Slot
+
+GRAPH = (
+    "graph mode: of a compiled step only its loss and the weights after it are seen, not its "
+    "outputs and gradients; --execution pynative shows all"
+)
+
+OPTIMIZERS = (nn.Optimizer, optim.Optimizer)
+
+SCALERS = (ms.amp.DynamicLossScaler, ms.amp.StaticLossScaler)
+
+
+class MindSporeSide:
+    """A MindSpore training that is watched.
+
+    eager: whether graph mode and `jit` are left out, so that all of a step is seen.
+    """
+
+    def __init__(self, eager: bool = False) -> None:
+        self.eager = eager
+        self._inside = self._in_loss = self._forward = 0
+        self._drawing = False
+        self._cells: list[nn.Cell] = []
+        self._roots: dict[int, nn.Cell] = {}
+        self._paths: dict[int, str] = {}
+        self._computed: dict[int, ms.Tensor] = {}
+
+    @contextlib.contextmanager
+    def watching(self, recorder: Recorder) -> Iterator[None]:
+        """A context in which the recorder is told of all that a script does."""
+        self.recorder = recorder
+        pinning = Pinning()
+        owners = (ops, function, nn_func, mint, mint.nn.functional)
+        with contextlib.ExitStack() as stack:
+            stack.callback(mindspore_stream.clear)
+            stack.enter_context(patched(nn.Cell, __call__=self._call(recorder)))
+            for owner in owners:
+                losses = {n: self._loss(recorder, getattr(owner, n)) for n in _losses(owner)}
+                stack.enter_context(patched(owner, **losses))
+                draws = {n: self._draw(recorder, n, getattr(owner, n)) for n in _draws(owner)}
+                stack.enter_context(patched(owner, **draws))
+            for scaler in SCALERS:
+                stack.enter_context(patched(scaler, scale=_scaling(recorder, scaler.scale)))
+            for base in OPTIMIZERS:
+                stack.enter_context(patched(base, __init__=_made(base.__init__)))
+            told = differentiating(self._differentiated, self._gradients(recorder))
+            stack.enter_context(told)
+            if self.eager:
+                stack.enter_context(_without_graphs())
+            stack.enter_context(installed(pinning))
+            try:
+                yield
+            finally:
+                recorder.run.pinned = pinning.pinned
+
+    # What a recorder asks.
+
+    def array(self, value: Any) -> np.ndarray | None:
+        """A copy of a tensor; None for what is no tensor."""
+        return array(value) if isinstance(value, ms.Tensor) else None
+
+    def like(self, values: np.ndarray, value: ms.Tensor) -> ms.Tensor:
+        """A tensor of these values in the place of another, with its dtype."""
+        return ms.Tensor(np.array(values), value.dtype)
+
+    def put(self, weight: ms.Tensor, values: np.ndarray) -> None:
+        """Set a weight."""
+        weight.assign_value(ms.Tensor(np.array(values), weight.dtype))
+
+    def weights(self, network: nn.Cell) -> dict[str, ms.Tensor]:
+        """Name -> tensor of all parameters and buffers, by their places in the network."""
+        return dict(network.parameters_and_names()) | dict(network.named_buffers())
+
+    def slots(self, network: nn.Cell) -> dict[str, Slot]:
+        """The weights of a network, by their places in it."""
+        slots = {
+            name: Slot(tuple(w.shape), "parameter" if w.requires_grad else "buffer")
+            for name, w in network.parameters_and_names()
+        }
+        return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in network.named_buffers()}
+
+    def network(self, network: nn.Cell) -> Network:
+        """What a network is."""
+        slots = self.slots(network)
+        layers = [
+            Layer.of(
+                path,
+                in_modes(settings(cell), ((cell.training,), (False,))),
+                frozenset(
+                    n
+                    for n, s in slots.items()
+                    if n.startswith(f"{path}." if path else "") and not s.is_constant
+                ),
+                made_by(cell),
+            )
+            for path, cell in network.cells_and_names()
+        ]
+        return Network(type(network).__name__, slots, {}, layers)
+
+    def look(self, value: Any) -> Any:
+        """What is inside of a value, see `held.Look`."""
+        return look(value)
+
+    def is_drawn(self, value: ms.Tensor) -> bool:  # noqa: ARG002
+        """False: it is the reference's script that tells what is drawn."""
+        return False
+
+    def is_computed(self, value: ms.Tensor) -> bool:
+        """Whether a network has computed a tensor."""
+        return id(value) in self._computed
+
+    # What stands for functions of MindSpore.
+
+    def _call(self, recorder: Recorder) -> Callable[..., Any]:
+        call = nn.Cell.__call__
+
+        def __call__(cell: nn.Cell, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if isinstance(cell, OPTIMIZERS):
+                return self._update(recorder, cell, call, args, kwargs)
+            if isinstance(cell, nn.LossBase) and not self._inside and not self._in_loss:
+                return self._loss(recorder, lambda *a, **k: call(cell, *a, **k))(*args, **kwargs)
+            if not self._cells and _is_step(cell) and _is_graph():
+                return self._compiled(recorder, cell, call, args, kwargs)
+            if not self._cells and _is_step(cell):
+                # What PyNative mode has recorded of a network, it finds again by what it was given.
+                args, kwargs = recorder.hand((args, kwargs))
+            self._cells.append(cell)
+            try:
+                if not self._is_root(cell, args):
+                    path = self._paths.get(id(cell))
+                    if path is None:
+                        return call(cell, *args, **kwargs)
+                    return recorder.layer(path, (args, kwargs), lambda: call(cell, *args, **kwargs))
+                return self._of_root(recorder, cell, call, args, kwargs)
+            finally:
+                self._cells.pop()
+
+        return __call__
+
+    def _of_root(
+        self, recorder: Recorder, cell: nn.Cell, call: Callable[..., Any], args: tuple, kwargs: dict
+    ) -> Any:
+        """The call of a network."""
+        asked = any(each.requires_grad for each in self._cells)
+        differentiated = bool(self._forward or asked or requires_gradients())
+        (args, kwargs), noted = recorder.enter(cell, (args, kwargs), differentiated, cell.training)
+        self._inside += 1
+        if recorder.looked_into:
+            self._paths = {id(each): path for path, each in cell.cells_and_names() if path}
+        try:
+            outputs = call(cell, *args, **kwargs)
+        finally:
+            self._inside -= 1
+        for value in _tensors(outputs):
+            self._computed[id(value)] = value
+        if noted:
+            recorder.leave(noted, outputs)
+        return outputs
+
+    def _is_root(self, cell: nn.Cell, args: tuple) -> bool:
+        """Whether a cell is a network that the script calls."""
+        if self._inside or self._in_loss:
+            return False
+        if id(cell) not in self._roots and self._is_network(cell, args):
+            self._roots[id(cell)] = cell
+        return id(cell) in self._roots
+
+    def _is_network(self, cell: nn.Cell, args: tuple) -> bool:
+        """Whether a cell is a network, and not what holds one with its loss or its optimiser."""
+        if _is_step(cell) or not _has_weights(cell):
+            return False
+        children = list(cell.name_cells().values())
+        inner = [each for each in children if _has_weights(each)]
+        if len(inner) != 1:
+            return True
+        within = {id(each) for each in inner[0].get_parameters()}
+        if any(id(each) not in within for each in cell.get_parameters(expand=False)):
+            return True
+        wraps = any(isinstance(each, nn.LossBase) for each in children)
+        library = type(cell).__module__.startswith("mindspore.") and not isinstance(
+            cell, nn.SequentialCell
+        )
+        if wraps or library or len(_tensors(args)) > self._most_inputs():
+            return False
+        fits = self.recorder.fits
+        return fits(self.slots(cell)) or not fits(self.slots(inner[0]))
+
+    def _compiled(
+        self, recorder: Recorder, cell: nn.Cell, call: Callable[..., Any], args: tuple, kwargs: dict
+    ) -> Any:
+        """A whole step that is compiled: what goes in and comes out, and the weights after it."""
+        children = cell.name_cells().values()
+        optimizer = next(each for each in children if isinstance(each, OPTIMIZERS))
+        network = cell
+        while not self._is_network(network, args):
+            inner = [each for each in network.name_cells().values() if _has_weights(each)]
+            if len(inner) != 1:
+                return call(cell, *args, **kwargs)
+            network = inner[0]
+        if GRAPH not in recorder.run.notes:
+            recorder.run.notes.append(GRAPH)
+        args, kwargs = recorder.compiled(network, (args, kwargs), network.training)
+        recorder.update(optimizer, {}, lambda names: _settings(optimizer, names))
+        outputs = call(cell, *args, **kwargs)
+        recorder.loss(array(_tensors(outputs)[0]))
+        recorder.updated()
+        return outputs
+
+    def _most_inputs(self) -> int:
+        """How many tensors the reference's networks get at most."""
+        given = self.recorder.given
+        calls = given.steps[0].calls if given and given.steps else []
+        return max((len(call.inputs) for call in calls), default=1 << 30)
+
+    def _loss(self, recorder: Recorder, function: Callable[..., Any]) -> Callable[..., Any]:
+        def loss(prediction: Any, target: Any = None, *args: Any, **kwargs: Any) -> Any:
+            named = next((n for n in ("target", "labels", "label") if n in kwargs), None)
+            seen = self._in_loss or self._inside or not self._is_in_training()
+            if seen or (target is None and named is None):
+                given = (prediction,) if target is None else (prediction, target)
+                return function(*given, *args, **kwargs)
+            self._in_loss += 1
+            try:
+                if named:
+                    kwargs[named] = recorder.target(kwargs[named])
+                    return function(prediction, *args, **kwargs)
+                return function(prediction, recorder.target(target), *args, **kwargs)
+            finally:
+                self._in_loss -= 1
+
+        loss.watched = function
+        return loss
+
+    def _draw(self, recorder: Recorder, name: str, function: Callable[..., Any]) -> Any:
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            if self._drawing:
+                return function(*args, **kwargs)
+            self._drawing = True
+            try:
+                value = function(*args, **kwargs)
+            finally:
+                self._drawing = False
+            return recorder.drawn(name, value) if isinstance(value, ms.Tensor) else value
+
+        draw.watched = function
+        return draw
+
+    def _is_in_training(self) -> bool:
+        return bool(self._forward or any(each.requires_grad for each in self._cells))
+
+    def _differentiated(self, run: Callable[[], Any]) -> Any:
+        """What is differentiated runs."""
+        self._forward += 1
+        try:
+            arguments, outputs = run()
+        finally:
+            self._forward -= 1
+        losses = _tensors(outputs)
+        scaled = self.recorder.step.scale is not None
+        if losses and not self._forward and not scaled:
+            self.recorder.loss(array(losses[0]))
+        return arguments, outputs
+
+    def _gradients(self, recorder: Recorder) -> Callable[[Any, float, Any], None]:
+        def told(weights: Any, cotangent: float, gradients: Any) -> None:
+            weights = [weights] if isinstance(weights, ms.Parameter) else [*weights]
+            pairs = zip(weights, _tensors(gradients), strict=False)
+            arrays = {
+                id(weight): array(gradient) / np.float32(cotangent) for weight, gradient in pairs
+            }
+            recorder.gradients(arrays, accumulate=True)
+
+        return told
+
+    def _update(
+        self,
+        recorder: Recorder,
+        cell: Any,
+        call: Callable[..., Any],
+        args: tuple,
+        kwargs: dict,
+    ) -> Any:
+        """An optimiser is called with gradients."""
+        gradients = _tensors(args)
+        scale = np.float32(getattr(cell, "loss_scale", 1.0))
+        pairs = zip(cell.parameters, gradients, strict=False)
+        arrays = {id(weight): array(gradient) / scale for weight, gradient in pairs}
+        recorder.update(cell, arrays, lambda names: _settings(cell, names))
+        result = call(cell, *args, **kwargs)
+        recorder.updated()
+        return result
+
+
+class Pinning(Pinned):
+    """Pins dropouts, and counts their draws."""
+
+    def __init__(self) -> None:
+        self.pinned = 0
+
+    def compiled(self, value: Any) -> Any:
+        """What the compiler gets: a function itself, and not what watches it."""
+        return super().compiled(getattr(value, "watched", value))
+
+    def before(self, call: Call) -> None:
+        """Let a dropout keep everything."""
+        arguments = call.args
+        super().before(call)
+        self.pinned += call.args is not arguments
+
+
+def _settings(cell: Any, names: Mapping[int, Sequence[str]]) -> dict[str, dict[str, object]]:
+    """Setting -> name of a weight -> its value in this step."""
+    found: dict[str, dict[str, object]] = {}
+    at = int(cell.global_step.asnumpy().reshape(-1)[0]) if hasattr(cell, "global_step") else 0
+    for parameter, told in of_optimizer(cell):
+        for setting, value in plain(told).items():
+            if isinstance(value, np.ndarray):
+                value = float(value[min(at, len(value) - 1)])
+            for name in names.get(id(parameter), ()):
+                found.setdefault(setting, {})[name] = value
+    return found
+
+
+def _losses(owner: Any) -> list[str]:
+    """The names of the losses of a module: functions of a prediction and a target."""
+    return [
+        name
+        for name in dir(owner)
+        if not name.startswith("_")
+        and (name.endswith("_loss") or "cross_entropy" in name or name == "kl_div")
+        and callable(getattr(owner, name))
+        and not isinstance(getattr(owner, name), type)
+    ]
+
+
+DRAWS = (
+    *("randn", "randn_like", "rand", "rand_like", "randint", "randint_like", "normal"),
+    *("standard_normal", "uniform", "bernoulli", "multinomial"),
+)
+"""Functions that draw; those that a script calls itself get what the reference's has drawn."""
+
+
+def _draws(owner: Any) -> list[str]:
+    return [name for name in DRAWS if callable(getattr(owner, name, None))]
+
+
+def _is_graph() -> bool:
+    return ms.get_context("mode") == ms.GRAPH_MODE
+
+
+def _is_step(cell: nn.Cell) -> bool:
+    """Whether a cell makes a training step: it holds an optimiser."""
+    return any(isinstance(each, OPTIMIZERS) for each in cell.name_cells().values())
+
+
+def _has_weights(cell: nn.Cell) -> bool:
+    return not isinstance(cell, OPTIMIZERS) and next(iter(cell.get_parameters()), None) is not None
+
+
+def _made(init: Callable[..., None]) -> Callable[..., None]:
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        init(self, *args, **kwargs)
+        places.note(self)
+
+    return __init__
+
+
+def _scaling(recorder: Recorder, scale: Callable[..., Any]) -> Callable[..., Any]:
+    def scaled(self: Any, inputs: Any) -> Any:
+        for value in _tensors(inputs):
+            recorder.loss(array(value))
+        recorder.scaled(float(self.scale_value.asnumpy()))
+        return scale(self, inputs)
+
+    return scaled
+
+
+@contextlib.contextmanager
+def _without_graphs() -> Iterator[None]:
+    """A context in which nothing is compiled, whatever a script asks for."""
+    plain_context = ms.set_context
+
+    def set_context(**keywords: Any) -> Any:
+        keywords.pop("mode", None)
+        return plain_context(**keywords) if keywords else None
+
+    os.environ["MS_JIT"] = "0"  # the run puts it back
+    plain_context(mode=ms.PYNATIVE_MODE)
+    with patched(ms, set_context=set_context), patched(ms.context, set_context=set_context):
+        yield
+
+
+def _tensors(values: Any) -> list[ms.Tensor]:
+    if isinstance(values, ms.Tensor):
+        return [values]
+    if isinstance(values, Mapping):
+        values = values.values()
+    elif not isinstance(values, Sequence) or isinstance(values, str):
+        return []
+    return [each for value in values for each in _tensors(value)]

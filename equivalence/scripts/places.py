@@ -1,0 +1,64 @@
+"""Lines of a script, and the names that it has. Imports no framework."""
+
+import linecache
+import os
+import sys
+import types
+import weakref
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from equivalence.errors import of_models
+
+_RUNNING = os.path.join(os.path.dirname(__file__), "running.py")
+"""The file whose frames call a script; what calls that is none of the script's."""
+
+_made: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+_lines: dict[int, str] = {}
+
+
+def own_frames() -> Iterator[FrameType]:
+    """The frames of the script's own code that run now, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != _RUNNING:
+        if of_models(frame.f_code.co_filename):
+            yield frame
+        frame = frame.f_back
+
+
+def here() -> str:
+    """The innermost line of the script that runs now: "train.py:12: loss.backward()"."""
+    frame = next(own_frames(), None)
+    return "" if frame is None else _line(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _line(file: str, number: int) -> str:
+    linecache.checkcache(file)
+    code = linecache.getline(file, number).strip()
+    return f"{os.path.relpath(file)}:{number}" + (f": {code}" if code else "")
+
+
+def note(made: Any) -> None:
+    """Note the line of the script that makes an object."""
+    if id(made) not in _lines or _made.get(id(made)) is not made:
+        _made[id(made)], _lines[id(made)] = made, here()
+
+
+def made(thing: Any) -> str:
+    """The line that has made an object; "" where it was not noted."""
+    return _lines.get(id(thing), "") if _made.get(id(thing)) is thing else ""
+
+
+def namespace() -> dict[str, Any]:
+    """The names that the script's running code has, of the innermost frame first."""
+    found: dict[str, Any] = {}
+    for frame in own_frames():
+        for names in (frame.f_locals, frame.f_globals):
+            for name, value in names.items():
+                if not name.startswith("__") and not isinstance(value, _PLAIN):
+                    found.setdefault(name, value)
+    return found
+
+
+_PLAIN = (types.ModuleType, types.FunctionType, type, str, bytes, int, float, bool, type(None))

@@ -1,0 +1,444 @@
+"""Takes what a run of a training shows, and hands it what the reference had. Imports no framework.
+
+A step ends with an update by an optimiser. What a side sees of the frameworks, `torch_side` and
+`mindspore_side` tell the `Recorder`: calls of networks and losses, backward passes, optimisers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from equivalence import held, nesting
+from equivalence.held import Group
+from equivalence.scripts import places
+from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored, Tensors, fit, law_of
+from equivalence.structure.slots import Slot
+from equivalence.structure.weights import Partners
+from equivalence.words import counted, raised
+
+MOST_STATE = 1 << 14
+"""Entries of a list in a script that is looked into for averages of weights."""
+
+
+class StoppedError(BaseException):
+    """Ends a script after its last step. No `except Exception` of a script keeps it."""
+
+
+class Side(Protocol):
+    """What a framework shows of a training."""
+
+    def array(self, value: Any) -> np.ndarray | None:
+        """A copy of a tensor; None for what is no tensor."""
+
+    def like(self, values: np.ndarray, value: Any) -> Any:
+        """A tensor of these values in the place of another, with its dtype."""
+
+    def weights(self, network: Any) -> dict[str, Any]:
+        """Name -> tensor of all parameters and buffers."""
+
+    def put(self, weight: Any, values: np.ndarray) -> None:
+        """Set a weight."""
+
+    def network(self, network: Any) -> Network:
+        """What a network is."""
+
+    def look(self, value: Any) -> Any:
+        """What is inside of a value, see `held.Look`."""
+
+    def is_drawn(self, value: Any) -> bool:
+        """Whether the script has drawn a tensor."""
+
+    def is_computed(self, value: Any) -> bool:
+        """Whether a network has computed a tensor."""
+
+
+class Paired(Protocol):
+    """Finds the reference's networks."""
+
+    def __call__(self, network: Network, number: int) -> tuple[int, Partners]:
+        """The number of the partner of a network of the candidate, and the pairs of weights."""
+
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights pair up with those of a network that has no partner yet."""
+
+
+class Recorder:
+    """Takes what a side tells of a run, and hands it what the reference had.
+
+    steps: after so many, the script is stopped.
+    given: the run of the reference that is handed on; None for the first run.
+    paired: finds the reference's network of one of the candidate; None for the reference.
+    looked_into: the number of the step of which layers are noted; 0: of none.
+    """
+
+    def __init__(
+        self,
+        side: Side,
+        steps: int,
+        given: Run | None = None,
+        paired: Paired | None = None,
+        looked_into: int = 0,
+    ):
+        self.side, self.steps, self.given, self.paired = side, steps, given, paired
+        self.looked_into = looked_into
+        self._inside: Call | None = None
+        self._calls: dict[str, int] = {}
+        self.run, self.step = Run(), Step()
+        self._numbers: dict[int, int] = {}
+        self._networks: list[Any] = []
+        self._optimizers: list[Any] = []
+        self._kept: set[str] = set()
+        self._taken: dict[int, set[int]] = {}
+        self._replays = True
+        self._own: dict[int, tuple[Any, np.ndarray]] = {}
+        self._names_left: Mapping[str, Any] = {}
+
+    def fits(self, slots: Mapping[str, Slot]) -> bool:
+        """Whether weights are those of a network of the reference; of the reference's, any are."""
+        return self.paired is None or self.paired.fits(slots)
+
+    # What a side tells.
+
+    def enter(
+        self, network: Any, arguments: Any, differentiated: bool, training: bool
+    ) -> tuple[Any, Call | None]:
+        """A call of a network begins; gives its arguments, and the call; None: it is not kept."""
+        self.settle()
+        if len(self.run.steps) >= self.steps:
+            raise StoppedError
+        number = self._number(network)
+        mine = self.run.networks[number].of
+        if not (differentiated or (training and not self._is_trained(mine))):
+            self.run.evaluations += 1
+            return arguments, None
+        call = Call(mine, self._inputs(arguments), places.here(), training)
+        place = sum(each.network == mine for each in self.step.calls)
+        self.step.calls.append(call)
+        self._inside = call if len(self.run.steps) + 1 == self.looked_into else None
+        self._calls.clear()
+        theirs = [each for each in self._theirs("calls") if each.network == mine]
+        return self._handed(arguments, call, theirs[place : place + 1]), call
+
+    def compiled(self, network: Any, arguments: Any, training: bool) -> Any:
+        """A whole step is called that is compiled; gives what it is to get."""
+        self.settle()
+        if len(self.run.steps) >= self.steps:
+            raise StoppedError
+        mine = self.run.networks[self._number(network)].of
+        own = self._inputs(arguments)
+        calls = self._theirs("calls")
+        taken = len(calls[0].inputs) if calls else len(own)
+        self.step.calls.append(Call(mine, own[:taken], places.here(), training))
+        if own[taken:]:
+            self.step.targets.append(Call(-1, own[taken:], places.here()))
+        return self.hand(arguments)
+
+    def leave(self, call: Call, outputs: Any) -> None:
+        """A call of a network has ended."""
+        for name, value in nesting.named(outputs).items():
+            values = self.side.array(value)
+            if values is not None:
+                call.outputs[name] = Stored.of(f"output {name}", values)
+
+    def layer(self, path: str, arguments: Any, run: Callable[[], Any]) -> Any:
+        """A layer of a network is called; gives what `run` gives."""
+        inside = self._inside
+        if inside is None:
+            return run()
+        number = self._calls[path] = self._calls.get(path, 0) + 1
+        line = places.here()
+
+        def note(values: Any, what: str) -> None:
+            for place, (_, value) in enumerate(nesting.leaves(nesting.simplified(values))):
+                array = self.side.array(value)
+                if array is not None:
+                    name = f"{what} {place}"
+                    inside.layers[path, number, name] = Stored.of(name, array), line
+
+        note(arguments, "input")
+        outputs = run()
+        note(outputs, "output")
+        return outputs
+
+    def target(self, target: Any) -> Any:
+        """A loss gets a target; gives the one that it is to get."""
+        call = Call(-1, self._inputs(target), places.here())
+        place = len(self.step.targets)
+        self.step.targets.append(call)
+        return self._handed(target, call, self._theirs("targets")[place : place + 1])
+
+    def drawn(self, function: str, value: Any) -> Any:
+        """The script has drawn a tensor; gives the one that it is to get.
+
+        That is the reference's of this step, in its order, of the same law and shape.
+        """
+        law, values = law_of(function), self.side.array(value)
+        place = len(self.run.steps)
+        self.step.draws.append((law, values))
+        if self.given is None or place >= len(self.given.steps):
+            return value
+        taken = self._taken.setdefault(place, set())
+        for number, (theirs, others) in enumerate(self.given.steps[place].draws):
+            if number not in taken and theirs == law and others.shape == values.shape:
+                taken.add(number)
+                return self.side.like(others, value)
+        self._replays = False
+        shape = "x".join(map(str, values.shape)) or "one number"
+        self._note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
+        return value
+
+    def loss(self, values: np.ndarray | None) -> None:
+        """A value is differentiated."""
+        if values is not None:
+            self.step.losses.append(values)
+            self.step.lines["loss"] = places.here()
+
+    def scaled(self, scale: float) -> None:
+        """The loss is multiplied by a scale."""
+        self.step.scale = scale
+
+    def gradients(self, arrays: Mapping[int, np.ndarray], accumulate: bool) -> None:
+        """A backward pass has ended. arrays: id of a weight -> its gradient."""
+        found = self._named(arrays, self.step.scale or 1.0)
+        before = self.step.gradients if accumulate else {}
+        for name, values in found.items():
+            old = before.get(name)
+            self.step.gradients[name] = (
+                Stored(old.values + values.values, values.shape) if old else values
+            )
+
+    def update(
+        self,
+        optimizer: Any,
+        arrays: Mapping[int, np.ndarray],
+        settings: Callable[[Mapping[int, Sequence[str]]], dict[str, dict[str, object]]],
+    ) -> None:
+        """An optimiser is about to update. settings: gives its settings, by names of weights."""
+        self.settle()
+        if len(self.run.steps) >= self.steps:
+            raise StoppedError
+        if not any(each is optimizer for each in self._optimizers):
+            self._optimizers.append(optimizer)
+        step = self.step
+        step.number = len(self.run.steps) + 1
+        step.kind = f"{type(optimizer).__module__}.{type(optimizer).__name__}"
+        step.optimizer = next(n for n, o in enumerate(self._optimizers) if o is optimizer)
+        step.lines["update"] = places.here()
+        step.lines["optimizer"] = places.made(optimizer)
+        step.reached = self._named(arrays)
+        taken = self._taken.get(len(self.run.steps), ())
+        self._replays = self._replays and len(taken) == len(self._theirs("draws"))
+        step.replayed = self._replays
+        names = self._names()
+        step.settings = settings(names)
+        if strange := sum(each not in names for each in arrays):
+            weights = counted(strange, "weight")
+            self._note(f"not compared: {weights} of an optimiser, of no network that is called")
+
+    def _note(self, words: str) -> None:
+        if words not in self.run.notes:
+            self.run.notes.append(words)
+
+    def updated(self) -> None:
+        """The optimiser has updated."""
+        for number, network in enumerate(self._networks):
+            arrays = {n: self.side.array(w) for n, w in self.side.weights(network).items()}
+            self.step.weights |= self._restored(number, arrays)
+        self.run.steps.append(self.step)
+        self.step = Step()
+        self._own.clear()
+
+    def finish(self, names: Mapping[str, Any], ended: bool) -> None:
+        """The script has ended, by itself or not. names: its global names."""
+        self._names_left = names
+        self.run.ended = ended
+        self.settle()
+
+    def settle(self) -> None:
+        """All that follows the last update has been done: see what is kept of the weights."""
+        last = self.run.steps[-1] if self.run.steps else None
+        if last is None or last.averages is not None:
+            return
+        last.averages = {}
+        inside = self._held(self._kept) if self._kept else {}
+        for number, network in enumerate(self.run.networks):
+            for place, group in enumerate(network.groups):
+                found = {w: inside.get(n) for n, w in group.weights.items()}
+                arrays = {n: self.side.array(each) for n, each in found.items() if each is not None}
+                restored = self._restored(number, arrays, f"average {place + 1} of ")
+                last.averages |= restored
+
+    # What is handed on, and by which names.
+
+    def _number(self, network: Any) -> int:
+        """The number of a network; one that is called for the first time gets its weights."""
+        if id(network) not in self._numbers:
+            described = self.side.network(network)
+            number = len(self._networks)
+            weights = self.side.weights(network)
+            described.initial = {n: self.side.array(w) for n, w in weights.items()}
+            described.of = number
+            if self.paired:
+                described.of, described.partners = self.paired(described, number)
+            self._networks.append(network)
+            self.run.networks.append(described)
+            self._name()
+            self._numbers[id(network)] = number
+            described.groups = self._copies(described, weights)
+            self._load(described, weights)
+        return self._numbers[id(network)]
+
+    def _name(self) -> None:
+        """Let texts call networks by their classes, or by the script's names where these repeat."""
+        kinds = [type(each).__name__ for each in self._networks]
+        names = {id(value): name for name, value in reversed([*places.namespace().items()])}
+        for number, (network, described) in enumerate(
+            zip(self._networks, self.run.networks, strict=True)
+        ):
+            kind = kinds[number]
+            if kinds.count(kind) > 1 and described.name == kind:
+                described.name = names.get(id(network), f"{kind} {number + 1}")
+
+    def _copies(self, network: Network, weights: Mapping[str, Any]) -> list[Group]:
+        """The copies of the weights that the script has when the network is first called."""
+        inside = self._held()
+        found = held.groups(inside, {n: tuple(w.shape) for n, w in weights.items()})
+        copies = []
+        for group in found:
+            arrays = {n: self.side.array(inside[n]) for n in group.weights}
+            if group.copied(arrays, network.initial):
+                copies.append(group)
+                self._kept.add(group.path.partition(".")[0])
+        return copies
+
+    def _held(self, only: set[str] | None = None) -> dict[str, Any]:
+        """Path -> tensor of what the script keeps beside its networks and optimisers."""
+        weights = [w for each in self._networks for w in self.side.weights(each).values()]
+        space = {
+            name: value
+            for name, value in (places.namespace() or self._names_left).items()
+            if (only is None or name in only) and not _is_long(value)
+        }
+        shapes = {
+            name: tuple(weight.shape)
+            for each in self._networks[:1]
+            for name, weight in self.side.weights(each).items()
+        }
+        try:
+            return held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+        except Exception as error:  # of an object of the script's own
+            self._note(f"averages of weights could not be looked for: {raised(error)}")
+            return {}
+
+    def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
+        """Give a network, and the copies of its weights, what the reference's began with."""
+        if self.given is None:
+            return
+        theirs = self.given.networks[network.of].initial
+        inside = self._held(self._kept) if network.groups else {}
+        for name, weight in weights.items():
+            values = theirs.get(name)
+            if network.partners is not None:
+                shape = tuple(weight.shape)
+                values = network.partners.drawn(name, shape, lambda n, s: theirs[n].reshape(s))
+            if values is None or values.shape != tuple(weight.shape):
+                continue
+            self.side.put(weight, values)
+            for group in network.groups:
+                for copy, of in group.weights.items():
+                    if of == name and copy in inside:
+                        self.side.put(inside[copy], values)
+
+    def _is_trained(self, network: int) -> bool:
+        """Whether the reference's optimiser of this step updates a network."""
+        if self.given is None or len(self.run.steps) >= len(self.given.steps):
+            return False
+        begin = f"{network}:"
+        return any(n.startswith(begin) for n in self.given.steps[len(self.run.steps)].reached)
+
+    def _theirs(self, what: str) -> list[Any]:
+        """The reference's calls, targets or draws of this step."""
+        if self.given is None or len(self.run.steps) >= len(self.given.steps):
+            return []
+        return getattr(self.given.steps[len(self.run.steps)], what)
+
+    def _inputs(self, arguments: Any) -> list[Given]:
+        found = []
+        for _, value in nesting.leaves(arguments):
+            values = self._own.get(id(value), (None, self.side.array(value)))[1]
+            if values is not None:
+                side = self.side
+                found.append(Given(values, side.is_drawn(value), side.is_computed(value)))
+        return found
+
+    def hand(self, arguments: Any) -> Any:
+        """A training step of a library is called: gives what it is to get.
+
+        Its networks and losses then see that; what the script gave is noted with them.
+        """
+        calls = self._theirs("calls") + self._theirs("targets")
+        others = [given for call in calls for given in call.inputs]
+        return self._exchanged(arguments, self._inputs(arguments), others)
+
+    def _handed(self, arguments: Any, call: Call, theirs: Sequence[Call]) -> Any:
+        """The arguments with the reference's tensors, where these have the same shapes."""
+        others = theirs[0].inputs if theirs else []
+        return self._exchanged(arguments, call.inputs, others)
+
+    def _exchanged(self, arguments: Any, own: Sequence[Given], others: Sequence[Given]) -> Any:
+        """Arguments with other tensors, where these pair up and differ."""
+        if not fit(others, own):
+            return arguments
+        each = iter(others)
+
+        def exchanged(value: Any) -> Any:
+            own = self.side.array(value)
+            if own is None:
+                return value
+            other = next(each)
+            same = np.array_equal(own, other.values, equal_nan=own.dtype.kind == "f")
+            if same or other.computed:
+                return value
+            made = self.side.like(other.values, value)
+            self._own[id(made)] = made, own
+            return made
+
+        return nesting.transform(arguments, exchanged)
+
+    def _names(self) -> dict[int, list[str]]:
+        """The id of each weight -> its names in a step, those of the reference."""
+        found: dict[int, list[str]] = {}
+        for number, network in enumerate(self._networks):
+            described = self.run.networks[number]
+            for name, weight in self.side.weights(network).items():
+                partners = described.partners
+                sources = (name,) if partners is None else partners.sources(name)
+                names = [f"{described.of}:{each}" for each in sources]
+                found.setdefault(id(weight), []).extend(names)
+        return found
+
+    def _named(self, arrays: Mapping[int, np.ndarray], divisor: float = 1.0) -> Tensors:
+        """Gradients by the names of their weights."""
+        found: Tensors = {}
+        for number, network in enumerate(self._networks):
+            own = {
+                name: arrays[id(weight)] / np.float32(divisor)
+                if divisor != 1.0
+                else arrays[id(weight)]
+                for name, weight in self.side.weights(network).items()
+                if id(weight) in arrays
+            }
+            found |= self._restored(number, own)
+        return found
+
+    def _restored(self, number: int, arrays: Mapping[str, np.ndarray], before: str = "") -> Tensors:
+        """Values of weights by the names, and in the shapes, that the reference has them in."""
+        network = self.run.networks[number]
+        own = network.partners.restored(arrays) if network.partners is not None else arrays
+        names = {name: f"{before}{network.of}:{name}" for name in own}
+        return {names[n]: Stored.of(names[n], values) for n, values in own.items()}
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, list | tuple | dict) and len(value) > MOST_STATE

@@ -1,0 +1,199 @@
+"""What one run of a training gives, step by step. Imports no framework."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from equivalence.errors import DeclarationError
+from equivalence.held import Group
+from equivalence.judge.sketch import Sketch
+from equivalence.structure.layers import Layer
+from equivalence.structure.slots import Slot
+from equivalence.structure.weights import Partners
+
+WHOLE = 1 << 16
+"""Elements of a tensor that is kept whole; of a larger one, its sketch is."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A tensor of a run, or the sketch of a large one.
+
+    values: its elements, or the sums of its sketch. shape: of the whole tensor.
+    """
+
+    values: np.ndarray
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, name: str, values: np.ndarray) -> "Stored":
+        """A copy of a tensor; `name` decides how it is sketched."""
+        if values.dtype.kind == "f" and values.size > WHOLE:
+            return cls(Sketch(values.shape, (name,)).of(values), values.shape)
+        return cls(np.array(values), values.shape)
+
+    @property
+    def sketched(self) -> bool:
+        """Whether only the sketch is kept."""
+        return self.values.shape != self.shape
+
+
+Tensors = dict[str, Stored]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A tensor that goes into a network, or into a loss as its target.
+
+    values: its elements. drawn: whether the script draws it, or makes it of what it draws.
+    computed: whether a network has computed it, so that no other may stand for it.
+    """
+
+    values: np.ndarray
+    drawn: bool = False
+    computed: bool = False
+
+
+@dataclass
+class Call:
+    """One call of a network, or of a loss, in a step.
+
+    network: the number of the network, from 0; -1 for a loss.
+    inputs: what the script gives it; the target, of a loss.
+    outputs: what it returns, by name.
+    line: the line of the script that calls it.
+    training: whether the network is in training mode.
+    layers: what goes into each layer and comes out, in order, where that is asked for:
+        (layer, number of its call, "input 0" or "output 0") -> values and line.
+    """
+
+    network: int
+    inputs: list[Given]
+    line: str
+    training: bool = True
+    outputs: Tensors = field(default_factory=dict)
+    layers: dict[tuple[str, int, str], tuple[Stored, str]] = field(default_factory=dict)
+
+
+@dataclass
+class Step:
+    """One update by an optimiser, and all that comes before it.
+
+    number: from 1. optimizer: the number of the optimiser, from 0, in the order of first use.
+    calls, targets: the calls of networks and of losses.
+    draws: what the script draws at random: its law ("normal", "uniform", "integers") and values.
+    replayed: whether the port has drawn all that the reference has so far, and nothing else.
+    losses: what was differentiated, before it was scaled. scale: the scale; None without one.
+    gradients: after the last backward pass. reached: as the optimiser gets them.
+    settings: name -> weight -> value of the optimiser, in this step.
+    weights: all parameters and buffers after the update.
+    averages: what else the script keeps of the weights, after all that follows the update.
+    kind: the class of the optimiser.
+    lines: "loss", "update", "optimizer" -> the line of the script.
+    """
+
+    number: int = 0
+    optimizer: int = 0
+    calls: list[Call] = field(default_factory=list)
+    targets: list[Call] = field(default_factory=list)
+    draws: list[tuple[str, np.ndarray]] = field(default_factory=list)
+    replayed: bool = False
+    losses: list[np.ndarray] = field(default_factory=list)
+    scale: float | None = None
+    gradients: Tensors = field(default_factory=dict)
+    reached: Tensors = field(default_factory=dict)
+    settings: dict[str, dict[str, object]] = field(default_factory=dict)
+    weights: Tensors = field(default_factory=dict)
+    averages: Tensors | None = None
+    lines: dict[str, str] = field(default_factory=dict)
+    kind: str = ""
+
+
+@dataclass
+class Network:
+    """A network that a script calls.
+
+    name: its class. slots: its weights. initial: their values before the first call.
+    layers: its layers with their settings. begin: how the names of its weights begin in a step.
+    partners: candidate name -> reference name of its weights; None of the reference.
+    of: the number of the reference's network that it stands for.
+    groups: copies of its weights that the script keeps, such as moving averages.
+    """
+
+    name: str
+    slots: Mapping[str, Slot]
+    initial: dict[str, np.ndarray]
+    layers: Sequence[Layer]
+    partners: Partners | None = None
+    of: int = 0
+    groups: Sequence[Group] = ()
+
+
+@dataclass
+class Run:
+    """One run of a training.
+
+    networks: in the order of their first calls. steps: those that were made.
+    notes: sentences on what could not be seen. ended: whether the script ended by itself.
+    evaluations: calls of networks without gradients, which are not compared.
+    pinned: draws of dropouts that keep everything.
+    """
+
+    networks: list[Network] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    ended: bool = False
+    evaluations: int = 0
+    pinned: int = 0
+
+    def name(self, network: int, weight: str) -> str:
+        """A weight of a network, as texts call it."""
+        return f"{self.networks[network].name}.{weight}" if len(self.networks) > 1 else weight
+
+
+def law_of(function: str) -> str:
+    """The law of what a function of either framework draws, by its name.
+
+    >>> law_of("randn_like"), law_of("rand"), law_of("randint"), law_of("bernoulli")
+    ('normal', 'uniform', 'integers', 'bernoulli')
+    """
+    name = function.strip("_")
+    if "randn" in name or "normal" in name:
+        return "normal"
+    if "randint" in name or name == "random":
+        return "integers"
+    return "uniform" if name.startswith(("rand", "uniform")) else name
+
+
+def fit(theirs: Sequence[Given], ours: Sequence[Given]) -> bool:
+    """Whether tensors pair up by number, shape and kind."""
+    return len(theirs) == len(ours) and all(
+        one.values.shape == two.values.shape and _kind(one) == _kind(two)
+        for one, two in zip(theirs, ours, strict=True)
+    )
+
+
+def _kind(given: Given) -> str:
+    return "i" if given.values.dtype.kind in "iub" else given.values.dtype.kind
+
+
+def demand_steps(run: Run, side: str, name: str) -> None:
+    """Raise DeclarationError where a run has made no step, or called no network."""
+    compiled = "; of what is compiled, --execution pynative shows all" * (side == "candidate")
+    if not run.steps:
+        raise DeclarationError(
+            f"the {side} {name} ends without an update by an optimiser that could be seen{compiled}"
+        )
+    if not run.networks:
+        raise DeclarationError(
+            f"the {side} {name} updates weights, but no call of a network was seen: call the "
+            f"network itself, net(x), and not its method{compiled}"
+        )
+
+
+def each_input(calls: Sequence[Call]) -> Iterator[tuple[Call, int, Given]]:
+    """Every tensor that goes into calls, with its place."""
+    for call in calls:
+        for place, given in enumerate(call.inputs):
+            yield call, place, given

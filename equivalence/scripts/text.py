@@ -1,0 +1,146 @@
+"""All that is said of two trainings. Imports no framework."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from equivalence.judge.precision import BUDGET
+from equivalence.scripts.compare import Result
+from equivalence.scripts.judging import STAGES, Departure
+from equivalence.scripts.known import known
+from equivalence.words import counted, listed, number
+
+LATER = 3
+"""Departures of other stages that are told after the first."""
+
+
+def lines(result: Result) -> list[str]:
+    """The verdict, the first departure with its lines, and what was not seen."""
+    return [*_verdict(result), *_settings(result), *_coverage(result)]
+
+
+def _verdict(result: Result) -> Iterator[str]:
+    steps = counted(len(result.theirs.steps), "step")
+    verdict = result.verdict
+    if not verdict.departures:
+        word = "EQUAL" if result else "DIFFERENT"
+        yield (
+            f"{word}. {result.candidate} trains as {result.reference} does in {steps}: "
+            f"{counted(verdict.compared, 'tensor')} are off by at most {number(verdict.worst)} of "
+            f"the {BUDGET:g} roundings that rounding may cause"
+        )
+        return
+    first = verdict.departures[0]
+    yield f"DIFFERENT. {result.candidate} departs from {result.reference} in step {first.step}:"
+    yield f"  {first.stage}: {told(first)}"
+    if result.culprit:
+        yield f"    first in {result.culprit.told}"
+        first = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
+    yield from _places(first)
+    if hint := known(first, result.ours.steps[first.step - 1 : first.step]):
+        yield f"    {hint}"
+    first = verdict.departures[0]
+    yield from _others(first, verdict.departures)
+
+
+def told(departure: Departure) -> str:
+    """What differs: "fc.weight is off by 0.3 of its size (4,000 roundings)"."""
+    figure = (
+        f" ({number(departure.roundings)} roundings)" if math.isfinite(departure.roundings) else ""
+    )
+    return f"{departure.name} {departure.told}{figure}"
+
+
+def _places(departure: Departure) -> Iterator[str]:
+    for side, line in (("port", departure.line), ("original", departure.of_reference)):
+        if line:
+            yield f"    {side}: {line}"
+
+
+def _others(first: Departure, departures: list[Departure]) -> Iterator[str]:
+    """What else differs in the step, by stage, and in how many later steps."""
+    in_step = [each for each in departures if each.step == first.step and each is not first]
+    for stage in STAGES:
+        found = [each for each in in_step if each.stage == stage]
+        if found:
+            yield f"  also {stage}: {told(found[0])}" + (
+                f" and {len(found) - 1} more" if len(found) > 1 else ""
+            )
+    if all(each.name.startswith(("input", "target")) for each in departures):
+        yield "  with the original's batches all else agrees"
+    later = sorted({each.step for each in departures} - {first.step})
+    if later:
+        differ = "differs" if len(later) == 1 else "differ"
+        yield f"  {counted(len(later), 'later step')} {differ}, too"
+    before = [
+        each
+        for each in departures
+        if each.stage in ("schedule", "settings") and each.step != first.step
+    ]
+    known = {(e.stage, e.name) for e in in_step} | {(first.stage, first.name)}
+    for each in before:
+        if (each.stage, each.name) not in known:
+            known.add((each.stage, each.name))
+            yield f"  in step {each.step}, {each.stage}: {told(each)}"
+            yield from _places(each)
+
+
+def _settings(result: Result) -> Iterator[str]:
+    for name, settings in result.settings.items():
+        for each in settings.wrong:
+            yield f"  layer {each.layer or name} ({each.kind}): {getattr(each, 'told', each)}"
+    compared = sum(each.compared for each in result.settings.values())
+    differing = sum(len(each.wrong) for each in result.settings.values())
+    yield f"settings of layers: {differing} of {compared} differ"
+
+
+def _coverage(result: Result) -> Iterator[str]:
+    """What was compared, and what was not."""
+    verdict, theirs, ours = result.verdict, result.theirs, result.ours
+    names = [network.name for network in theirs.networks]
+    yield (
+        f"compared {counted(verdict.compared, 'tensor')} of {counted(len(theirs.steps), 'step')} "
+        f"and {counted(len(names), 'network')} ({listed(names)}), with "
+        f"{counted(result.runs, 'noisy run')} of the original"
+    )
+    if verdict.undecidable:
+        yield f"rounding decides {counted(verdict.undecidable, 'tensor')} of these"
+    if verdict.decided_until < len(theirs.steps) and not verdict.departures:
+        yield f"from step {verdict.decided_until + 1} on rounding decides all outputs and losses"
+    if len(theirs.steps) < result.steps:
+        yield f"the original's script ends after {counted(len(theirs.steps), 'step')}"
+    if theirs.pinned or ours.pinned:
+        yield (
+            f"dropout keeps everything: {theirs.pinned} draws in the original, {ours.pinned} in "
+            "the port"
+        )
+    if verdict.unseen:
+        yield f"not seen in the port, and not compared: {', '.join(verdict.unseen)}"
+    yield from dict.fromkeys([*verdict.notes, *theirs.notes, *ours.notes])
+
+
+def document(result: Result) -> dict[str, Any]:
+    """All of a result as JSON."""
+    return {
+        "reference": result.reference,
+        "candidate": result.candidate,
+        "equal": bool(result),
+        "steps": len(result.theirs.steps),
+        "noisy_runs": result.runs,
+        "compared": result.verdict.compared,
+        "undecidable": result.verdict.undecidable,
+        "departures": [
+            {**vars(each), "roundings": each.roundings if math.isfinite(each.roundings) else None}
+            for each in result.verdict.departures
+        ],
+        "settings": {
+            name: [str(each) for each in settings.wrong]
+            for name, settings in result.settings.items()
+        },
+        "losses": [
+            [[float(x.reshape(-1)[0]) for x in step.losses] for step in run.steps]
+            for run in (result.theirs, result.ours)
+        ],
+        "notes": [*_coverage(result)],
+    }

@@ -1,0 +1,340 @@
+"""What a PyTorch training shows: calls, losses, backward passes, optimisers. Loads torch."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import amp, nn
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn import functional as F
+from torch.optim import Optimizer
+from torch.optim import optimizer as hooks
+
+from equivalence.dumps import torch_hooks
+from equivalence.randomness.torch_draws import Pinned
+from equivalence.scripts import places
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.steps import Network
+from equivalence.sides.torch_modes import as_written
+from equivalence.sides.torch_training import look
+from equivalence.stream.observer import installed
+from equivalence.stream.patches import patched
+from equivalence.stream.torch_stream import LOSS, Call, in_backward, unseen, without_functions
+from equivalence.structure.layers import Layer, below
+from equivalence.structure.settings import in_modes
+from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
+from equivalence.structure.torch_settings import settings
+from equivalence.structure.torch_steps import of_optimizers
+from equivalence.structure.weights import REFERENCE_ONLY
+
+LOSSES = tuple(
+    name
+    for name in dir(F)
+    if not name.startswith("_")
+    and (name.endswith("_loss") or "cross_entropy" in name or name == "kl_div")
+)
+"""Functions of a prediction and a target."""
+
+DRAWS = {
+    *(torch.randn, torch.rand, torch.randint, torch.normal, torch.bernoulli, torch.poisson),
+    *(torch.randn_like, torch.rand_like, torch.randint_like, torch.multinomial),
+    *(torch.Tensor.normal_, torch.Tensor.uniform_, torch.Tensor.bernoulli_),
+    *(torch.Tensor.random_, torch.Tensor.exponential_, torch.Tensor.multinomial),
+}
+"""Functions that draw; what is made of their results is drawn, too."""
+
+WRAPPING = ("module", "_orig_mod")
+"""Attributes by which a wrapper holds its network."""
+
+
+class TorchSide:
+    """A PyTorch training that is watched."""
+
+    def __init__(self) -> None:
+        self._inside = self._in_loss = 0
+        self._asking = False
+        self._roots: dict[int, nn.Module] = {}
+        self._paths: dict[int, str] = {}
+        self._drawn: set[StorageWeakRef] = set()
+        self._computed: set[StorageWeakRef] = set()
+
+    @contextlib.contextmanager
+    def watching(self, recorder: Recorder, *observers: Any) -> Iterator[None]:
+        """A context in which the recorder is told of all that a script does.
+
+        observers: further observers of the run, such as noise.
+        """
+        self.drawing = Drawing(self._drawn, recorder)
+        handles = [
+            hooks.register_optimizer_step_pre_hook(_before(self, recorder)),
+            hooks.register_optimizer_step_post_hook(lambda *_: _after(recorder)),
+        ]
+        losses = {name: self._loss(recorder, getattr(F, name)) for name in LOSSES}
+        with contextlib.ExitStack() as stack:
+            for handle in handles:
+                stack.callback(handle.remove)
+            stack.enter_context(patched(nn.Module, __call__=self._call(recorder)))
+            stack.enter_context(patched(F, **losses))
+            given = {"backward": self._backward(recorder), "grad": self._grad(recorder)}
+            stack.enter_context(patched(torch.autograd, **given))
+            stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
+            stack.enter_context(patched(Optimizer, __init__=_made(Optimizer.__init__)))
+            stack.enter_context(as_written())
+            stack.enter_context(installed(self.drawing, *observers))
+            try:
+                yield
+            finally:
+                recorder.run.pinned = self.drawing.pinned
+
+    # What a recorder asks.
+
+    def array(self, value: Any) -> np.ndarray | None:
+        """A copy of a tensor; None for what is no tensor."""
+        if not isinstance(value, torch.Tensor):
+            return None
+        with without_functions(), unseen():
+            return torch_hooks.array(value)
+
+    def like(self, values: np.ndarray, value: torch.Tensor) -> torch.Tensor:
+        """A tensor of these values, with the dtype of another."""
+        return torch.from_numpy(np.array(values)).to(value.device, value.dtype)
+
+    def put(self, weight: torch.Tensor, values: np.ndarray) -> None:
+        """Set a weight."""
+        with torch.no_grad(), without_functions(), unseen():
+            weight.data.copy_(torch.from_numpy(np.array(values)))
+
+    def weights(self, network: nn.Module) -> dict[str, torch.Tensor]:
+        """Name -> tensor of all parameters and buffers, but for what counts steps."""
+        found = dict(network.named_parameters()) | dict(network.named_buffers())
+        return {n: w for n, w in found.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
+
+    def network(self, network: nn.Module) -> Network:
+        """What a network is."""
+        saved = network.state_dict(keep_vars=True)
+        slots = {}
+        for name, weight in self.weights(network).items():
+            if isinstance(weight, nn.Parameter):
+                kind = "parameter" if weight.requires_grad else "buffer"
+            elif name.rpartition(".")[2] in ("running_mean", "running_var"):
+                kind = "buffer"
+            else:
+                kind = CONSTANT if name in saved else UNSAVED
+            slots[name] = Slot(tuple(weight.shape), kind)
+        names = [name for name, slot in slots.items() if not slot.is_constant]
+        layers = [
+            Layer.of(
+                path,
+                in_modes(settings(module), ((module.training,), (False,))),
+                below(path, names),
+            )
+            for path, module in network.named_modules()
+        ]
+        return Network(type(network).__name__, slots, {}, layers)
+
+    def look(self, value: Any) -> Any:
+        """What is inside of a value, see `held.Look`."""
+        return look(value)
+
+    def is_drawn(self, value: torch.Tensor) -> bool:
+        """Whether the script has drawn a tensor, or made it of what it has drawn."""
+        return _storage(value) in self._drawn
+
+    def is_computed(self, value: torch.Tensor) -> bool:
+        """Whether a network has computed a tensor."""
+        return value.requires_grad or _storage(value) in self._computed
+
+    # What stands for functions of PyTorch.
+
+    def _call(self, recorder: Recorder) -> Callable[..., Any]:
+        call = nn.Module.__call__
+
+        def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not self._is_root(module) or in_backward():
+                path = self._paths.get(id(module))
+                if path is None or in_backward():
+                    return call(module, *args, **kwargs)
+                return recorder.layer(path, (args, kwargs), lambda: call(module, *args, **kwargs))
+            (args, kwargs), noted = recorder.enter(
+                module, (args, kwargs), torch.is_grad_enabled(), module.training
+            )
+            self._inside += 1
+            if recorder.looked_into:
+                self._paths = {id(each): path for path, each in module.named_modules() if path}
+            try:
+                outputs = call(module, *args, **kwargs)
+            finally:
+                self._inside -= 1
+            for value in _tensors(outputs):
+                self._computed.add(_storage(value))
+            if noted:
+                with without_functions():
+                    recorder.leave(noted, outputs)
+            return outputs
+
+        return __call__
+
+    def _is_root(self, module: nn.Module) -> bool:
+        """Whether a module is a network that the script calls."""
+        if self._inside:
+            return False
+        if id(module) in self._roots:
+            return True
+        if next(module.parameters(), None) is None:
+            return False
+        children = dict(module.named_children())
+        if next(module.parameters(recurse=False), None) is None:
+            inner = [
+                each for each in children.values() if next(each.parameters(), None) is not None
+            ]
+            wraps = any(isinstance(each, LOSS) for each in children.values())
+            if len(inner) == 1 and (wraps or {*children} <= {*WRAPPING}):
+                return False  # it is the network within that is called next
+        self._roots[id(module)] = module
+        return True
+
+    def _loss(self, recorder: Recorder, function: Callable[..., Any]) -> Callable[..., Any]:
+        def loss(input: Any, target: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if self._in_loss or self._inside or target is None or not _is_trained(input):
+                return function(input, target, *args, **kwargs)
+            target = recorder.target(target)
+            self._in_loss += 1
+            try:
+                return function(input, target, *args, **kwargs)
+            finally:
+                self._in_loss -= 1
+
+        return loss
+
+    def _backward(self, recorder: Recorder) -> Callable[..., Any]:
+        backward = torch.autograd.backward
+
+        def standing(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            for value in _tensors(tensors):
+                recorder.loss(self.array(value) if recorder.step.scale is None else None)
+            result = backward(tensors, *args, **kwargs)
+            recorder.gradients(self._of_weights(), accumulate=False)
+            return result
+
+        return standing
+
+    def _grad(self, recorder: Recorder) -> Callable[..., Any]:
+        grad = torch.autograd.grad
+
+        def standing(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._asking:  # PyTorch hands a call to a mode, which calls the function once more
+                return grad(outputs, inputs, *args, **kwargs)
+            self._asking = True
+            try:
+                found = grad(outputs, inputs, *args, **kwargs)
+            finally:
+                self._asking = False
+            asked = [inputs] if isinstance(inputs, torch.Tensor) else [*inputs]
+            if all(isinstance(each, nn.Parameter) for each in asked):
+                for value in _tensors(outputs):
+                    recorder.loss(self.array(value))
+                pairs = zip(asked, found, strict=True)
+                arrays = {id(w): self.array(g) for w, g in pairs if g is not None}
+                recorder.gradients(arrays, accumulate=True)
+            return found
+
+        return standing
+
+    def _of_weights(self) -> dict[int, np.ndarray]:
+        return {
+            id(weight): self.array(weight.grad)
+            for network in self._roots.values()
+            for weight in network.parameters()
+            if weight.grad is not None
+        }
+
+
+class Drawing(Pinned):
+    """Pins dropouts, and notes which tensors a script draws.
+
+    drawn: the storages of these. pinned: how many draws of a dropout keep everything.
+    """
+
+    def __init__(self, drawn: set[StorageWeakRef], recorder: Recorder):
+        self.pinned = 0
+        super().__init__(self._note)
+        self.drawn, self.recorder = drawn, recorder
+
+    def _note(self, *_: Any) -> None:
+        self.pinned += 1
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Note what is drawn, and what is made of it; a weight that is initialised is none."""
+        of_drawn = self.drawn and any(
+            _storage(each) in self.drawn for each in _tensors((call.args, call.kwargs))
+        )
+        of_weight = isinstance(result, nn.Parameter)
+        if call.function in DRAWS and isinstance(result, torch.Tensor) and not of_weight:
+            self.recorder.drawn(call.function.__name__, result)
+        if of_drawn or call.function in DRAWS:
+            self.drawn.update(
+                _storage(each)
+                for each in _tensors(result)
+                if not isinstance(each, nn.Parameter) and not each.requires_grad
+            )
+        return result
+
+
+def _before(side: TorchSide, recorder: Recorder) -> Callable[..., None]:
+    def before(optimizer: Optimizer, *_: Any) -> None:
+        groups = optimizer.param_groups
+        weights = (weight for group in groups for weight in group["params"])
+        recorder.update(
+            optimizer,
+            {id(each): side.array(each.grad) for each in weights if each.grad is not None},
+            lambda names: of_optimizers([optimizer], names),
+        )
+
+    return before
+
+
+def _after(recorder: Recorder) -> None:
+    recorder.updated()
+
+
+def _made(init: Callable[..., None]) -> Callable[..., None]:
+    def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        init(self, *args, **kwargs)
+        places.note(self)
+
+    return __init__
+
+
+def _scaling(recorder: Recorder) -> Callable[..., Any]:
+    scale = amp.GradScaler.scale
+
+    def scaled(self: amp.GradScaler, outputs: Any) -> Any:
+        found = scale(self, outputs)
+        for value in _tensors(outputs):
+            recorder.loss(torch_hooks.array(value))
+        recorder.scaled(float(self.get_scale()))
+        return found
+
+    return scaled
+
+
+def _is_trained(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _tensors(values: Any) -> list[torch.Tensor]:
+    if isinstance(values, torch.Tensor):
+        return [values]
+    if isinstance(values, Mapping):
+        values = values.values()
+    elif not isinstance(values, Sequence) or isinstance(values, str):
+        return []
+    return [each for value in values for each in _tensors(value)]
+
+
+def _storage(value: torch.Tensor) -> Any:
+    """What tensors share that are views of one; of a sparse one, what no other has."""
+    dense = value.layout == torch.strided and value.device.type != "meta"
+    return StorageWeakRef(value.untyped_storage()) if dense else object()

@@ -1,0 +1,213 @@
+"""Pairs of training scripts, and mistakes of a port: an edit, and where it must be found."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+PAIRS = Path(__file__).parent / "pairs"
+
+STYLES = {
+    "plain": "a loop in the script, with clipping, momentum and a cosine",
+    "model": "Model.train with callbacks, behind arguments",
+    "trainer": "a Trainer class, with groups of weights and warmup",
+    "gan": "a GAN with two optimisers, whose noise is drawn",
+    "accumulation": "accumulation, a loss scaler and an average of the weights",
+    "cell": "functions that yield losses, with TrainOneStepCell",
+}
+"""Pair -> its style. `cell` is called as functions."""
+
+
+def names(pair: str) -> list[str]:
+    """How both sides of a pair are called on the command line."""
+    both = [f"{pair}_{side}" for side in ("torch", "mindspore")]
+    return [f"{each}:train" if pair == "cell" else f"{each}.py" for each in both]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake in a port's script.
+
+    pair: the pair. name: what it is. old, new: the edit.
+    step, stage: where it must be found. line: what the line that is named has in it.
+    """
+
+    pair: str
+    name: str
+    old: str
+    new: str
+    step: int
+    stage: str
+    line: str
+
+
+MISTAKES = (
+    Mistake(
+        "plain",
+        "rate late by a step",
+        "for k in range(16)]",
+        "for k in [0, *range(15)]]",
+        2,
+        "schedule",
+        "optimizer = nn.SGD(",
+    ),
+    Mistake(
+        "plain",
+        "clipping lost",
+        "grads = ops.clip_by_global_norm(grads, 0.5)",
+        "pass",
+        1,
+        "clipping",
+        "optimizer(grads)",
+    ),
+    Mistake(
+        "plain",
+        "another shuffle",
+        "np.random.default_rng(epoch)",
+        "np.random.default_rng(epoch + 1)",
+        1,
+        "data",
+        "return criterion(net(x), y)",
+    ),
+    Mistake(
+        "model",
+        "tanh taken for GELU",
+        "nn.Tanh()",
+        "nn.GELU()",
+        1,
+        "forward",
+        "model.train(3, data",
+    ),
+    Mistake(
+        "model",
+        "decay not on norms and biases",
+        'groups = [{"params": net.trainable_params()}]',
+        "groups = net.trainable_params()",
+        1,
+        "settings",
+        "optimizer = nn.Momentum(groups",
+    ),
+    Mistake(
+        "model",
+        "targets of another column",
+        'y = (x[:, :1] - 0.5 * x[:, 1:2]).astype("float32")',
+        'y = (x[:, :1] - 0.5 * x[:, 2:3]).astype("float32")',
+        1,
+        "data",
+        "model.train(3, data",
+    ),
+    Mistake(
+        "trainer",
+        "labels are smoothed",
+        "ignore_index=-100",
+        "ignore_index=-100, label_smoothing=0.1",
+        1,
+        "loss",
+        "return ops.cross_entropy(",
+    ),
+    Mistake(
+        "trainer",
+        "warmup begins a step late",
+        "(step + 1) / self.warmup",
+        "(step + 2) / self.warmup",
+        1,
+        "schedule",
+        "self.optimizer = optim.AdamW(",
+    ),
+    Mistake(
+        "trainer",
+        "no residual",
+        "self.norm(x + ops.bmm(",
+        "self.norm(ops.bmm(",
+        1,
+        "forward",
+        "logits = self.model(ids, mask)",
+    ),
+    Mistake(
+        "gan",
+        "beta1 of Adam left at 0.9",
+        "discriminator.trainable_params(), 1e-3, betas=(0.5, 0.999)",
+        "discriminator.trainable_params(), 1e-3, betas=(0.9, 0.999)",
+        1,
+        "settings",
+        "of_discriminator = optim.Adam(",
+    ),
+    Mistake(
+        "gan",
+        "the generator is updated first",
+        "    fake = ops.stop_gradient(generator(z))\n"
+        "    loss_d, grads = grad_d(real, fake, ones, zeros)\n"
+        "    of_discriminator(grads)\n\n"
+        "    loss_g, grads = grad_g(z, ones)\n"
+        "    of_generator(grads)\n",
+        "    loss_g, grads = grad_g(z, ones)\n"
+        "    of_generator(grads)\n\n"
+        "    fake = ops.stop_gradient(generator(z))\n"
+        "    loss_d, grads = grad_d(real, fake, ones, zeros)\n"
+        "    of_discriminator(grads)\n",
+        1,
+        "data",
+        "of_generator(grads)",
+    ),
+    Mistake(
+        "gan",
+        "the loss of fakes is lost",
+        "criterion(discriminator(real), ones) + criterion(discriminator(fake), zeros)",
+        "2 * criterion(discriminator(real), ones) + 0 * discriminator(fake).sum()",
+        1,
+        "loss",
+        "return 2 * criterion(",
+    ),
+    Mistake(
+        "accumulation",
+        "gradients are not divided by their number",
+        "ops.cross_entropy(net(x), y) / MICRO",
+        "ops.cross_entropy(net(x), y)",
+        1,
+        "loss",
+        "return scaler.scale(",
+    ),
+    Mistake(
+        "accumulation",
+        "gradients of earlier steps stay",
+        "        total = None\n        for _",
+        "        total = total if step else None\n        for _",
+        2,
+        "clipping",
+        "optimizer(total)",
+    ),
+    Mistake(
+        "accumulation",
+        "decay of the average 0.99 for 0.9",
+        "EMA(net, 0.9)",
+        "EMA(net, 0.99)",
+        1,
+        "averages",
+        "optimizer(total)",
+    ),
+    Mistake(
+        "cell",
+        "momentum of the norm left at 0.9",
+        "nn.BatchNorm1d(10, momentum=0.8)",
+        "nn.BatchNorm1d(10)",
+        1,
+        "update",
+        "step(ms.Tensor(x), ms.Tensor(y))",
+    ),
+    Mistake(
+        "cell",
+        "beta of the loss",
+        "beta=0.5",
+        "beta=1.0",
+        1,
+        "forward",
+        "step(ms.Tensor(x), ms.Tensor(y))",
+    ),
+    Mistake(
+        "cell",
+        "set_train forgotten",
+        "    step.set_train()\n",
+        "",
+        1,
+        "forward",
+        "step(ms.Tensor(x), ms.Tensor(y))",
+    ),
+)

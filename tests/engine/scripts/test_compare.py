@@ -1,0 +1,102 @@
+"""Training scripts as they stand: right ports pass, and mistakes are named where they are."""
+
+import pytest
+
+from equivalence.errors import WeightError
+from equivalence.scripts.text import lines
+from tests.engine.scripts.mistakes import MISTAKES, STYLES
+
+ONE_OF_EACH = [next(each for each in MISTAKES if each.pair == pair) for pair in STYLES]
+
+
+@pytest.mark.parametrize("pair", STYLES)
+def test_a_right_port_is_equal(compared, pair):
+    result = compared(pair)
+    assert result, lines(result)
+    assert len(result.ours.steps) == 3
+    assert result.verdict.compared >= 3 * len(result.theirs.steps[0].weights)
+    assert result.verdict.notes == []
+
+
+@pytest.mark.parametrize("mistake", ONE_OF_EACH, ids=lambda each: f"{each.pair}: {each.name}")
+def test_a_mistake_is_named_by_step_stage_and_line(compared, mistake):
+    result = compared(mistake.pair, (mistake.old, mistake.new))
+    first = result.verdict.departures[0]
+    assert not result
+    assert (first.step, first.stage) == (mistake.step, mistake.stage)
+    assert mistake.line in first.line
+
+
+def test_dropout_is_pinned_and_its_share_compared(compared):
+    result = compared("plain", ("nn.Dropout(p=0.2)", "nn.Dropout(p=0.3)"), steps=1)
+    assert not result
+    assert not result.verdict.departures
+    assert any("p 0.2 (reference) 0.3 (candidate)" in line for line in lines(result)) or any(
+        "p is 0.3 in the port and 0.2 in the original" in line for line in lines(result)
+    )
+    assert result.theirs.pinned == result.ours.pinned == 1
+
+
+def test_what_the_reference_draws_is_handed_over(compared):
+    result = compared("gan", steps=2)
+    drawn = [given.drawn for call in result.theirs.steps[0].calls for given in call.inputs]
+    assert drawn == [True, False, False]
+    assert result
+    assert all(step.replayed for step in result.ours.steps)
+    assert not result.verdict.unseen
+
+
+def test_after_other_data_the_reference_s_batch_is_judged(compared):
+    edit = ("np.random.default_rng(epoch)", "np.random.default_rng(epoch + 1)")
+    result = compared("plain", edit)
+    assert {each.stage for each in result.verdict.departures} == {"data"}
+    assert {each.name for each in result.verdict.departures} == {"input 0", "target"}
+
+
+def test_a_port_that_ends_early_is_named(compared):
+    result = compared("plain", ("range(0, 64, 8)", "range(0, 16, 8)"), ("range(2)", "range(1)"))
+    assert "after 2 steps" in result.verdict.departures[-1].told
+    assert not result
+
+
+def test_an_average_that_is_not_updated_is_red(compared):
+    result = compared("accumulation", ("        ema.update()\n", ""), steps=2)
+    assert {each.stage for each in result.verdict.departures} == {"averages"}
+
+
+def test_weights_that_do_not_pair_up_are_an_error_with_the_cure(compared):
+    edits = ("self.fc = nn.Dense", "self.head = nn.Dense"), ("self.fc(", "self.head(")
+    with pytest.raises(WeightError, match="--rename MINDSPORE=PYTORCH"):
+        compared("plain", *edits)
+
+
+NOISE = "z = torch.randn(8, 1, 6, 6)\n        x = x + z\n"
+PORT = "z = {}\n        x = x + z\n"
+
+
+def noisy(port):
+    """A loop that adds noise of its own to its images, and to its loss."""
+    theirs = (
+        "        optimizer.zero_grad()\n",
+        f"        {NOISE}        optimizer.zero_grad()\n",
+    )
+    ours = ("        loss, grads = step(x, y)", f"        {port}        loss, grads = step(x, y)")
+    return theirs, ours
+
+
+def test_numbers_that_the_port_draws_are_the_reference_s(compared):
+    theirs, ours = noisy(PORT.format("ops.randn(8, 1, 6, 6)"))
+    assert compared("plain", ours, reference=[theirs], steps=2)
+
+
+def test_another_use_of_drawn_numbers_is_red(compared):
+    theirs, ours = noisy(PORT.format("2 * ops.randn(8, 1, 6, 6)"))
+    result = compared("plain", ours, reference=[theirs], steps=1)
+    assert {each.stage for each in result.verdict.departures} == {"data"}
+
+
+def test_numbers_of_another_law_are_told_and_not_taken_for_the_reference_s(compared):
+    theirs, ours = noisy(PORT.format("ops.rand(8, 1, 6, 6)"))
+    told = lines(compared("plain", ours, reference=[theirs], steps=1))
+    assert any(line.startswith("drawn by the port alone, and kept: uniform") for line in told)
+    assert any("not compared: inputs that the original draws" in line for line in told)

@@ -1,0 +1,203 @@
+"""The verdict on each stage of a step, on runs that are written down."""
+
+import numpy as np
+import pytest
+
+from equivalence.scripts.judging import Expectation, label
+from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored
+from equivalence.structure.slots import UNSAVED, Slot
+
+WEIGHTS = np.linspace(-1.0, 1.0, 12, dtype="float32").reshape(3, 4)
+
+
+def stored(name, values):
+    return {name: Stored.of(name, np.asarray(values))}
+
+
+def run(change=None):
+    """A run of one step, whose step is changed."""
+    step = Step(number=1)
+    call = Call(0, [Given(WEIGHTS.copy())], "train.py:3")
+    call.outputs = stored("0", WEIGHTS + 1)
+    step.calls, step.losses = [call], [np.float32(2.5)]
+    step.targets = [Call(-1, [Given(np.array([1, 2, 3]))], "train.py:4")]
+    step.gradients = stored("0:fc.weight", WEIGHTS * 2)
+    step.reached = stored("0:fc.weight", WEIGHTS)
+    step.settings = {"lr": {"0:fc.weight": 0.1}, "momentum": {"0:fc.weight": 0.9}}
+    step.weights = stored("0:fc.weight", WEIGHTS * 3)
+    step.averages = stored("average 1 of 0:fc.weight", WEIGHTS * 4)
+    step.lines = {"loss": "train.py:5", "update": "train.py:6", "optimizer": "train.py:1"}
+    if change:
+        change(step)
+    return Run([Network("Net", {}, {}, [])], [step])
+
+
+def departures(change):
+    expectation = Expectation(run())
+    return expectation.judge(run(change)).departures
+
+
+def test_the_same_run_is_equal_and_its_tensors_are_counted():
+    verdict = Expectation(run()).judge(run())
+    assert verdict.departures == []
+    assert (verdict.compared, verdict.worst) == (8, 0.0)
+
+
+def other(values):
+    return Stored(values.values + 1e-3, values.shape)
+
+
+CHANGES = {
+    "data": lambda s: setattr(s.calls[0], "inputs", [Given(WEIGHTS + 1e-3)]),
+    "forward": lambda s: s.calls[0].outputs.update({"0": other(s.calls[0].outputs["0"])}),
+    "loss": lambda s: setattr(s, "losses", [np.float32(2.6)]),
+    "gradients": lambda s: s.gradients.update({"0:fc.weight": other(s.gradients["0:fc.weight"])}),
+    "clipping": lambda s: s.reached.update({"0:fc.weight": other(s.reached["0:fc.weight"])}),
+    "schedule": lambda s: s.settings.update({"lr": {"0:fc.weight": 0.2}}),
+    "settings": lambda s: s.settings.update({"momentum": {"0:fc.weight": 0.8}}),
+    "update": lambda s: s.weights.update({"0:fc.weight": other(s.weights["0:fc.weight"])}),
+    "averages": lambda s: s.averages.update(
+        {"average 1 of 0:fc.weight": other(s.averages["average 1 of 0:fc.weight"])}
+    ),
+}
+LINES = {"data": 3, "forward": 3, "loss": 4, "gradients": 5, "schedule": 1, "settings": 1}
+
+
+@pytest.mark.parametrize("stage", CHANGES)
+def test_what_differs_is_named_by_its_stage_and_line(stage):
+    (found,) = departures(CHANGES[stage])
+    assert (found.step, found.stage) == (1, stage)
+    assert found.line == f"train.py:{LINES.get(stage, 6)}"
+
+
+@pytest.mark.parametrize(
+    ("change", "stage", "told"),
+    [
+        (lambda s: s.calls.append(s.calls[0]), "forward", "is called 2 times, and 1 time"),
+        (lambda s: setattr(s.calls[0], "training", False), "forward", "is in evaluation mode"),
+        (lambda s: s.losses.append(np.float32(1)), "loss", "2 losses differentiated"),
+        (lambda s: s.reached.update(stored("0:fc.bias", WEIGHTS)), "clipping", "is updated by"),
+        (lambda s: setattr(s, "reached", stored("0:x", WEIGHTS)), "data", "updates x and others"),
+    ],
+)
+def test_what_a_step_does_otherwise_is_named(change, stage, told):
+    found = [each for each in departures(change) if told in each.told]
+    assert [each.stage for each in found] == [stage]
+
+
+def test_a_weight_that_the_optimiser_does_not_get_is_named():
+    expectation = Expectation(run(lambda s: s.reached.update(stored("0:fc.bias", WEIGHTS))))
+    (found,) = expectation.judge(run()).departures
+    assert found.name == "fc.bias"
+    assert "gets no gradient by the optimiser" in found.told
+
+
+def test_a_scale_that_differs_is_named():
+    expectation = Expectation(run(lambda s: setattr(s, "scale", 1024.0)))
+    (found,) = expectation.judge(run(lambda s: setattr(s, "scale", 512.0))).departures
+    assert (found.stage, found.told) == ("scale", "is 512, and 1024 in the original")
+
+
+def test_noise_widens_what_is_allowed_and_may_decide_a_tensor():
+    expectation = Expectation(run())
+    expectation.widen(run(CHANGES["update"]))
+    assert expectation.judge(run(CHANGES["update"])).departures == []
+    far = Expectation(run())
+    far.widen(run(lambda s: s.weights.update(stored("0:fc.weight", -WEIGHTS))))
+    assert far.judge(run()).undecidable == 1
+
+
+def test_what_the_reference_draws_is_compared_where_the_port_has_drawn_the_same():
+    drawn = Given(WEIGHTS, drawn=True)
+    expectation = Expectation(run(lambda s: setattr(s.calls[0], "inputs", [drawn])))
+
+    def replayed(step):
+        CHANGES["data"](step)
+        step.replayed = True
+
+    verdict = expectation.judge(run(CHANGES["data"]))
+    assert verdict.departures == []
+    assert [*verdict.unseen] == ["inputs that the original draws"]
+    (found,) = expectation.judge(run(replayed)).departures
+    assert (found.stage, found.name) == ("data", "input 0")
+
+
+def test_what_is_not_seen_is_named_and_no_departure():
+    def unseen(step):
+        step.gradients, step.reached, step.calls[0].outputs = {}, {}, {}
+
+    verdict = Expectation(run()).judge(run(unseen))
+    assert verdict.departures == []
+    assert [*verdict.unseen] == [
+        "outputs",
+        "gradients after the backward pass",
+        "gradients that the optimiser gets",
+    ]
+
+
+def test_weights_that_are_missing_after_a_step_are_red():
+    (found,) = departures(lambda s: setattr(s, "weights", {}))
+    assert (found.stage, found.told) == ("update", "is missing")
+
+
+def test_a_candidate_that_makes_fewer_steps_is_red():
+    plain = run()
+    plain.steps.append(plain.steps[0])
+    (found,) = Expectation(plain).judge(run()).departures
+    assert (found.step, found.name) == (2, "steps")
+
+
+def test_integers_must_be_equal_whatever_their_width():
+    def narrow(step):
+        step.targets[0].inputs = [Given(np.array([1, 2, 3], "int32"))]
+
+    assert departures(narrow) == []
+    (found,) = departures(lambda s: setattr(s.targets[0], "inputs", [Given(np.array([1, 2, 4]))]))
+    assert found.told == "differs in 1 of 3 integers"
+
+
+def test_names_have_their_network_where_there_are_several():
+    one, two = run(), run()
+    two.networks.append(Network("Other", {}, {}, []))
+    assert label(one, "0:fc.weight") == "fc.weight"
+    assert label(two, "1:fc.weight") == "Other.fc.weight"
+    assert label(two, "average 1 of 0:fc.weight") == "average 1 of Net.fc.weight"
+
+
+def test_outputs_that_one_side_alone_names_pair_up_by_order():
+    expectation = Expectation(run(lambda s: setattr(s.calls[0], "outputs", stored("y", WEIGHTS))))
+
+    def by_number(values):
+        return lambda s: setattr(s.calls[0], "outputs", stored("0", values))
+
+    assert expectation.judge(run(by_number(WEIGHTS))).departures == []
+    (found,) = expectation.judge(run(by_number(WEIGHTS + 1))).departures
+    assert found.name == "output y"
+    named = expectation.judge(run(lambda s: setattr(s.calls[0], "outputs", stored("z", WEIGHTS))))
+    assert [each.told for each in named.departures] == ["is missing"]
+
+
+def test_a_constant_that_one_side_alone_keeps_is_named_and_not_compared():
+    plain = run(lambda s: s.weights.update(stored("0:scale", WEIGHTS)))
+    plain.networks[0] = Network("Net", {"scale": Slot((3, 4), UNSAVED)}, {}, [])
+    verdict = Expectation(plain).judge(run())
+    assert verdict.departures == []
+    assert [*verdict.unseen] == ["the constant scale"]
+
+
+@pytest.mark.parametrize(
+    ("batch", "told"),
+    [
+        (WEIGHTS[[2, 0, 1]], "it has the samples of the original's step 1 in another order"),
+        (WEIGHTS + 5, "it is the original's of step 2"),
+        (WEIGHTS + 1, ""),
+    ],
+)
+def test_another_batch_is_known_by_its_samples(batch, told):
+    plain, second = run(), run().steps[0]
+    second.number, second.calls[0].inputs = 2, [Given(WEIGHTS + 5)]
+    plain.steps.append(second)
+    candidate = run(lambda s: setattr(s.calls[0], "inputs", [Given(batch)]))
+    first = Expectation(plain).judge(candidate).departures[0]
+    assert first.stage == "data"
+    assert first.told.partition("; ")[2] == told

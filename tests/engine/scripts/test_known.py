@@ -1,0 +1,37 @@
+"""What is known of optimisers is told where it applies, and each is a finding."""
+
+from pathlib import Path
+
+import pytest
+
+from equivalence.scripts.judging import Departure
+from equivalence.scripts.known import KNOWN, known
+from equivalence.scripts.steps import Step
+
+ROOT = Path(__file__).parents[3]
+UPDATE = Departure(1, "update", "fc.weight", "is off")
+
+
+@pytest.mark.parametrize("each", KNOWN, ids=lambda each: each.finding)
+def test_each_is_a_finding_of_the_class(each):
+    (script,) = (ROOT / "findings").rglob(f"{each.finding}.py")
+    assert each.optimizer.rpartition(".")[2] in script.read_text()
+
+
+def test_nesterov_is_told_where_it_is_asked_for():
+    step = Step(kind="mindspore.nn.optim.momentum.Momentum")
+    assert known(UPDATE, [step]) == ""
+    step.settings = {"nesterov": {"0:fc.weight": True}}
+    assert "findings show momentum_nesterov" in known(UPDATE, [step])
+
+
+def test_nothing_is_told_of_a_class_of_one_s_own_or_of_another_stage():
+    own, adam = Step(kind="train.Adam"), Step(kind="mindspore.nn.optim.adam.Adam")
+    assert known(UPDATE, [own]) == ""
+    assert known(Departure(1, "data", "input 0", ""), [adam]) == ""
+    assert "adam_epsilon" in known(UPDATE, [adam])
+
+
+def test_a_decay_that_leaves_out_norms_is_told():
+    step = Step(kind="mindspore.nn.optim.sgd.SGD")
+    assert "weight_decay_of_gamma" in known(Departure(1, "settings", "weight_decay", ""), [step])

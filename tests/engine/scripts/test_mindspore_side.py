@@ -1,0 +1,163 @@
+"""What a MindSpore training shows, in PyNative mode and in graph mode."""
+
+import mindspore as ms
+import numpy as np
+import pytest
+from mindspore import nn, ops
+
+from equivalence.host.isolation import isolated
+from equivalence.scripts.mindspore_side import GRAPH, MindSporeSide
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.running import Training
+from equivalence.targets import offered
+
+X, Y = np.arange(6, dtype="float32").reshape(2, 3), np.array([0, 1], "int32")
+
+
+def made():
+    ms.set_seed(3)
+    net = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 2))
+    return net, nn.SGD(net.trainable_params(), 0.1)
+
+
+def functional(scaler=None):
+    net, optimizer = made()
+
+    def forward(x, y):
+        loss = ops.cross_entropy(net(x), y)
+        return scaler.scale(loss) if scaler else loss
+
+    grad = ms.value_and_grad(forward, None, optimizer.parameters)
+    net.set_train()
+    while True:
+        _, grads = grad(ms.Tensor(X), ms.Tensor(Y))
+        optimizer(scaler.unscale(grads) if scaler else grads)
+
+
+def one_step(mode=ms.PYNATIVE_MODE):
+    ms.set_context(mode=mode)
+    net, optimizer = made()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer)
+    step.set_train()
+    while True:
+        step(ms.Tensor(X), ms.Tensor(Y))
+
+
+@pytest.fixture
+def run():
+    """Runs a function; gives what was seen."""
+
+    def run(function, *arguments, steps=1, given=None, eager=False):
+        recorder = Recorder(MindSporeSide(eager), steps, given)
+        with isolated(), offered(lambda: function(*arguments), "training") as target:
+            Training("candidate", target).run(recorder, recorder.side.watching(recorder))
+        return recorder.run
+
+    return run
+
+
+def test_nothing_stays_of_the_watching(run):
+    before = nn.Cell.__call__, ops.cross_entropy, nn.Optimizer.__init__, ms.set_context
+    run(functional, eager=True)
+    assert (nn.Cell.__call__, ops.cross_entropy, nn.Optimizer.__init__, ms.set_context) == before
+
+
+def test_a_step_cell_shows_what_a_function_shows(run):
+    (step,), (plain,) = run(one_step).steps, run(functional).steps
+    assert len(step.calls) == len(step.targets) == len(step.losses) == 1
+    assert step.targets[0].inputs[0].values.tolist() == [0, 1]
+    for part in ("gradients", "reached", "weights"):
+        theirs, ours = getattr(plain, part), getattr(step, part)
+        assert {*theirs} == {*ours}
+        assert all(np.array_equal(theirs[n].values, ours[n].values) for n in theirs)
+
+
+def test_a_scaled_loss_is_seen_before_it_is_scaled(run):
+    (step,) = run(functional, ms.amp.StaticLossScaler(256.0)).steps
+    (plain,) = run(functional).steps
+    assert step.scale == 256.0
+    assert np.allclose(step.losses, plain.losses)
+    for name, values in plain.gradients.items():
+        assert np.allclose(step.gradients[name].values, values.values, rtol=1e-6)
+
+
+def test_a_compiled_step_shows_data_loss_and_weights(run):
+    found, plain = run(one_step, ms.GRAPH_MODE), run(one_step)
+    (step,), (other,) = found.steps, plain.steps
+    assert found.notes == [GRAPH]
+    assert step.gradients == step.reached == step.calls[0].outputs == {}
+    assert np.allclose(step.losses, other.losses)
+    for name, stored in other.weights.items():
+        assert np.allclose(step.weights[name].values, stored.values, atol=1e-6)
+
+
+def test_without_graphs_a_compiled_step_shows_all(run):
+    (step,) = run(one_step, ms.GRAPH_MODE, eager=True).steps
+    assert step.reached
+    assert step.calls[0].outputs
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_a_step_cell_gets_weights_and_batches_of_a_first_run(run, mode):
+    first = run(one_step)
+    for network in first.networks:
+        for values in network.initial.values():
+            values += 0.5
+    first.steps[0].calls[0].inputs[0].values[:] = 1.0
+    second = run(one_step, mode, given=first)
+    assert np.array_equal(second.steps[0].calls[0].inputs[0].values, X)
+    again = run(one_step, given=first)
+    for name, stored in again.steps[0].weights.items():
+        assert np.allclose(second.steps[0].weights[name].values, stored.values, atol=1e-6)
+    plain = run(one_step).steps[0]
+    assert not np.allclose(second.steps[0].losses, plain.losses)
+
+
+def test_a_network_is_called_once_in_a_step_of_other_data(run):
+    first = run(one_step)
+    first.steps[0].calls[0].inputs[0].values[:] = 1.0
+    assert len(run(one_step, given=first).steps[0].calls) == 1
+
+
+def test_dropouts_keep_everything_and_are_counted(run):
+    def train():
+        net = nn.SequentialCell(nn.Dense(3, 2), nn.Dropout(p=0.9))
+        optimizer = nn.SGD(net.trainable_params(), 0.1)
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        net.set_train()
+        while True:
+            optimizer(grad(ms.Tensor(X))[1])
+
+    found = run(train)
+    assert found.pinned == 1
+    assert (found.steps[0].calls[0].outputs["0"].values != 0).all()
+
+
+def test_draws_are_handed_over_by_law_and_shape_and_others_are_told(run):
+    def train():
+        net = nn.Dense(3, 2)
+        optimizer = nn.SGD(net.trainable_params(), 0.1)
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        while True:
+            optimizer(grad(ops.randn(2, 3) + ops.rand(1, 3))[1])
+
+    first = run(train)
+    ones = np.ones((2, 3), "float32")
+    first.steps[0].draws = [("uniform", ones[:, :2]), ("normal", ones)]
+    first.steps[0].calls = []
+    second = run(train, given=first)
+    inputs = second.steps[0].calls[0].inputs[0].values
+    assert np.allclose(inputs, 1.0 + second.steps[0].draws[1][1])
+    assert second.notes[0].startswith("drawn by the port alone, and kept: uniform numbers, 1x3 (")
+
+
+def test_rates_are_those_of_each_step(run):
+    def train():
+        net = nn.Dense(3, 2)
+        optimizer = nn.Momentum(net.trainable_params(), [0.3, 0.2, 0.1], 0.9)
+        grad = ms.value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+        while True:
+            optimizer(grad(ms.Tensor(X))[1])
+
+    rates = [step.settings["lr"]["0:weight"] for step in run(train, steps=3).steps]
+    assert np.allclose(rates, [0.3, 0.2, 0.1])

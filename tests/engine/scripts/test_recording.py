@@ -1,0 +1,130 @@
+"""What is recorded and what is handed on, with a side of arrays."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from equivalence.scripts.recording import Recorder, StoppedError
+from equivalence.scripts.steps import Network
+from equivalence.structure.slots import Slot
+
+
+class Side:
+    """A framework whose tensors are arrays."""
+
+    def array(self, value):
+        return np.array(value) if isinstance(value, np.ndarray) else None
+
+    def like(self, values, value):
+        return np.array(values, value.dtype)
+
+    def weights(self, network):
+        return network.weights
+
+    def put(self, weight, values):
+        weight[...] = values
+
+    def network(self, network):
+        slots = {name: Slot(w.shape, "parameter") for name, w in network.weights.items()}
+        return Network("Net", slots, {}, [])
+
+    def look(self, value):
+        return value if isinstance(value, np.ndarray) else None
+
+    def is_drawn(self, _):
+        return False
+
+    is_computed = is_drawn
+
+
+def net(fill):
+    return SimpleNamespace(weights={"w": np.full(3, fill)})
+
+
+def one_step(recorder, network, x, gradient=1.0):
+    """A step as a side tells of it; gives what the network was called with."""
+    ((x,), _), call = recorder.enter(network, ((x,), {}), True, True)
+    recorder.leave(call, x + network.weights["w"])
+    recorder.loss(np.float32(x.sum()))
+    weight = network.weights["w"]
+    recorder.gradients({id(weight): np.full(3, gradient)}, accumulate=False)
+    recorder.update(network, {id(weight): np.full(3, gradient)}, lambda _: {})
+    weight -= 0.1
+    recorder.updated()
+    return x
+
+
+def test_a_second_run_gets_weights_and_inputs_and_its_own_are_kept():
+    first = Recorder(Side(), 1)
+    one_step(first, net(1.0), np.ones(3))
+    second = Recorder(Side(), 1, first.run)
+    got = one_step(second, net(5.0), np.zeros(3))
+    assert got.tolist() == [1.0, 1.0, 1.0]
+    assert second.run.steps[0].calls[0].inputs[0].values.tolist() == [0.0, 0.0, 0.0]
+    assert second.run.steps[0].weights["0:w"].values.tolist() == [0.9, 0.9, 0.9]
+
+
+def test_inputs_that_are_the_same_stay_the_very_objects():
+    first = Recorder(Side(), 1)
+    one_step(first, net(1.0), np.ones(3))
+    x = np.ones(3)
+    assert one_step(Recorder(Side(), 1, first.run), net(1.0), x) is x
+
+
+def test_inputs_of_another_shape_stay():
+    first = Recorder(Side(), 1)
+    one_step(first, net(1.0), np.ones((2, 3)))
+    assert one_step(Recorder(Side(), 1, first.run), net(1.0), np.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_the_run_ends_at_the_first_call_after_its_last_step():
+    recorder, network = Recorder(Side(), 2), net(1.0)
+    one_step(recorder, network, np.ones(3))
+    one_step(recorder, network, np.ones(3))
+    with pytest.raises(StoppedError):
+        recorder.enter(network, ((np.ones(3),), {}), True, True)
+    assert [step.number for step in recorder.run.steps] == [1, 2]
+
+
+def test_gradients_are_divided_by_the_scale_of_the_loss():
+    recorder, network = Recorder(Side(), 1), net(1.0)
+    recorder.enter(network, ((np.ones(3),), {}), True, True)
+    recorder.scaled(4.0)
+    recorder.gradients({id(network.weights["w"]): np.full(3, 8.0)}, accumulate=True)
+    recorder.gradients({id(network.weights["w"]): np.full(3, 8.0)}, accumulate=True)
+    assert recorder.step.gradients["0:w"].values.tolist() == [4.0, 4.0, 4.0]
+
+
+def test_calls_without_gradients_out_of_training_are_counted_and_not_kept():
+    recorder, network = Recorder(Side(), 1), net(1.0)
+    _, call = recorder.enter(network, ((np.ones(3),), {}), False, False)
+    assert call is None
+    assert (recorder.run.evaluations, recorder.step.calls) == (1, [])
+
+
+def test_draws_are_handed_on_once_each_by_law_and_shape():
+    first = Recorder(Side(), 1)
+    first.drawn("randn", np.full(2, 1.0))
+    first.drawn("randn_like", np.full(2, 2.0))
+    one_step(first, net(1.0), np.ones(3))
+    second = Recorder(Side(), 1, first.run)
+    assert second.drawn("normal", np.zeros(2)).tolist() == [1.0, 1.0]
+    assert second.drawn("normal", np.zeros(2)).tolist() == [2.0, 2.0]
+    one_step(second, net(1.0), np.ones(3))
+    assert second.run.steps[0].replayed
+    third = Recorder(Side(), 1, first.run)
+    assert third.drawn("rand", np.zeros(2)).tolist() == [0.0, 0.0]
+    one_step(third, net(1.0), np.ones(3))
+    assert not third.run.steps[0].replayed
+    assert "drawn by the port alone, and kept: uniform numbers, 2" in third.run.notes[0]
+
+
+def test_what_cannot_be_looked_through_is_told():
+    class Odd(Side):
+        def look(self, _):
+            raise RuntimeError("odd")
+
+    recorder = Recorder(Odd(), 1)
+    one_step(recorder, net(1.0), np.ones(3))
+    assert recorder.run.notes == ["averages of weights could not be looked for: RuntimeError: odd"]

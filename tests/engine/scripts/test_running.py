@@ -1,0 +1,114 @@
+"""Scripts are run as they stand, end after their last step, and leave nothing behind."""
+
+import contextlib
+import os
+import sys
+import warnings
+
+import pytest
+
+from equivalence.errors import DeclarationError, SideError
+from equivalence.scripts.recording import StoppedError
+from equivalence.scripts.running import Training
+
+
+class Recorder:
+    """Takes note of how a script has ended."""
+
+    def __init__(self, steps=0):
+        self.names, self.ended, self.run = {}, None, self
+        self.steps = [None] * steps
+
+    def finish(self, names, ended):
+        self.names, self.ended = names, ended
+
+
+def run(folder, text, arguments="", steps=0):
+    (folder / "train.py").write_text(text)
+    recorder = Recorder(steps)
+    Training("reference", "train.py", arguments).run(recorder, contextlib.nullcontext())
+    return recorder
+
+
+def test_a_script_is_main_and_has_its_arguments_and_folder(folder):
+    (folder / "helper_of_it.py").write_text("VALUE = 3\n")
+    text = "import sys\nimport helper_of_it\nfound = __name__, sys.argv, helper_of_it.VALUE\n"
+    recorder = run(folder, text, "--lr '0.1 2'")
+    assert recorder.names["found"] == ("__main__", ["train.py", "--lr", "0.1 2"], 3)
+    assert recorder.ended
+    assert "helper_of_it" not in sys.modules
+
+
+def test_what_a_script_changes_of_the_process_is_put_back(folder):
+    before = sys.argv, [*sys.path], dict(os.environ), [*warnings.filters]
+    text = (
+        "import os, sys, warnings\n"
+        "sys.path.append('there')\nsys.argv.append('x')\nos.environ['OWN'] = '1'\n"
+        "warnings.simplefilter('ignore')\n"
+    )
+    run(folder, text)
+    assert (sys.argv, [*sys.path], dict(os.environ), [*warnings.filters]) == before
+
+
+def test_what_no_script_seeds_is_the_same_each_time(folder):
+    text = "import random, numpy\nfound = random.random(), numpy.random.rand()\n"
+    assert run(folder, text).names["found"] == run(folder, text).names["found"]
+
+
+def test_no_except_of_a_script_keeps_the_end(folder):
+    text = (
+        "from equivalence.scripts.recording import StoppedError\n"
+        "try:\n    raise StoppedError\nexcept Exception:\n    pass\nafter = 1\n"
+    )
+    recorder = run(folder, text)
+    assert recorder.ended is False
+    assert recorder.names == {}
+    assert not issubclass(StoppedError, Exception)
+
+
+def test_an_error_is_told_with_its_line(folder):
+    with pytest.raises(
+        SideError, match=r"ZeroDivisionError.*after 0 steps .*train.py:2 in .*1 / 0"
+    ):
+        run(folder, "x = 1\n1 / 0\n")
+
+
+def test_an_exit_before_a_step_is_told_with_its_line(folder):
+    with pytest.raises(SideError, match=r"ends by SystemExit\(3\).*train.py:2"):
+        run(folder, "import sys\nsys.exit(3)\n")
+
+
+def test_arguments_that_argparse_refuses_are_told(folder):
+    text = "import argparse\nargparse.ArgumentParser().parse_args()\n"
+    with pytest.raises(SideError, match="its arguments are '--no'"):
+        run(folder, text, "--no")
+
+
+def test_an_exit_after_the_last_line_is_an_end(folder):
+    assert run(folder, "import sys\nsys.exit(0)\n", steps=2).ended
+
+
+def test_a_script_that_is_not_there_is_an_error():
+    with pytest.raises(DeclarationError, match="neither a script nor MODULE:FUNCTION"):
+        Training("candidate", "nowhere.py")
+
+
+def test_a_function_takes_no_arguments():
+    with pytest.raises(DeclarationError, match="are for a script"):
+        Training("candidate", "nets:train", "--lr 1")
+
+
+def test_a_function_is_called_with_steps_and_its_generator_is_run(folder):
+    (folder / "mine.py").write_text(
+        "seen = []\ndef train(steps):\n    for each in range(steps):\n        seen.append(each)\n"
+        "        yield each\n"
+    )
+    recorder = Recorder()
+    Training("reference", "mine:train", steps=4).run(recorder, contextlib.nullcontext())
+    assert recorder.ended
+
+
+def test_a_function_that_needs_more_is_an_error(folder):
+    (folder / "needy.py").write_text("def train(steps, data):\n    pass\n")
+    with pytest.raises(DeclarationError, match="with steps and seed alone"):
+        Training("reference", "needy:train").run(Recorder(), contextlib.nullcontext())

@@ -1,0 +1,70 @@
+"""All that is said of a result, as text and as JSON."""
+
+import json
+
+import numpy as np
+
+from equivalence.scripts.compare import Result
+from equivalence.scripts.judging import Expectation
+from equivalence.scripts.layers import Culprit
+from equivalence.scripts.text import document, lines
+from tests.engine.scripts.test_judging import CHANGES, run
+
+
+def result(change=None, steps=1, culprit=None):
+    plain, ours = run(), run(change)
+    verdict = Expectation(plain).judge(ours)
+    return Result("t.py", "m.py", steps, 2, plain, ours, verdict, {}, culprit)
+
+
+def test_a_right_port_is_equal_with_its_largest_error():
+    told = lines(result())
+    assert told[0].startswith("EQUAL. m.py trains as t.py does in 1 step: 8 tensors are off by at")
+    assert "compared 8 tensors of 1 step and 1 network (Net), with 2 noisy runs" in told[2]
+
+
+def test_the_first_departure_is_told_with_both_lines_and_the_other_stages():
+    def both(step):
+        CHANGES["schedule"](step)
+        CHANGES["update"](step)
+
+    told = lines(result(both))
+    assert told[:4] == [
+        "DIFFERENT. m.py departs from t.py in step 1:",
+        "  schedule: lr is 0.2, and 0.1 in the original",
+        "    port: train.py:1",
+        "    original: train.py:1",
+    ]
+    assert told[4].startswith("  also update: fc.weight is off by")
+
+
+def test_data_alone_is_told_to_be_all_and_with_more_it_is_not():
+    words = "  with the original's batches all else agrees"
+    assert words in lines(result(CHANGES["data"]))
+
+    def both(step):
+        CHANGES["data"](step)
+        CHANGES["update"](step)
+
+    assert words not in lines(result(both))
+
+
+def test_the_layer_has_its_own_lines():
+    told = lines(result(CHANGES["forward"], culprit=Culprit("fc (Linear)", "m.py:7", "t.py:8")))
+    assert told[2:5] == ["    first in fc (Linear)", "    port: m.py:7", "    original: t.py:8"]
+
+
+def test_what_is_not_seen_and_a_script_that_ends_early_are_told():
+    def unseen(step):
+        step.gradients, step.reached = {}, {}
+
+    told = lines(result(unseen, steps=5))
+    assert "the original's script ends after 1 step" in told
+    assert any(line.startswith("not seen in the port, and not compared: grad") for line in told)
+
+
+def test_all_of_it_is_json():
+    made = json.loads(json.dumps(document(result(CHANGES["loss"]))))
+    assert made["equal"] is False
+    assert made["departures"][0]["stage"] == "loss"
+    assert np.allclose(made["losses"], [[[2.5]], [[2.6]]])

@@ -1,0 +1,171 @@
+"""What a PyTorch training shows, and that nothing of the watching stays."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from equivalence.scripts.recording import Recorder
+from equivalence.scripts.running import Training
+from equivalence.scripts.torch_side import TorchSide
+
+HEAD = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+torch.manual_seed(3)
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+x, y = torch.arange(6.0).reshape(2, 3), torch.tensor([0, 1])
+"""
+STEP = "F.cross_entropy(net(x), y).backward()\noptimizer.step()\noptimizer.zero_grad()\n"
+
+
+@pytest.fixture
+def run(folder):
+    """Runs code as a script; gives what was seen."""
+
+    def run(code, steps=4, given=None, head=HEAD):
+        recorder = Recorder(TorchSide(), steps, given)
+        (folder / "train.py").write_text(head + code)
+        Training("reference", "train.py").run(recorder, recorder.side.watching(recorder))
+        return recorder.run
+
+    return run
+
+
+def test_nothing_stays_of_the_watching(run):
+    before = nn.Module.__call__, F.cross_entropy, torch.autograd.backward, torch.autograd.grad
+    before += torch.optim.Optimizer.__init__, torch.amp.GradScaler.scale
+    run(STEP)
+    after = nn.Module.__call__, F.cross_entropy, torch.autograd.backward, torch.autograd.grad
+    assert (*after, torch.optim.Optimizer.__init__, torch.amp.GradScaler.scale) == before
+    net = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    net(torch.ones(1, 2)).sum().backward()
+    optimizer.step()  # with no hook
+
+
+def test_a_step_has_all_that_happens(run):
+    (step,) = run(STEP).steps
+    assert [given.values.shape for given in step.calls[0].inputs] == [(2, 3)]
+    assert step.targets[0].inputs[0].values.tolist() == [0, 1]
+    assert step.calls[0].outputs["0"].shape == (2, 2)
+    assert {*step.gradients} == {*step.reached} == {*step.weights}
+    assert step.settings["lr"] == dict.fromkeys(step.weights, 0.1)
+
+
+def test_gradients_of_several_backward_passes_add_up_and_clipping_comes_after(run):
+    twice = "for _ in range(2):\n    F.cross_entropy(net(x), y).backward()\n"
+    clip = "nn.utils.clip_grad_norm_(net.parameters(), 0.01)\noptimizer.step()\n"
+    (step,) = run(twice + clip).steps
+    ((once),) = run(STEP).steps
+    assert len(step.losses) == len(step.calls) == 2
+    name = "0:2.weight"
+    assert np.allclose(step.gradients[name].values, 2 * once.gradients[name].values)
+    assert np.abs(step.reached[name].values).max() < 0.011
+
+
+def test_a_scaled_loss_is_seen_before_it_is_scaled(run):
+    code = (
+        "scaler = torch.amp.GradScaler('cpu', init_scale=256.0)\n"
+        "scaler.scale(F.cross_entropy(net(x), y)).backward()\nscaler.step(optimizer)\n"
+    )
+    (step,), (plain,) = run(code).steps, run(STEP).steps
+    assert step.scale == 256.0
+    assert step.losses[0] == plain.losses[0]
+    for name, values in plain.gradients.items():
+        assert np.allclose(step.gradients[name].values, values.values, rtol=1e-6)
+        assert np.allclose(step.reached[name].values, values.values, rtol=1e-6)
+
+
+def test_gradients_that_are_asked_for_are_seen(run):
+    code = (
+        "loss = F.cross_entropy(net(x), y)\n"
+        "for p, g in zip(net.parameters(), torch.autograd.grad(loss, [*net.parameters()])):\n"
+        "    p.grad = g\noptimizer.step()\n"
+    )
+    (step,), (plain,) = run(code).steps, run(STEP).steps
+    assert step.losses == plain.losses
+    assert np.array_equal(step.gradients["0:0.bias"].values, plain.gradients["0:0.bias"].values)
+
+
+def test_calls_without_gradients_are_no_part_of_a_step(run):
+    found = run("net.eval()\nwith torch.no_grad():\n    net(x)\nnet.train()\n" + STEP)
+    assert len(found.steps[0].calls) == 1
+    assert found.evaluations == 1
+
+
+def test_a_wrapper_with_a_loss_is_not_the_network(run):
+    code = (
+        "class Both(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.net, self.loss = net, nn.CrossEntropyLoss()\n"
+        "    def forward(self, x, y):\n        return self.loss(self.net(x), y)\n"
+        "Both()(x, y).backward()\noptimizer.step()\n"
+    )
+    found = run(code)
+    assert [each.name for each in found.networks] == ["Sequential"]
+    assert found.steps[0].targets[0].inputs[0].values.tolist() == [0, 1]
+
+
+def test_what_is_drawn_is_known_also_after_arithmetic(run):
+    drawn = "net(torch.randn(2, 3) * 2 + x).sum().backward()\noptimizer.step()\n"
+    given = "net(x + 1).sum().backward()\noptimizer.step()\n"
+    steps = run(drawn + given).steps
+    assert [step.calls[0].inputs[0].drawn for step in steps] == [True, False]
+
+
+def test_draws_are_noted_in_order_and_initial_weights_are_none(run):
+    code = "own = nn.Linear(2, 2)\nz = torch.rand(2, 3)\nz = z + torch.randint(0, 5, (1,))\n"
+    draws = run(code + STEP).steps[0].draws
+    assert [(law, values.shape) for law, values in draws] == [
+        ("uniform", (2, 3)),
+        ("integers", (1,)),
+    ]
+
+
+def test_what_a_network_computes_is_no_data(run):
+    code = "z = nn.Linear(3, 3)\nnet(z(x).detach()).sum().backward()\noptimizer.step()\n"
+    first, second = run(code).steps[0].calls
+    assert [first.inputs[0].computed, second.inputs[0].computed] == [False, True]
+
+
+def test_dropouts_keep_everything_and_are_counted(run):
+    code = "net.append(nn.Dropout(0.9))\nnet.train()\n" + STEP
+    found, plain = run(code), run(STEP)
+    assert found.pinned == 1
+    assert np.array_equal(
+        found.steps[0].calls[0].outputs["0"].values, plain.steps[0].calls[0].outputs["0"].values
+    )
+
+
+def test_a_second_run_gets_weights_and_batches_of_the_first(run):
+    first = run(STEP)
+    other = HEAD.replace("manual_seed(3)", "manual_seed(4)").replace("arange(6.0)", "ones(6)")
+    second = run(STEP, given=first, head=other)
+    assert np.array_equal(second.steps[0].calls[0].inputs[0].values, np.ones((2, 3)))
+    for name, stored in first.steps[0].weights.items():
+        assert np.array_equal(second.steps[0].weights[name].values, stored.values)
+
+
+def test_copies_of_the_weights_are_found_and_begin_with_what_is_handed_over(run):
+    copy = "import copy\nema = copy.deepcopy(net)\n"
+    first = run(copy + STEP)
+    second = run(copy + STEP, given=first, head=HEAD.replace("manual_seed(3)", "manual_seed(4)"))
+    names = {f"average 1 of 0:{n}" for n in ("0.weight", "0.bias", "2.weight", "2.bias")}
+    for found in (first, second):
+        assert {*found.steps[0].averages} == names
+        for name, stored in first.steps[0].averages.items():
+            assert np.array_equal(found.steps[0].averages[name].values, stored.values)
+
+
+def test_the_script_is_stopped_after_its_last_step(run):
+    found = run("count = 0\nwhile True:\n    count += 1\n    " + STEP.replace("\n", "\n    "), 3)
+    assert len(found.steps) == 3
+
+
+def test_weights_of_no_network_are_told(run):
+    code = "own = nn.Parameter(torch.ones(1))\noptimizer.add_param_group({'params': [own]})\n"
+    found = run(code + "(net(x).sum() * own).backward()\noptimizer.step()\n")
+    assert found.notes == ["not compared: 1 weight of an optimiser, of no network that is called"]
