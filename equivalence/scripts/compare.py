@@ -74,9 +74,10 @@ def trainings(
 
         def run_candidate(steps: int, looked_into: int = 0) -> Run:
             paired = _Pairing(theirs, rename, constants)
-            recorder = Recorder(MindSporeSide(eager), steps, theirs, paired, looked_into)
+            side = MindSporeSide(eager)
+            recorder = Recorder(side, steps, theirs, paired, looked_into)
             with isolated(), _silent(bool(looked_into)):
-                candidate.run(recorder, recorder.side.watching(recorder))
+                candidate.run(recorder, side.watching(recorder))
             return recorder.run
 
         ours = run_candidate(len(theirs.steps))
@@ -117,7 +118,7 @@ def _forward(verdict: Verdict) -> int:
     """The number of the step whose first departure is an output; 0 where another stage is first."""
     first = verdict.departures[0] if verdict.departures else None
     numeric = first is not None and math.isfinite(first.roundings)
-    return first.step if numeric and first.stage == "forward" else 0
+    return first.step if first and numeric and first.stage == "forward" else 0
 
 
 def _reference(

@@ -191,8 +191,8 @@ class Expectation:
                     f"is called {counted(len(sides[1]), 'time')}, and "
                     f"{counted(len(sides[0]), 'time')} in the original"
                 )
-                where = [each[0].line if each else "" for each in reversed(sides)]
-                yield Departure(number, "forward", network.name, told, *where)
+                one_line, two_line = (each[0].line if each else "" for each in sides)
+                yield Departure(number, "forward", network.name, told, two_line, one_line)
             for one, two in zip(*sides, strict=False):
                 if one.training != two.training:
                     modes = ["training" if c.training else "evaluation" for c in (two, one)]
@@ -203,8 +203,8 @@ class Expectation:
                 f"{counted(len(ours.losses), 'loss')} differentiated, where the original has "
                 f"{len(theirs.losses)}"
             ).replace("losss", "losses")
-            where = (ours.lines.get("loss", ""), theirs.lines.get("loss", ""))
-            yield Departure(number, "loss", "loss", told, *where)
+            line, of_reference = (each.lines.get("loss", "") for each in (ours, theirs))
+            yield Departure(number, "loss", "loss", told, line, of_reference)
         if theirs.scale and ours.scale and theirs.scale != ours.scale:
             told = f"is {ours.scale:g}, and {theirs.scale:g} in the original"
             yield Departure(number, "scale", "scale of the loss", told, *lines)
@@ -345,7 +345,7 @@ def _lines(stage: str, name: str, theirs: Step, ours: Step) -> tuple[str, str]:
     return of(ours), of(theirs)
 
 
-def _off(expected: Expected, values: object) -> str:
+def _off(expected: Expected, values: np.ndarray) -> str:
     """How far a tensor is off, in words."""
     if expected.truth.dtype.kind != "f":
         wrong = int((values != expected.truth).sum())
@@ -372,10 +372,12 @@ def _settings(theirs: Step, ours: Step, run: Run) -> Iterator[Departure]:
         }
         for step in (theirs, ours)
     ]
-    lines = [each.lines.get("optimizer") or each.lines.get("update", "") for each in (ours, theirs)]
+    line, of_reference = (
+        each.lines.get("optimizer") or each.lines.get("update", "") for each in (ours, theirs)
+    )
     found: list[Difference] = differences(*sides)
     for each in found:
         stage = "schedule" if each.name == "lr" else "settings"
         where = f" {each.where}" if each.where else ""
         told = f"is {each.candidate}, and {each.reference} in the original{where}"
-        yield Departure(theirs.number, stage, each.name, told, *lines)
+        yield Departure(theirs.number, stage, each.name, told, line, of_reference)

@@ -87,7 +87,7 @@ class MindSporeSide:
 
     # What a recorder asks.
 
-    def array(self, value: Any) -> np.ndarray | None:
+    def array(self, value: Any) -> Any:
         """A copy of a tensor; None for what is no tensor."""
         return array(value) if isinstance(value, ms.Tensor) else None
 
@@ -260,7 +260,7 @@ class MindSporeSide:
             finally:
                 self._in_loss -= 1
 
-        loss.watched = function
+        vars(loss)["watched"] = function
         return loss
 
     def _draw(self, recorder: Recorder, name: str, function: Callable[..., Any]) -> Any:
@@ -274,7 +274,7 @@ class MindSporeSide:
                 self._drawing = False
             return recorder.drawn(name, value) if isinstance(value, ms.Tensor) else value
 
-        draw.watched = function
+        vars(draw)["watched"] = function
         return draw
 
     def _is_in_training(self) -> bool:

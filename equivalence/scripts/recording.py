@@ -28,7 +28,7 @@ class StoppedError(BaseException):
 class Side(Protocol):
     """What a framework shows of a training."""
 
-    def array(self, value: Any) -> np.ndarray | None:
+    def array(self, value: Any) -> Any:
         """A copy of a tensor; None for what is no tensor."""
 
     def like(self, values: np.ndarray, value: Any) -> Any:

@@ -90,7 +90,7 @@ class TorchSide:
 
     # What a recorder asks.
 
-    def array(self, value: Any) -> np.ndarray | None:
+    def array(self, value: Any) -> Any:
         """A copy of a tensor; None for what is no tensor."""
         if not isinstance(value, torch.Tensor):
             return None
