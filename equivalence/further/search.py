@@ -101,8 +101,8 @@ class Search:
                     more = self._first(places, [size + 1, size + 2, 2 * size])
                     less = self._first(places, [1] if size > 1 else [2])
                 else:
-                    more = self._first(places, shapes.longer(size))
-                    less = self._first(places, shapes.shorter(size))
+                    more = self._first(places, shapes.longer(size, axis))
+                    less = self._first(places, shapes.shorter(size, axis))
                 if not (more or less):
                     continue
                 longer.append(more)

@@ -20,6 +20,9 @@ STEPS = (1, 2, 4, 8, 16, 32)
 CODE = (BRANCH, CHOICE, LOOP, "minimum", "maximum")
 """Kinds of decisions of the code that a size may take."""
 
+COLUMNS = 3
+"""The axis of the columns of a map."""
+
 FIXED = 4
 """Sizes up to this, beside the batch, are left as they are: coordinates, colours, box sides."""
 
@@ -67,23 +70,28 @@ def with_size(
     return [tuple(shape) for shape in changed]
 
 
-def longer(size: int) -> list[int]:
+def longer(size: int, axis: int = 1) -> list[int]:
     """Larger sizes, in the order in which they are tried.
 
-    >>> longer(7)[:3]
-    [8, 9, 11]
+    >>> longer(7)[:3], longer(7, axis=3)[:3]
+    ([8, 9, 11], [9, 8, 11])
     """
-    return list(dict.fromkeys([*(size + step for step in STEPS), 2 * size]))
+    return list(dict.fromkeys([*(size + step for step in _steps(axis)), 2 * size]))
 
 
-def shorter(size: int) -> list[int]:
+def shorter(size: int, axis: int = 1) -> list[int]:
     """Smaller sizes, in the order in which they are tried.
 
     >>> shorter(7)
     [6, 5, 3]
     """
-    sizes = [*(size - step for step in STEPS), size // 2]
+    sizes = [*(size - step for step in _steps(axis)), size // 2]
     return list(dict.fromkeys(each for each in sizes if each > 1))
+
+
+def _steps(axis: int) -> tuple[int, ...]:
+    """The steps of an axis: rows and columns of a map are then not both odd."""
+    return STEPS if axis < COLUMNS else (STEPS[1], STEPS[0], *STEPS[2:])
 
 
 def small(size: int) -> list[int]:

@@ -203,8 +203,9 @@ def _run(
             if sample not in samples:
                 samples[sample] = session.hidden(outcome.case)
             outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
-    if write is not None and session.twin.degenerate:  # which only the verdicts tell
-        _write(write, written.source(session.twin))
+    shown = [each.twin() for each in verdicts if each.sample is not None]
+    if write is not None and (session.twin.degenerate or shown):  # which only the verdicts tell
+        _write(write, written.source(session.twin, *shown))
     outcomes = [verdict.outcome for verdict in verdicts]
     out = _out.get() or sys.stdout
     below = [line for each in samples.values() for line in each.lines]

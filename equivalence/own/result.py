@@ -11,7 +11,7 @@ from equivalence.further.tried import Further, added
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference, Unread, unread_told
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.own.session import DROPOUT, Structure, Verdict, shown_each
+from equivalence.own.session import DROPOUT, Structure, Verdict, declared, shown_each
 from equivalence.page.write import framed, page
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, encode, total
@@ -69,6 +69,8 @@ class Repeat(NamedTuple):
     def of(self, verdict: Verdict) -> str:
         """What repeats the case of a verdict."""
         inputs, case = self.inputs, verdict.outcome.case
+        if verdict.sample is not None and verdict.sample.turns is not None:
+            return f"pytest {declared(case)}"
         if verdict.sample is not None:
             inputs = self.write(shown_each(case.twin.inputs))
         return self.text.format_map({**vars(case), "inputs": inputs})

@@ -36,6 +36,7 @@ from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
+from equivalence.own.written import source
 from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
@@ -112,6 +113,11 @@ class Verdict:
     def found(self) -> Found:
         """What the answer takes of it."""
         return Found(self.outcome, self.mistakes)
+
+    def twin(self) -> Twin:
+        """The twin of a further sample, under a name of its own."""
+        of = self.outcome.case
+        return replace(of.twin, name=f"{of.twin.name}_further", phases=(of.phase,))
 
 
 Tell = Callable[[str], None]
@@ -296,6 +302,8 @@ class Session:
                 break
         variant = keep(variant, SAVED, outcome.case.sample_name)
         outcome = replace(outcome, case=variant.case(case))
+        if variant.turns is not None:
+            files.write(declared(outcome.case), source(outcome.case.twin))
         verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
         return replace(verdict, sample=variant, reached=reached)
 
@@ -428,6 +436,11 @@ def _blamed(outcome: Outcome) -> bool:
     return not outcome.passed and bool(outcome.judgement and outcome.judgement.differing)
 
 
+def declared(case: TwinCase) -> Path:
+    """The file that declares a twin of two samples, which no command can give."""
+    return SAVED / f"twins_{case.twin.name}.py"
+
+
 def _representatives(
     every: Sequence[TwinCase], thorough: bool
 ) -> Iterator[tuple[TwinCase, Sequence[TwinCase]]]:
@@ -439,8 +452,8 @@ def _representatives(
     """
     groups: dict[tuple, list[TwinCase]] = {}
     for case in every:
-        dtype = case.dtype if thorough else None
-        groups.setdefault((case.phase, str(case.config), dtype), []).append(case)
+        dtype, one = case.dtype if thorough else None, case.sizes[0]
+        groups.setdefault((case.phase, str(case.config), dtype), []).append(one)
     for _, cases_ in sorted(groups.items()):
         yield cases_[0], cases_[1:] if thorough else ()
 

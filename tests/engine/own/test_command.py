@@ -353,8 +353,10 @@ def test_what_a_network_prints_is_no_part_of_the_result(run, own):
     sys.modules.pop("loud")
 
 
-def test_a_port_without_a_bound_that_never_bites_is_found_by_a_further_sample(run):
-    code, lines, progress = run("nets:Bounded", "ports:Net", *QUICK, "--thorough")
+def test_a_port_without_a_bound_that_never_bites_is_found_by_a_further_sample(run, tmp_path):
+    path = tmp_path / "twins_bounded.py"
+    further = "--thorough", "--write", path
+    code, lines, progress = run("nets:Bounded", "ports:Net", *QUICK, *further)
     assert code == 1
     assert lines[0].startswith("DIFFERENT. Bounded (eval, PyNative, CPU): the output is off by ")
     shows = "With the inputs that were given, all is equal: it shows with a further sample, inputs "
@@ -363,7 +365,14 @@ def test_a_port_without_a_bound_that_never_bites_is_found_by_a_further_sample(ru
     (repeat,) = [line for line in lines if line.startswith("repeat: ")]
     factor = told.removeprefix(f"{shows}times ").removesuffix(".")
     assert f"--input 'normal(2, 4, scale={float(factor)})' --phase eval" in repeat
-    assert lines[-1] == "different in 1 of 2 cases"
+    assert "different in 1 of 2 cases" in lines
+    names = {}
+    exec(path.read_text(), names)
+    assert [str(*each.inputs) for each in names["TWINS"]] == [
+        "normal(2, 4)",
+        f"normal(2, 4, scale={float(factor)})",
+    ]
+    assert [each.name for each in names["TWINS"]] == ["Bounded", "Bounded_further"]
     assert any(line.startswith("... further sample: a batch of 1") for line in progress)
 
 
