@@ -1,14 +1,22 @@
-"""What it costs to see which decisions a comparison reaches, beside the comparison.
+"""What it costs to see which decisions a comparison reaches; and what further samples find.
 
     python benchmarks/reach.py [--phase eval] [NAME...]
+    python benchmarks/reach.py --hidden [--thorough] [--phase eval] [NAME or KIND...]
 
-Names are those of `cost.SIZED`, or of the catalogue of right networks. Both sides run in PyNative
-mode on the CPU, several times each, watched and not; times are of the processor.
+The first: names are those of `cost.SIZED`, or of the catalogue of right networks. Both sides run in
+PyNative mode on the CPU, several times each, watched and not; times are of the processor.
+
+The second: names and kinds are those of `benchmarks/hidden`, networks with ports that are wrong
+where the usual sample never comes. Each port is compared in PyNative mode, as `compare` does it.
+What it prints of one: whether the given inputs refuse it, a further sample does, or none, in how
+many seconds; then the shares. A right port that is refused is an error.
 """
 
 import argparse
+import os
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,8 +28,8 @@ from equivalence.host import environment  # noqa: E402
 
 environment.prepare()
 
-from benchmarks import catalogue, cost  # noqa: E402
-from equivalence import kinds  # noqa: E402
+from benchmarks import catalogue, cost, hidden  # noqa: E402
+from equivalence import compare, kinds  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.runs import kept, pairing, sides  # noqa: E402
@@ -40,13 +48,70 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--phase", default="train", choices=("train", "eval"))
+    parser.add_argument("--hidden", action="store_true", help="try the ports that hide")
+    parser.add_argument("--thorough", action="store_true", help="with --hidden: all samples")
     given = parser.parse_args(arguments)
+    if given.hidden:
+        sys.exit(_hide(given.names, given.phase, given.thorough))
     print(f"{'network':24}{'comparison':>12}{'reference':>12}{'candidate':>12}{'share':>8}")
     for name in given.names or NAMES:
         case = next(c for c in cases(_twin(name), "cpu") if c.phase == given.phase)
         seconds, reference, candidate = measured(case)
         share = (reference + candidate) / seconds
         print(f"{name:24}{seconds:11.2f}s{reference:11.3f}s{candidate:11.3f}s{share:8.1%}")
+
+
+GIVEN, FURTHER, NONE = "given inputs", "further sample", "none"
+"""What refuses a port."""
+
+
+def _hide(names: Sequence[str], phase: str, thorough: bool) -> int:
+    """Compare all ports that hide, and the right ones; the number of right ones that are red."""
+    found: dict[str, list[str]] = {"right": [], "wrong": []}
+    for each in hidden.HIDDEN:
+        if names and each.name not in names and each.kind not in names:
+            continue
+        for port in ("", *each.wrong):
+            refused, seconds, told = refusing(each, port, phase, thorough)
+            found["wrong" if port else "right"].append(refused)
+            line = f"{each.kind:12}{port or each.name:28}{refused:16}{seconds:6.1f}s"
+            print(
+                f"{line}  {told}{'' if port or refused == NONE else '  RIGHT, AND RED'}", flush=True
+            )
+    wrong, right = found["wrong"], found["right"]
+    hiding = len(wrong) - wrong.count(GIVEN)
+    print(f"wrong ports: {len(wrong)}; refused by the given inputs: {wrong.count(GIVEN)}")
+    print(f"of {hiding} others refused by a further sample: {wrong.count(FURTHER)}")
+    print(f"right ports: {len(right)}; refused: {len(right) - right.count(NONE)}")
+    return len(right) - right.count(NONE)
+
+
+def refusing(
+    network: hidden.Hidden, port: str, phase: str, thorough: bool
+) -> tuple[str, float, str]:
+    """What refuses a port, the seconds of the comparison, and the sample in words.
+
+    port: the name of a wrong port; "" for the right one.
+    """
+    began, before = time.monotonic(), os.getcwd()
+    phases = ("train", "eval") if network.name == "Averaged" else phase
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # where inputs are saved that show a difference
+        try:
+            result = compare(
+                network.reference,
+                network.candidate(port),
+                *network.inputs,
+                phase=phases,
+                execution="pynative",
+                thorough=thorough,
+            )
+        finally:
+            os.chdir(before)
+    shown = [each.sample.told for each in result.verdicts if each.sample is not None]
+    refused = NONE if result else FURTHER if shown else GIVEN
+    told = shown[0] if shown else "; ".join(result.unreached) if port and result else ""
+    return refused, time.monotonic() - began, told
 
 
 def _twin(name: str) -> Twin:

@@ -83,6 +83,7 @@ def _add_compare(commands: Any) -> None:
         ("--settings", "stop after settings and weights"),
         ("--reach", "list the decisions that the inputs do not reach"),
         ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
+        ("--thorough", "try all further samples after a green verdict, however long it takes"),
     ):
         command.add_argument(option, action="store_true", help=meaning)
     command.add_argument(
@@ -105,7 +106,7 @@ def _add_compare(commands: Any) -> None:
         given=(
             *Networks._fields,
             *("inputs", "by_layer", "settings", "hidden_settings", "reach", "require_reach"),
-            *("write", "json_file", "html"),
+            *("thorough", "write", "json_file", "html"),
         ),
         destination="the result",
     )

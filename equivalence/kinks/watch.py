@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from equivalence.errors import IllPosedError
 from equivalence.kinks.choices import POOL
 from equivalence.kinks.operators import STEPS, AtKinks, kink_of, quantity_of
 from equivalence.stream.torch_stream import Call
@@ -35,6 +36,11 @@ of it, such as the white of a picture."""
 
 EXACT = 2.0**-48
 """The share of a kink's place by which float64 misses it where it is computed, at most."""
+
+OTHER_OPERATORS = (
+    "rounding alone decides which operators the reference runs: a condition of its code is met "
+    "exactly; draw other inputs"
+)
 
 aten = torch.ops.aten
 
@@ -79,6 +85,8 @@ class KinkWatch(AtKinks):
             self.exact.append(_exact(func, args, quantity))
             self.quantities.append(quantity.clone() if quantity is args[0] else quantity)
             return
+        if number >= len(self.against.quantities):
+            raise IllPosedError(OTHER_OPERATORS)
         change = quantity - self.against.quantities[number]
         if func in STEPS:
             change -= change.round()  # the middle between two steps is near neither

@@ -62,6 +62,7 @@ def command(
     hidden_settings: bool,
     reach: bool,
     require_reach: float | None,
+    thorough: bool,
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
@@ -84,7 +85,7 @@ def command(
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         others |= {"--reach": reach, "--require-reach": require_reach}
         others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
-        others |= {"--random": told.random}
+        others |= {"--random": told.random, "--thorough": thorough}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
         return dumped.command(reference, candidate, dict(told.rename), json_file)
     demand_writable(write, "--write", replace=False)
@@ -94,7 +95,7 @@ def command(
     for (one, path), (other, same) in itertools.combinations(named.items(), 2):
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
-    asked = {"--hidden-settings": hidden_settings, "--reach": reach}
+    asked = {"--hidden-settings": hidden_settings, "--reach": reach, "--thorough": thorough}
     if option := next((name for name, given in asked.items() if given), None):
         if by_layer:
             raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
@@ -116,7 +117,7 @@ def command(
         _out.set(sys.stdout)
         with spread.joined(told.device), contextlib.redirect_stdout(sys.stderr):
             if spread.leads():
-                how = settings, hidden_settings, reach
+                how = settings, hidden_settings, reach, thorough
                 return _run(session, inputs, *how, write, json_file, html, repeat)
             return _follow(session, inputs, settings)
     except EquivalenceError as error:
@@ -182,47 +183,49 @@ def _run(
     settings: bool,
     hidden_settings: bool,
     reach: bool,
+    thorough: bool,
     write: Path | None,
     json_file: Path | None,
     html: Path | None,
-    repeat: str,
+    repeat: result.Repeat,
 ) -> int:
     structure = session.structure()
     if structure.problem and not settings:
         _print(result.settings_lines(structure))
         raise structure.problem
     tell(result.settings_lines(structure)[0])
-    verdicts, samples = [], {}
+    verdicts, samples, further = [], {}, None
     if not settings:
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
             _write(write, written.source(session.twin))
-        for verdict in session.verdicts():
-            verdicts.append(verdict)
-            outcome, sample = verdict.outcome, verdict.outcome.case.sample_name
-            if not (hidden_settings and outcome.passed):
+        verdicts, further = session.all_verdicts(thorough)
+        for outcome in (each.outcome for each in verdicts if hidden_settings and not each.sample):
+            sample = outcome.case.sample_name
+            if not outcome.passed:
                 continue
             if sample not in samples:
                 samples[sample] = session.hidden(outcome.case)
             outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
-    if write is not None and session.twin.degenerate:  # which only the verdicts tell
-        _write(write, written.source(session.twin))
+    shown = [each.twin() for each in verdicts if each.sample is not None]
+    if write is not None and (session.twin.degenerate or shown):  # which only the verdicts tell
+        _write(write, written.source(session.twin, *shown))
     outcomes = [verdict.outcome for verdict in verdicts]
     out = _out.get() or sys.stdout
     below = [line for each in samples.values() for line in each.lines]
-    below += result.unreached(outcomes) if reach else []
-    hint = "" if reach else result.HINT
-    told = result.lines(session.twin, structure, verdicts, repeat, below, hint)
+    below += result.unreached(verdicts, further) if reach else []
+    asked = result.PLAIN if reach else result.ASKED
+    told = result.lines(session.twin, structure, verdicts, repeat, below, further, asked)
     colour = terminal.shows_colour(out)
     _print(terminal.for_terminal(told, colour) if out.isatty() else told)
     if write is not None and not settings:
         _print([f"{write}: the declaration; pytest {write} compares the same"])
     if json_file is not None:
-        found = result.document(session.twin, structure, verdicts, repeat)
+        found = result.document(session.twin, structure, verdicts, repeat, further)
         _write(json_file, json.dumps(found, indent=1) + "\n")
     if html is not None:
-        _write(html, result.page_of(session.twin, structure, verdicts, repeat))
+        _write(html, result.page_of(session.twin, structure, verdicts, repeat, further))
         _print([f"{html}: the same as a page, with every layer of what differs"])
     return 0 if result.equal(structure, outcomes) else DIFFERENT
 
@@ -396,13 +399,12 @@ def demand_writable(path: Path | None, option: str, replace: bool) -> None:
         raise DeclarationError(f"{option} {path}: {folder} cannot be written; name another file")
 
 
-def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> str:
-    """The command that repeats one case; {phase}, {execution} and {dtype} stand for its own."""
+def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> result.Repeat:
+    """The command that repeats one case."""
     (config,) = fields["configs"]
     paths = zip(("--torch-path", "--mindspore-path"), told.paths, strict=True)
     options: dict[str, Sequence[str]] = {o: [str(path)] for o, path in paths if path is not None}
     options |= {
-        "--input": inputs,
         "--arguments": [f"{key}={value!r}" for key, value in config.items()],
         "--rename": [f"{ours}={theirs}" for ours, theirs in fields["rename"].items()],
         "--pair": [fields["pair"]] if "pair" in fields else [],
@@ -412,11 +414,18 @@ def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> st
         "--require-reach": [f"{fields['reach']:g}"] if "reach" in fields else [],
         "--device": [told.device] if told.device != "cpu" else [],
     }
-    words = ["equivalence", "compare", told.reference, told.candidate]
+    words = []
     for option, values in options.items():
         words += [option, *values] if values else []
     words += ["--by-layer"] if "by_layer" in fields else []
-    text = shlex.join(words).replace("{", "{{").replace("}", "}}")
-    return (
-        f"{text} --phase {{phase}} --execution {{execution}} --dtype {{dtype}} --seed {told.seed}"
+    begins = ["equivalence", "compare", told.reference, told.candidate]
+    first, rest = (
+        shlex.join(each).replace("{", "{{").replace("}", "}}") for each in (begins, words)
     )
+    rest += " --phase {phase} --execution {execution} --dtype {dtype}"
+    text = f"{first} {{inputs}} {rest} --seed {told.seed}".replace("  ", " ")
+
+    def write(texts: Sequence[str]) -> str:
+        return shlex.join(["--input", *texts]) if texts else ""
+
+    return result.Repeat(text, write(inputs), write)

@@ -11,14 +11,14 @@ from equivalence.declare.twin import DTYPES, EXECUTIONS, PHASES, Twin
 from equivalence.errors import DeclarationError
 from equivalence.judge.settings import Difference, Unread
 from equivalence.own import live
-from equivalence.own.result import Result
+from equivalence.own.result import Repeat, Result
 from equivalence.own.session import UNKNOWN, Session, forget
 from equivalence.targets import OFFERED
 
 OWN = "own"
 """The value of `weights` that stands for those that the live reference has."""
 
-CALL = "compare(..., phase={phase!r}, execution={execution!r}, dtype={dtype!r}, seed=%d)"
+CALL = "compare(..., {inputs}phase={phase!r}, execution={execution!r}, dtype={dtype!r}, seed=%d)"
 """The call that repeats one case."""
 
 
@@ -32,6 +32,7 @@ def compare(
     weights: str | Path | None = None,
     device: str = "cpu",
     seed: int = 0,
+    thorough: bool = False,
     **fields: Any,
 ) -> Result:
     """Compare a MindSpore network with the PyTorch network that it must equal, as a twin does.
@@ -47,6 +48,7 @@ def compare(
     weights: a checkpoint that both sides are given; "own": the values that the reference has.
     device: the name of a place, such as "cpu".
     seed: the base seed of what is drawn.
+    thorough: whether all further samples are tried after a green verdict, however long it takes.
     fields: further fields of `Twin`, such as rename, constants or random_layers.
 
     Raises EquivalenceError, with the cure, where the sides cannot be compared.
@@ -75,7 +77,9 @@ def compare(
             raise DeclarationError(f"compare has no inputs: {structure.proposal}")
         if structure.problem:
             raise structure.problem
-        return Result(session.twin, structure, tuple(session.verdicts()), CALL % seed)
+        verdicts, further = session.all_verdicts(thorough)
+        repeat = Repeat(CALL % seed, write=lambda inputs: f"{', '.join(inputs)}, ")
+        return Result(session.twin, structure, tuple(verdicts), repeat, further)
 
 
 def settings(reference: Any, candidate: Any, **fields: Any) -> tuple[Difference | Unread, ...]:

@@ -2,22 +2,25 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from equivalence.declare.twin import Twin
+from equivalence.further.tried import Further, added
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference, Unread, unread_told
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.own.session import DROPOUT, Structure, Verdict
+from equivalence.own.session import DROPOUT, Structure, Verdict, declared, shown_each
 from equivalence.page.write import framed, page
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, encode, total
+from equivalence.reach.words import named
 from equivalence.report import failures, text
 from equivalence.report.answer import (
     DETAILS,
     FORWARD_ONLY,
+    Answer,
     answer,
     answer_of_settings,
 )
@@ -34,6 +37,48 @@ MORE = "more: --html page.html shows every layer and tensor; --json r.json has e
 HINT = "more: --reach lists what was not reached"
 """What a green answer says of how to see what it does not cover."""
 
+
+class Asked(NamedTuple):
+    """How people ask for more: by options of the command, or in a call.
+
+    reach: says how to see what was not reached.
+    thorough: how all further samples are tried.
+    """
+
+    reach: str
+    thorough: str
+
+
+ASKED = Asked(HINT, "--thorough")
+PLAIN = ASKED._replace(reach="")
+ASKED_IN_CALL = Asked("more: `unreached` lists what was not reached", "thorough=True")
+
+
+class Repeat(NamedTuple):
+    """What repeats a case.
+
+    text: a command or call; {inputs} stands for the inputs, {phase} and so on for the case's own.
+    inputs: the inputs that were given, as they stand there.
+    write: writes other inputs, by their texts.
+    """
+
+    text: str
+    inputs: str = ""
+    write: Callable[[Sequence[str]], str] = ", ".join
+
+    def of(self, verdict: Verdict) -> str:
+        """What repeats the case of a verdict."""
+        inputs, case = self.inputs, verdict.outcome.case
+        if verdict.sample is not None and verdict.sample.turns is not None:
+            return f"pytest {declared(case)}"
+        if verdict.sample is not None:
+            inputs = self.write(shown_each(case.twin.inputs))
+        return self.text.format_map({**vars(case), "inputs": inputs})
+
+
+NOT_REPEATED = Repeat("")
+"""Where nothing is told of how to repeat a case."""
+
 SHOWN = 10
 """Settings, pairs and unpaired weights in a text; all are in the result."""
 
@@ -44,8 +89,9 @@ class Result:
 
     twin: the declaration that was compared; `pytest` would compare the same.
     structure: the structure of both sides.
-    verdicts: the verdict on each case, with its culprits.
+    verdicts: the verdict on each case, with its culprits; that on a further sample comes last.
     repeat: the call that repeats one case.
+    further: what came of the further samples; None where none could be tried.
 
     >>> from equivalence import Result, compare, normal
     >>> result = compare("torch.nn:ReLU", "mindspore.nn:ReLU6", normal(4, 8, scale=9.0))
@@ -58,7 +104,8 @@ class Result:
     twin: Twin
     structure: Structure
     verdicts: tuple[Verdict, ...]
-    repeat: str = ""
+    repeat: Repeat = NOT_REPEATED
+    further: Further | None = None
 
     def __bool__(self) -> bool:
         return equal(self.structure, self.outcomes)
@@ -85,8 +132,11 @@ class Result:
 
     @property
     def reach(self) -> Reach | None:
-        """The decisions that all cases reached together; None where nothing was watched."""
-        return total(outcome.reach for outcome in self.outcomes)
+        """The decisions that all cases and further samples reached together.
+
+        None where nothing was watched.
+        """
+        return reach_of(self.verdicts, self.further)
 
     @property
     def unreached(self) -> tuple[str, ...]:
@@ -104,49 +154,73 @@ class Result:
         return self.structure.pairs
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.twin.name}: {conclusion(self.outcomes)}>"
+        return f"<{type(self).__name__} {self.twin.name}: {conclusion(self.verdicts)}>"
 
     def __str__(self) -> str:
         told = (self.twin, self.structure, self.verdicts, self.repeat)
-        return "\n".join(lines(*told, hint="more: `unreached` lists what was not reached"))
+        return "\n".join(lines(*told, further=self.further, asked=ASKED_IN_CALL))
 
     def _repr_html_(self) -> str:
         """The page of the result, as a notebook shows it."""
-        return framed(page_of(self.twin, self.structure, self.verdicts, self.repeat))
+        told = (self.twin, self.structure, self.verdicts, self.repeat)
+        return framed(page_of(*told, self.further))
 
 
 def lines(
     twin: Twin,
     structure: Structure,
     verdicts: Sequence[Verdict],
-    repeat: str = "",
+    repeat: Repeat = NOT_REPEATED,
     below: Sequence[str] = (),
-    hint: str = HINT,
+    further: Further | None = None,
+    asked: Asked = ASKED,
 ) -> list[str]:
     """All of a result as lines: the answer, then the details.
 
-    repeat: the command or call that repeats a case; {phase} and so on stand for its own.
-    below: further details, after the verdicts.
-    hint: how to see the decisions that were not reached.
+    repeat: what repeats a case.
+    below: more details, after the verdicts.
+    further: what came of the further samples.
+    asked: how people ask for more.
     """
-    told = answered(structure, verdicts, repeat, hint)
+    told = answered(structure, verdicts, repeat, further, asked)
     told += [DETAILS, *structure_lines(structure, twin)]
     for each in verdicts:
         told += verdict_lines(each)
-    return [*told, *below, *closing([each.outcome for each in verdicts])]
+    return [*told, *below, *closing(verdicts)]
 
 
 def answered(
-    structure: Structure, verdicts: Sequence[Verdict], repeat: str = "", hint: str = ""
+    structure: Structure,
+    verdicts: Sequence[Verdict],
+    repeat: Repeat = NOT_REPEATED,
+    further: Further | None = None,
+    asked: Asked = PLAIN,
 ) -> list[str]:
-    """The answer of a result, line by line. repeat, hint: as for `lines`."""
+    """The answer of a result, line by line. repeat, further, asked: as for `lines`."""
     if not verdicts:
         return _of_settings(structure)
-    red = [each.outcome.case for each in verdicts if not each.outcome.passed]
-    again = repeat.format_map(vars(red[0])) if red else ""
-    reach = total(each.outcome.reach for each in verdicts)
-    more = MORE if red else hint if reach is not None and reach.missed else ""
-    return answer([each.found for each in verdicts]).lines(again, more)
+    red = [each for each in verdicts if not each.outcome.passed]
+    again = repeat.of(red[0]) if red else ""
+    if red and red[0].sample is not None:
+        return _of_further(red[0]).lines(again, MORE)
+    before, reach = reach_of(verdicts), reach_of(verdicts, further)
+    more = MORE if red else asked.reach if reach is not None and reach.missed else ""
+    tried = further.lines(before, asked.thorough) if further is not None else []
+    return answer([each.found for each in verdicts], tried, reach).lines(again, more)
+
+
+def _of_further(shown: Verdict) -> Answer:
+    """The answer where a further sample alone shows a difference."""
+    found = answer([shown.found])
+    told = [
+        "With the inputs that were given, all is equal: it shows with a further sample, "
+        f"{shown.sample.told}."
+    ]
+    told += ["The original takes these inputs."] if shown.outcome.error else []
+    reached = listed([named(each) for each in shown.reached])
+    told += [f"This sample is the first to reach {reached}."] if reached else []
+    first = found.first.replace("NOT COMPARED.", "DIFFERENT.", 1)
+    return replace(found, first=first, after=(*told, *found.after))
 
 
 def _of_settings(structure: Structure) -> list[str]:
@@ -158,6 +232,12 @@ def _of_settings(structure: Structure) -> list[str]:
         compared = counted(structure.settings.compared, "setting")
         return [f"EQUAL. {compared} and all weights; nothing was run."]
     return answer_of_settings(structure.settings).lines()
+
+
+def reach_of(verdicts: Sequence[Verdict], further: Further | None = None) -> Reach | None:
+    """The decisions that the given inputs reached, and the further samples with them."""
+    given = [each.outcome.reach for each in verdicts if each.sample is None]
+    return added(total(given), further)
 
 
 def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
@@ -236,6 +316,10 @@ def _alone(structure: Structure) -> Iterable[str]:
 def verdict_lines(verdict: Verdict) -> list[str]:
     """The details of one case: a line where it passed, the tables of a failed test otherwise."""
     outcome = verdict.outcome
+    if verdict.sample is not None:
+        inputs = ", ".join(shown_each(outcome.case.twin.inputs))
+        plain = verdict_lines(replace(verdict, sample=None))
+        return [f"a further sample, {verdict.sample.told}: {inputs}", *plain]
     if not outcome.passed:
         told = text.details(replace(outcome, proposed=()), verdict.diagnosis)  # told with the pairs
         if verdict.same is None:
@@ -260,17 +344,22 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     return ["; ".join([line, *also])]
 
 
-def _failure(verdict: Verdict, repeat: str) -> str:
+def _failure(verdict: Verdict, repeat: Repeat) -> str:
     """The text of a case that failed."""
     told = replace(verdict.outcome, proposed=())  # they are told once, with the pairs
-    again = repeat.format_map(vars(told.case))
-    return text.failure(told, again, verdict.diagnosis, verdict.mistakes)
+    return text.failure(told, repeat.of(verdict), verdict.diagnosis, verdict.mistakes)
 
 
-def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = "") -> str:
+def page_of(
+    twin: Twin,
+    structure: Structure,
+    verdicts: Sequence[Verdict],
+    repeat: Repeat = NOT_REPEATED,
+    further: Further | None = None,
+) -> str:
     """The page of a result: the settings and the pairs of weights, then every case.
 
-    repeat: as for `lines`.
+    repeat, further: as for `lines`.
     """
     written = []
     for verdict in verdicts:
@@ -281,29 +370,31 @@ def page_of(twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repea
             case, seed = outcome.case, outcome.seed
             written.append(failures.line(case, seed, failure, diagnosis=verdict.data))
     results = [json.loads(line) for line in written]
-    title = f"{twin.name}: {conclusion([verdict.outcome for verdict in verdicts])}"
-    told = answered(structure, verdicts, repeat)
+    title = f"{twin.name}: {conclusion(verdicts)}"
+    told = answered(structure, verdicts, repeat, further)
     return page(title, [results], structure_lines(structure, twin), answer=told)
 
 
-def closing(outcomes: Sequence[Outcome]) -> list[str]:
+def closing(verdicts: Sequence[Verdict]) -> list[str]:
     """The last lines: what was compared, and the conclusion."""
-    if not outcomes:
+    if not verdicts:
         return []
-    results = [json.loads(line) for outcome in outcomes for line in text.lines(outcome)]
+    given = [each.outcome for each in verdicts if each.sample is None]
+    results = [json.loads(line) for outcome in given for line in text.lines(outcome)]
     every, rows = text.counts(results)
-    return [f"compared {every}", *text.table(rows), conclusion(outcomes)]
+    return [f"compared {every}", *text.table(rows), conclusion(verdicts)]
 
 
-def unreached(outcomes: Sequence[Outcome]) -> list[str]:
+def unreached(verdicts: Sequence[Verdict], further: Further | None = None) -> list[str]:
     """How many decisions were reached, and a line for each that was not."""
-    reach = total(outcome.reach for outcome in outcomes)
+    reach = reach_of(verdicts, further)
     return [] if reach is None else words.listing(reach)
 
 
-def conclusion(outcomes: Sequence[Outcome]) -> str:
+def conclusion(verdicts: Sequence[Verdict]) -> str:
     """The result in a few words."""
-    errors = sum(outcome.error is not None for outcome in outcomes)
+    outcomes = [each.outcome for each in verdicts]
+    errors = sum(each.outcome.error is not None for each in verdicts if each.sample is None)
     failed = sum(not outcome.passed for outcome in outcomes) - errors
     if not outcomes:
         return "nothing was run"
@@ -318,28 +409,40 @@ def conclusion(outcomes: Sequence[Outcome]) -> str:
 
 
 def document(
-    twin: Twin, structure: Structure, verdicts: Sequence[Verdict], repeat: str = ""
+    twin: Twin,
+    structure: Structure,
+    verdicts: Sequence[Verdict],
+    repeat: Repeat = NOT_REPEATED,
+    further: Further | None = None,
 ) -> dict[str, Any]:
     """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`.
 
-    repeat: as for `lines`.
+    repeat, further: as for `lines`.
     """
     return {
         "reference": twin.reference,
         "candidate": twin.candidate,
         "equal": equal(structure, [verdict.outcome for verdict in verdicts]),
-        "text": "\n".join(answered(structure, verdicts, repeat)),
+        "text": "\n".join(answered(structure, verdicts, repeat, further)),
         "settings": [vars(each) for each in structure.settings.differing],
         "settings_compared": structure.settings.compared,
         "settings_unread": [*map(str, structure.settings.unread)],
         "pairs": dict(structure.pairs),
         "unpaired": [*_alone(structure)],
-        "reach": _reached(verdicts),
+        "reach": _reached(verdicts, further),
+        "further": further
+        and {
+            "tried": further.tried,
+            "reached": [*map(named, further.gained(reach_of(verdicts)))],
+            "no_evidence": dict(further.dropped),
+            "ended": further.ended,
+        },
         "cases": [
             {
                 "case": verdict.outcome.case.name,
                 "passed": verdict.outcome.passed,
                 "error": verdict.outcome.error,
+                "sample": verdict.sample and verdict.sample.told,
                 "culprits": [
                     {
                         "reference": each.reference,
@@ -357,9 +460,9 @@ def document(
     }
 
 
-def _reached(verdicts: Sequence[Verdict]) -> dict[str, Any] | None:
+def _reached(verdicts: Sequence[Verdict], further: Further | None) -> dict[str, Any] | None:
     """The decisions of all cases as JSON, and the lines that say what was not reached."""
-    reach = total(verdict.outcome.reach for verdict in verdicts)
+    reach = reach_of(verdicts, further)
     if reach is None:
         return None
     missed = [words.told(each) for each in reach.missed]

@@ -7,12 +7,15 @@ import contextlib
 import gc
 import importlib
 import logging
+import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equivalence import kinds
+from equivalence import files, kinds
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases
 from equivalence.errors import (
@@ -23,12 +26,18 @@ from equivalence.errors import (
     blaming,
     likely,
 )
+from equivalence.further.evidence import judged
+from equivalence.further.tried import Further
+from equivalence.further.turns import Turns
+from equivalence.further.variant import Variant, keep, varies
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
+from equivalence.own.written import source
+from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
 from equivalence.runs import kept, pairing, sides
@@ -40,6 +49,12 @@ from equivalence.words import counted, left, listed, raised
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
+
+SAVED = Path("reports", "further")
+"""Where the inputs of a further sample are saved that shows a difference."""
+
+SHARE, LEAST = 1.0, 5.0
+"""The time for further samples: a share of what the comparison took; seconds at least."""
 
 DROPOUT = "eval"
 """The value of `random_layers` that pins dropout."""
@@ -80,6 +95,8 @@ class Verdict:
     same: the name of an earlier case with the same culprits and causes; None where there is none.
     data: what the page draws of it: the layers of both sides with their errors, and the culprits.
     mistakes: what there is to mend.
+    sample: the further sample that it is of; None for the inputs that were given.
+    reached: the decisions that this sample reached first.
     """
 
     outcome: Outcome
@@ -89,11 +106,18 @@ class Verdict:
     same: str | None = None
     data: Mapping[str, Any] | None = field(default=None, repr=False)
     mistakes: Mistakes = NOTHING
+    sample: Variant | None = None
+    reached: tuple[Decision, ...] = ()
 
     @property
     def found(self) -> Found:
         """What the answer takes of it."""
         return Found(self.outcome, self.mistakes)
+
+    def twin(self) -> Twin:
+        """The twin of a further sample, under a name of its own."""
+        of = self.outcome.case
+        return replace(of.twin, name=f"{of.twin.name}_further", phases=(of.phase,))
 
 
 Tell = Callable[[str], None]
@@ -210,6 +234,79 @@ class Session:
         if waiting:
             raise errors[0]
 
+    def all_verdicts(self, thorough: bool = False) -> tuple[list[Verdict], Further | None]:
+        """The verdicts on all cases and, after a green, on further samples.
+
+        The verdict on the first sample that shows a difference comes last.
+
+        thorough: whether all further samples are tried, however long it takes.
+        """
+        begun = time.monotonic()
+        verdicts = [*self.verdicts()]
+        seconds = max(LEAST, SHARE * (time.monotonic() - begun))
+        seconds = math.inf if thorough else seconds
+        further, shown = self.further(verdicts, seconds)
+        return verdicts + ([] if shown is None else [shown]), further
+
+    def further(
+        self, verdicts: Sequence[Verdict], seconds: float
+    ) -> tuple[Further | None, Verdict | None]:
+        """Try further samples, and the verdict on the first that shows a difference, if one does.
+
+        verdicts: those on the given inputs; nothing is tried unless all are green.
+        seconds: the time for it; infinite to try all, in each phase, dtype and execution.
+
+        None where no further sample is possible.
+        """
+        every = [each.outcome for each in verdicts]
+        reach = total(each.reach for each in every)
+        right = [each.case for each in every if each.passed and varies(each.case)]
+        if reach is None or len(right) < len(every):
+            return None, None
+        from equivalence.further.search import Search  # torch is there
+
+        until = time.monotonic() + seconds
+        tried, dropped, ended = [], Counter(), False
+        with files.temporary() as folder, _alone():
+            for case, others in _representatives(right, seconds == math.inf):
+                self.tell(f"looking for further samples of {case.sample_name}")
+                search = Search(case, self.seed, reach, Path(folder), until - time.monotonic())
+                turns = [
+                    Turns(replace(search.given, case=one), self.seed) for one in (case, *others)
+                ]
+                for variant, reached in search.variants():
+                    if time.monotonic() > until:
+                        break
+                    for one, turn in zip((case, *others), turns, strict=True):
+                        self.tell(f"further sample: {variant.told}")
+                        found, variant = turn.judged(variant)
+                        if found.reason:
+                            dropped[found.reason] += 1
+                            break
+                        tried.append(found.outcome.reach)
+                        if found.red:
+                            verdict = self._shown(one, variant, reached, found.outcome)
+                            return Further(len(tried), total(tried), dropped), verdict
+                reach = search.reach
+                ended = ended or time.monotonic() > until
+        return Further(len(tried), total(tried), dropped, ended), None
+
+    def _shown(
+        self, case: TwinCase, variant: Variant, reached: tuple[Decision, ...], outcome: Outcome
+    ) -> Verdict:
+        """The verdict on a further sample that shows a difference: the simplest that does."""
+        for simple in variant.simpler if variant.turns is None else ():
+            found = judged(simple.case(case), self.seed)
+            if found.red:
+                variant, outcome = simple, found.outcome
+                break
+        variant = keep(variant, SAVED, outcome.case.sample_name)
+        outcome = replace(outcome, case=variant.case(case))
+        if variant.turns is not None:
+            files.write(declared(outcome.case), source(outcome.case.twin))
+        verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
+        return replace(verdict, sample=variant, reached=reached)
+
     def hidden(self, case: TwinCase) -> settings.Hidden:
         """The settings, and numbers in the reference's code, that a sample does not show."""
         self.tell(f"looking for what {case.sample_name} does not show")
@@ -276,9 +373,14 @@ UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)
 
 def shown_inputs(inputs: Any) -> str:
     """The inputs of a twin as text."""
+    return ", ".join(shown_each(inputs))
+
+
+def shown_each(inputs: Any) -> list[str]:
+    """Each input of a twin as text."""
     if isinstance(inputs, Mapping):
-        return ", ".join(f"{name}={_shown(value)}" for name, value in inputs.items())
-    return ", ".join(map(_shown, inputs)) if isinstance(inputs, Sequence) else str(inputs)
+        return [f"{name}={_shown(value)}" for name, value in inputs.items()]
+    return [*map(_shown, inputs)] if isinstance(inputs, Sequence) else [str(inputs)]
 
 
 def _shown(value: Any) -> str:
@@ -332,6 +434,28 @@ def _narrow(made_in: Mapping[str, int], dtypes: Sequence[str]) -> str:
 def _blamed(outcome: Outcome) -> bool:
     """Whether a case has failed because of a tensor, so that a layer may be to blame."""
     return not outcome.passed and bool(outcome.judgement and outcome.judgement.differing)
+
+
+def declared(case: TwinCase) -> Path:
+    """The file that declares a twin of two samples, which no command can give."""
+    return SAVED / f"twins_{case.twin.name}.py"
+
+
+def _representatives(
+    every: Sequence[TwinCase], thorough: bool
+) -> Iterator[tuple[TwinCase, Sequence[TwinCase]]]:
+    """The cases that further samples are drawn for, each with others that get the same.
+
+    Evaluation comes first: there, the scale of an input goes through a batch normalisation.
+
+    thorough: whether all dtypes and executions get them.
+    """
+    groups: dict[tuple, list[TwinCase]] = {}
+    for case in every:
+        dtype, one = case.dtype if thorough else None, case.sizes[0]
+        groups.setdefault((case.phase, str(case.config), dtype), []).append(one)
+    for _, cases_ in sorted(groups.items()):
+        yield cases_[0], cases_[1:] if thorough else ()
 
 
 def _demand_device(device: str) -> None:

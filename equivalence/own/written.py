@@ -13,8 +13,22 @@ LONGEST = 88
 """Characters of a line; a longer mapping or tuple is written in several."""
 
 
-def source(twin: Twin) -> str:
-    """The text of a file that declares a twin, with the fields that are not at their defaults."""
+def source(*twins: Twin) -> str:
+    """The text of a file that declares twins, with the fields that are not at their defaults."""
+    bodies = [_fields(twin) for twin in twins]
+    body = "".join(f"    Twin(\n{each}\n    ),\n" for each in bodies)
+    calls = sorted({"Twin", *re.findall(r"(?<![\w.'\"])([a-z_]\w*)\(", body)})
+    odd = sorted({*re.findall(r"(?<![\w.'\"])(?:inf|nan)(?![\w'\"=])", body)})
+    numbers = f"from math import {', '.join(odd)}\n\n" if odd else ""
+    return (
+        f'"""The declaration of {twins[0].name}."""\n\n{numbers}'
+        f"from equivalence import {', '.join(calls)}\n\n"
+        f"TWINS = (\n{body})\n"
+    )
+
+
+def _fields(twin: Twin) -> str:
+    """The fields of a twin, a line each."""
     lines = []
     for each in fields(twin):
         value = getattr(twin, each.name)
@@ -22,15 +36,7 @@ def source(twin: Twin) -> str:
         if default is MISSING or value != default:
             lines.append(f"        {each.name}={_written(value, 8)},")
     lines[0] = f"        {_written(twin.name, 8)},"
-    body = "\n".join(lines)
-    calls = sorted({"Twin", *re.findall(r"(?<![\w.'\"])([a-z_]\w*)\(", body)})
-    odd = sorted({*re.findall(r"(?<![\w.'\"])(?:inf|nan)(?![\w'\"=])", body)})
-    numbers = f"from math import {', '.join(odd)}\n\n" if odd else ""
-    return (
-        f'"""The declaration of {twin.name}."""\n\n{numbers}'
-        f"from equivalence import {', '.join(calls)}\n\n"
-        f"TWINS = (\n    Twin(\n{body}\n    ),\n)\n"
-    )
+    return "\n".join(lines)
 
 
 def _written(value: Any, indent: int) -> str:

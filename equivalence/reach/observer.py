@@ -13,7 +13,7 @@ from equivalence.reach import branches
 from equivalence.reach.branches import Branches, Own, packages
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach, numberless
 from equivalence.reach.extremes import Extremes
-from equivalence.reach.operators import Splits, guards, splits
+from equivalence.reach.operators import Make, Splits, guards, splits
 from equivalence.stream import torch_stream
 from equivalence.stream.torch_stream import Call, in_backward, unseen
 
@@ -21,6 +21,13 @@ BRANCHES = "reference's branches"
 """What is unknown where another tool traces the code."""
 
 _LAYERS = f"{torch.__name__}.nn.modules"
+
+
+def own_code(module: nn.Module) -> Own:
+    """Which source files are a network's own."""
+    parts = [each for _, each in module.named_modules()]
+    calls = [each.call for each in parts if hasattr(each, "call")]
+    return Own(packages([*map(type, parts), *calls]))
 
 
 class Observer(contextlib.AbstractContextManager):
@@ -31,12 +38,10 @@ class Observer(contextlib.AbstractContextManager):
     """
 
     def __init__(self, module: nn.Module, missed: float):
-        parts = [each for _, each in module.named_modules()]
-        calls = [each.call for each in parts if hasattr(each, "call")]
-        own = Own(packages([*map(type, parts), *calls]))
+        own = own_code(module)
         self._extremes = Extremes(REFERENCE, branches.module_file)
         self._branches = Branches(own, REFERENCE, self._extremes)
-        self._operators = _Operators(module, own, missed)
+        self._operators = Operators(module, own, missed)
         self._open = contextlib.ExitStack()
 
     def __enter__(self) -> "Observer":
@@ -50,6 +55,11 @@ class Observer(contextlib.AbstractContextManager):
         self._operators.root = None
 
     @property
+    def empty(self) -> bool:
+        """Whether an operator gave a tensor without elements."""
+        return self._operators.empty
+
+    @property
     def reach(self) -> Reach:
         """What was reached, and what was not."""
         unknown = self._branches.unknown
@@ -61,8 +71,12 @@ class Observer(contextlib.AbstractContextManager):
         return Reach.of(decisions, **({BRANCHES: unknown} if unknown else {}))
 
 
-class _Operators(torch_stream.Observer):
-    """The decisions of the operators of a forward pass, by their keys."""
+class Operators(torch_stream.Observer):
+    """The decisions of the operators of a forward pass, by their keys.
+
+    root: the frame above the run; None where the network's code is the outermost.
+    empty: whether an operator gave a tensor without elements.
+    """
 
     slot = "reach"
 
@@ -71,6 +85,7 @@ class _Operators(torch_stream.Observer):
         self._paths = {id(each): path for path, each in module.named_modules()}
         self.decisions: dict[Key, Decision] = {}
         self.root: FrameType | None = None
+        self.empty = False
 
     def before(self, call: Call) -> None:
         """See which side of an operator's own decision each element takes."""
@@ -80,6 +95,7 @@ class _Operators(torch_stream.Observer):
     def after(self, call: Call, result: Any) -> Any:
         """See what the result decides."""
         if not in_backward():
+            self.empty = self.empty or (torch.is_tensor(result) and not result.numel())
             self._note(guards(call.function, call.args, result, self._missed))
         return result
 
@@ -87,13 +103,16 @@ class _Operators(torch_stream.Observer):
         place = None
         for kind, make in found:
             place = place or self._place(sys._getframe(1))
-            key = Key(REFERENCE, kind, *place)
-            known = self.decisions.get(key)
-            if known is not None and known.reached:
-                continue
-            with unseen():  # outer modes count what runs
-                decision = make().measured(key)
-            self.decisions[key] = known + decision if known is not None else decision
+            self.meet(Key(REFERENCE, kind, *place), make)
+
+    def meet(self, key: Key, make: Make) -> None:
+        """Count what a call takes of a decision. make: makes its split."""
+        known = self.decisions.get(key)
+        if known is not None and known.reached:
+            return
+        with unseen():  # outer modes count what runs
+            decision = make().measured(key)
+        self.decisions[key] = known + decision if known is not None else decision
 
     def _place(self, frame: FrameType | None) -> tuple[str, int, str]:
         """(file, line, layer) of the network's own code that calls."""

@@ -35,6 +35,8 @@ class Split(NamedTuple):
     quantity: gives the values by which the sides part at the bound; None where nothing tells how
         near a side is.
     bound: the number that parts the sides.
+    way: gives values that are above zero on the side which the kind names, where `quantity` does
+        not tell; they can be differentiated after the run, as `quantity` can.
     """
 
     kind: str
@@ -42,6 +44,16 @@ class Split(NamedTuple):
     no: Tensor | None = None
     quantity: Callable[[], Tensor] | None = None
     bound: float | None = None
+    way: Callable[[], Tensor] | None = None
+
+    def beyond(self) -> Tensor | None:
+        """How far each element is on the side which the kind names; None where nothing tells."""
+        if self.way is not None:
+            return self.way()
+        if self.quantity is None or self.bound is None:
+            return None
+        past = self.quantity() - self.bound
+        return past if KINDS[self.kind].largest else -past
 
     def measured(self, key: Key) -> Decision:
         """What the call took, as a decision."""
@@ -161,14 +173,21 @@ def _indexed(call: Call) -> Splits:
             yield "where", functools.partial(Split, "where", index)
 
 
-def _compared(holds: Callable, ordered: bool) -> Callable[[Call], Splits]:
+def _compared(holds: Callable, ordered: int) -> Callable[[Call], Splits]:
+    """ordered: 1 where it holds for what is larger, -1 for what is smaller, 0 where for neither."""
+
     def compared(call: Call) -> Splits:
         x, other = call.x, call.args[1]
         tensor = torch.is_tensor(other)
+        if not ordered and (other is x or (not tensor and math.isinf(other))):  # `isfinite`
+            yield from _not_finite(call)
+            return
         numbers = ordered and x.dtype != torch.bool and (tensor or not math.isinf(other))
-        yield "comparison", lambda: Split("comparison", holds(x, other))
+        way = (lambda: ordered * (x - other)) if numbers else None
+        yield "comparison", lambda: Split("comparison", holds(x, other), way=way)
         if numbers:
-            yield "tie", lambda: Split("tie", x == other, _any(x))
+            bound = None if tensor else float(other)
+            yield "tie", lambda: Split("tie", x == other, _any(x), bound=bound)
 
     return compared
 
@@ -194,6 +213,11 @@ def _not_finite(call: Call) -> Splits:
 
 def _exponential(call: Call) -> Splits:
     yield "overflow", _above("overflow", call.x, OVERFLOWS)
+
+
+def _saturated(call: Call) -> Splits:
+    """Of a function that is written with an exponential, and is finite beyond it."""
+    yield "overflow", lambda: _above("overflow", call.x.abs(), OVERFLOWS)()
 
 
 def _softmax(call: Call) -> Splits:
@@ -293,16 +317,23 @@ BEFORE: dict[Any, Callable[..., Splits]] = {
         (aten.masked_fill, aten.masked_fill_, aten.masked_scatter, aten.masked_select), _masked
     ),
     aten.index: _indexed,
-    aten.gt: _compared(torch.gt, True),
-    aten.ge: _compared(torch.ge, True),
-    aten.lt: _compared(torch.lt, True),
-    aten.le: _compared(torch.le, True),
-    aten.eq: _compared(torch.eq, False),
-    aten.ne: _compared(torch.ne, False),
+    aten.gt: _compared(torch.gt, 1),
+    aten.ge: _compared(torch.ge, 1),
+    aten.lt: _compared(torch.lt, -1),
+    aten.le: _compared(torch.le, -1),
+    aten.eq: _compared(torch.eq, 0),
+    aten.ne: _compared(torch.ne, 0),
     **dict.fromkeys((aten.round, aten.round_), _rounded),
     **dict.fromkeys((aten.floor, aten.ceil, aten.trunc), _stepped),
     **dict.fromkeys((aten.isnan, aten.isinf, aten.nan_to_num, aten.nan_to_num_), _not_finite),
     **dict.fromkeys((aten.exp, aten.exp_), _exponential),
+    **dict.fromkeys(
+        (
+            *(aten.sigmoid, aten.sigmoid_, aten.tanh, aten.tanh_, aten.log_sigmoid_forward),
+            aten.binary_cross_entropy_with_logits,
+        ),
+        _saturated,
+    ),
     **dict.fromkeys(
         (aten._softmax, aten._log_softmax, aten._safe_softmax, aten.logsumexp), _softmax
     ),
@@ -347,4 +378,6 @@ def guards(func: Any, args: tuple, result: Any, missed: float) -> Splits:
 
 def _moved(guard: epsilons.Guard, missed: float) -> Split:
     moved = guard.moves(missed)
-    return Split(EPSILON, moved, _any(moved), lambda: guard.beside, guard.epsilon)
+    near = guard.near(missed)
+    way = guard.source and (lambda: near - guard.source())
+    return Split(EPSILON, moved, _any(moved), lambda: guard.beside, guard.epsilon, way)

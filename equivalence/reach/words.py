@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from equivalence.reach.decision import CANDIDATE, SAMPLE, SIZE, Decision, Reach
+from equivalence.reach.decision import CANDIDATE, SAMPLE, SIZE, Decision, Key, Reach
 from equivalence.words import counted
 
 EPSILON, DROPOUT = "epsilon", "dropout"
@@ -92,9 +92,26 @@ def told(decision: Decision) -> str:
     detail = f" ({decision.detail})" if decision.detail else ""
     if key.side == SAMPLE:
         return f"{f'input {key.layer}' if key.layer else 'inputs'}: {text}{detail}"
-    code = key.kind in (BRANCH, CHOICE, LOOP, HANDLER, BOUND) or key.text.endswith(")")
-    what = key.text if code else _named(decision)
+    what = key.text if _is_code(key) else _named(decision)
     return f"{key.place} {what}: {text}{detail}"
+
+
+def named(decision: Decision) -> str:
+    """A decision by its place and its kind, such as "net.py:31 clamp high".
+
+    >>> from equivalence.reach.decision import REFERENCE, Key
+    >>> named(Decision(Key(REFERENCE, "clamp high", "net.py", 31)))
+    'net.py:31 clamp high'
+    """
+    key = decision.key
+    if key.side == SAMPLE:
+        return f"{key.kind}{f' of {key.layer}' if key.layer else ''}"
+    return f"{key.place} {key.text if _is_code(key) else _named(decision)}"
+
+
+def _is_code(key: Key) -> bool:
+    """Whether the text of a decision is a part of the code, which says all."""
+    return key.kind in (BRANCH, CHOICE, LOOP, HANDLER, BOUND) or key.text.endswith(")")
 
 
 def _named(decision: Decision) -> str:

@@ -13,7 +13,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.reach import words
-from equivalence.reach.decision import total
+from equivalence.reach.decision import Reach, total
 from equivalence.report import reach as reached
 from equivalence.words import counted, joined, listed, number, percent, plain
 
@@ -97,8 +97,11 @@ class Answer:
         return "; ".join([self.first.rstrip("."), *(" ".join(p[0].split()) for p in self.places)])
 
 
-def answer(cases: Sequence[Found]) -> Answer:
+def answer(cases: Sequence[Found], tried: Sequence[str] = (), reach: Reach | None = None) -> Answer:
     """The answer for the cases of one comparison, of which there is at least one.
+
+    tried: what is told of further samples where all cases are equal.
+    reach: what they and the cases reached; None: what the cases did.
 
     >>> from equivalence import Twin, cases, check, normal
     >>> twin = Twin("Net", "torch.nn:ReLU", "mindspore.nn:ReLU6", [normal(4, 8, scale=9.0)])
@@ -108,7 +111,7 @@ def answer(cases: Sequence[Found]) -> Answer:
     """
     red = [each for each in cases if not each.outcome.passed]
     if not red:
-        return _equal([each.outcome for each in cases])
+        return _equal([each.outcome for each in cases], tried, reach)
     wrong = [each for each in red if each.outcome.judgement is not None]
     if not wrong:
         return _not_compared([each.outcome for each in red])
@@ -131,7 +134,7 @@ def answer_of_settings(settings: Settings) -> Answer:
 # Green.
 
 
-def _equal(outcomes: Sequence[Outcome]) -> Answer:
+def _equal(outcomes: Sequence[Outcome], tried: Sequence[str], reach: Reach | None) -> Answer:
     verdicts = [v for each in outcomes if each.judgement for v in each.judgement.verdicts]
     known = [str(each.case.twin.differs) for each in outcomes if each.case.twin.differs]
     if not verdicts:
@@ -151,11 +154,14 @@ def _equal(outcomes: Sequence[Outcome]) -> Answer:
         if unit != "roundings":
             budget = f"{number(verdicts[0].budget)} that are allowed"
         told += f"; the largest error is {number(worst)} {unit} of the {budget}"
-    return Answer(f"{first} {told}.", after=tuple(not_looked_at(outcomes)))
+    return Answer(f"{first} {told}.", after=(*tried, *not_looked_at(outcomes, reach)))
 
 
-def not_looked_at(outcomes: Sequence[Outcome]) -> list[str]:
-    """What a green verdict does not cover, a sentence each. The one place for such sentences."""
+def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> list[str]:
+    """What a green verdict does not cover, a sentence each. The one place for such sentences.
+
+    reach: what was reached; None: what the outcomes tell.
+    """
     judgements = [each.judgement for each in outcomes if each.judgement]
     lines = []
     if any(each.forward_only for each in judgements):
@@ -164,7 +170,7 @@ def not_looked_at(outcomes: Sequence[Outcome]) -> list[str]:
     lines += [f"{_capital(each)}." for each in ordered]
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
-    reach = total(each.reach for each in outcomes)
+    reach = total(each.reach for each in outcomes) if reach is None else reach
     if missed := reach is not None and words.short(reach):
         lines.append(f"{_capital(missed)}.")
     return lines

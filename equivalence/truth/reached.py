@@ -14,9 +14,24 @@ An epsilon is reached where another one moves its own result by so many budgets.
 
 def watch(measurement: Measurement) -> tuple[Trace, Reach]:
     """The trace of the own run, and the decisions that it takes; those of its sample, too."""
-    network, sample = measurement.network, measurement.sample
-    missed = BUDGET * HIDDEN * max(measurement.unit_roundoff, measurement.products)
-    observer = Observer(network.root, missed)
+    observer = observer_of(measurement)
     trace = measurement.run_own(observer)
+    return trace, observer.reach + of_sample(measurement)
+
+
+def of_sample(measurement: Measurement) -> Reach:
+    """The decisions that the sample of a run takes by its shapes and masks."""
+    network, sample = measurement.network, measurement.sample
     calls = [sample.inputs(step) for step in range(1, (network.steps or 1) + 1)]
-    return trace, observer.reach + Reach.of(of_inputs(calls, sample.arguments.names))
+    return Reach.of(of_inputs(calls, sample.arguments.names))
+
+
+def observer_of(measurement: Measurement) -> Observer:
+    """What watches a run of a reference."""
+    network = measurement.network
+    return Observer(network.root, missed(measurement))
+
+
+def missed(measurement: Measurement) -> float:
+    """How large a relative change of what an operator gives the judge may miss."""
+    return BUDGET * HIDDEN * max(measurement.unit_roundoff, measurement.products)

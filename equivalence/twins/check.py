@@ -6,6 +6,7 @@ from equivalence.host import devices
 from equivalence.judge.outcome import Outcome
 from equivalence.record import candidates, truths
 from equivalence.runs import kept
+from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.truth.known import Reference
 from equivalence.twins import raising
@@ -25,7 +26,16 @@ def check(case: TwinCase, seed: int) -> Outcome:
     if case.twin.raises:
         origin = raising.demand(case, seed)
         return Outcome(case, seed, None, record=origin, made_with=made_with)
-    comparison = compare(case, seed)
+    return outcome_of(case, seed, compare(case, seed), made_with)
+
+
+def outcome_of(
+    case: TwinCase, seed: int, comparison: Comparison, made_with: str | None = None
+) -> Outcome:
+    """The outcome of a case by the comparison of its sides.
+
+    made_with: the versions that the candidate's recorded run was made with; None: it ran here.
+    """
     reference, built = comparison.reference, comparison.candidate.built
     return Outcome(
         case,

@@ -33,7 +33,7 @@ LEVELS = (
     ("runs",),
     ("twins",),
     ("statements",),
-    ("diagnosis",),
+    ("diagnosis", "further"),
     ("operators", "report", "bylayer"),
     ("trend", "dumps"),
     ("page",),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,12 +33,14 @@ def run(own, capsys):  # noqa: ARG001
 
 
 def test_equal_networks_have_exit_code_0(run):
-    code, lines, progress = run(*NET, "--input", "normal(2, 4)")
+    code, lines, progress = run(*NET, "--input", "normal(2, 4)", "--thorough")
     assert code == 0
     assert lines[0].startswith("EQUAL. 16 tensors of 4 cases; the largest error is ")
     assert lines[0].endswith(" roundings of the 8 that rounding may cause.")
-    assert lines[1:3] == ["2 of 3 decisions were not reached.", HINT]
-    below = lines[3:]
+    assert re.fullmatch(
+        r"\d+ further samples were tried, which reached 2 more decisions\.", lines[1]
+    )
+    below = lines[2:]
     assert below[:3] == [
         "details:",
         "settings: all 3 (1 layer) are the same",
@@ -126,7 +129,7 @@ def test_settings_alone_need_no_input_and_run_nothing(run):
 
 def test_what_the_inputs_do_not_show_is_listed_once_for_each_sample(run):
     inputs = ["--input", "normal(2, 4)", "--phase", "eval", "--hidden-settings"]
-    code, lines, progress = run("nets:Bounded", "ports:Net", *inputs)
+    code, lines, progress = run("nets:Bounded", "ports:Bounded", *inputs)
     assert code == 0
     assert "... looking for what Bounded-eval-float32 does not show" in progress
     hidden = [line for line in lines if "not show" in line or "clamp" in line]
@@ -350,32 +353,54 @@ def test_what_a_network_prints_is_no_part_of_the_result(run, own):
     sys.modules.pop("loud")
 
 
+def test_a_port_without_a_bound_that_never_bites_is_found_by_a_further_sample(run, tmp_path):
+    path = tmp_path / "twins_bounded.py"
+    further = "--thorough", "--write", path
+    code, lines, progress = run("nets:Bounded", "ports:Net", *QUICK, *further)
+    assert code == 1
+    assert lines[0].startswith("DIFFERENT. Bounded (eval, PyNative, CPU): the output is off by ")
+    shows = "With the inputs that were given, all is equal: it shows with a further sample, inputs "
+    (told,) = [line for line in lines if line.startswith(shows)]
+    assert "This sample is the first to reach nets.py:38 clamp high." in lines
+    (repeat,) = [line for line in lines if line.startswith("repeat: ")]
+    factor = told.removeprefix(f"{shows}times ").removesuffix(".")
+    assert f"--input 'normal(2, 4, scale={float(factor)})' --phase eval" in repeat
+    assert "different in 1 of 2 cases" in lines
+    names = {}
+    exec(path.read_text(), names)
+    assert [str(*each.inputs) for each in names["TWINS"]] == [
+        "normal(2, 4)",
+        f"normal(2, 4, scale={float(factor)})",
+    ]
+    assert [each.name for each in names["TWINS"]] == ["Bounded", "Bounded_further"]
+    assert any(line.startswith("... further sample: a batch of 1") for line in progress)
+
+
 REACHED = "tests.engine.parts.reached_"
 
 
 def test_what_the_inputs_do_not_reach_is_counted_and_on_request_listed(run, tmp_path):
     net = [f"{REACHED}pt:Net", f"{REACHED}ms:Net", "--input", "uniform(6, 8, low=0.0, high=1.0)"]
     one = [*net, "--phase", "eval", "--execution", "pynative"]
-    _, lines, _ = run(*one)
-    assert lines[1:3] == ["7 of 10 decisions were not reached.", HINT]
+    _, lines, _ = run(*one, "--thorough")
+    assert re.match(r"\d+ further samples were tried, which reached 5 more decisions\.", lines[1])
+    assert lines[2:4] == ["2 of 10 decisions were not reached.", HINT]
     path = tmp_path / "found.json"
-    code, lines, _ = run(*one, "--reach", "--json", path)
+    code, lines, _ = run(*one, "--reach", "--thorough", "--json", path)
     assert code == 0
     assert HINT not in lines
-    at = lines.index("reached 3 of 10 decisions")
-    told = [line.strip().partition(" (")[0] for line in lines[at + 1 : at + 8]]
+    at = lines.index("reached 8 of 10 decisions")
+    told = [line.strip().partition(" (")[0] for line in lines[at + 1 : at + 3]]
     here = "tests/engine/parts/reached_"
     assert told == [
-        f"{here}pt.py:15 clamp high of body.*: no element is above 6",
         f"{here}pt.py:16 if self.scale is not None: never true",
-        f"{here}pt.py:28 min(self.window, x.shape[0]): the first is always the smaller",
-        f"{here}pt.py:31 clamp high: no element is above 50",
         f"candidate: {here}ms.py:14 if self.device == 'Ascend': never true",
-        "inputs: no batch of 1",
-        "inputs: no other size of an input",
     ]
-    reach = json.loads(path.read_text())["reach"]
-    assert (reach["reached"], reach["of"], len(reach["unreached"])) == (3, 10, 7)
+    found = json.loads(path.read_text())
+    reach, further = found["reach"], found["further"]
+    assert (reach["reached"], reach["of"], len(reach["unreached"])) == (8, 10, 2)
+    assert further["tried"] > 2
+    assert f"{here}pt.py:31 clamp high" in further["reached"]
 
 
 def test_a_share_that_must_be_reached_makes_a_case_red_with_the_list(run):

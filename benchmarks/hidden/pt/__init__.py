@@ -1,0 +1,1 @@
+"""The original networks of the catalogue, by kinds of mistakes."""

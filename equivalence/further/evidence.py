@@ -1,0 +1,88 @@
+"""The verdict on a further sample, and whether it says something of the candidate."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equivalence import kinds
+from equivalence.declare.twin import TwinCase
+from equivalence.errors import EquivalenceError, IllPosedError, SideError
+from equivalence.judge.outcome import Outcome
+from equivalence.judge.tensors import output
+from equivalence.runs import kept
+
+ILL_POSED = "rounding alone decides it"
+NOT_FINITE = "the original gives NaN or infinity"
+AT_TIES = "gradients alone differ, where ties leave them undefined"
+
+
+class Evidence(NamedTuple):
+    """What a further sample says.
+
+    outcome: its outcome; None where it is no evidence.
+    reason: why it is none, in words.
+    """
+
+    outcome: Outcome | None
+    reason: str = ""
+
+    @property
+    def red(self) -> bool:
+        """Whether it shows that the candidate is wrong."""
+        return self.outcome is not None and not self.outcome.passed
+
+
+def judged(case: TwinCase, seed: int, at_ties: bool = False) -> Evidence:
+    """Compare a case with a further sample, by the judge of all cases.
+
+    at_ties: as of `Variant`.
+    """
+    return of(case, lambda: kinds.check(case, seed), seed, at_ties)
+
+
+def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -> Evidence:
+    """What the outcome of a further sample says.
+
+    It is no evidence where the reference raises or breaks down, and where nothing is decided. A
+    candidate that raises, where the reference does not, is wrong.
+    """
+    try:
+        outcome = check()
+    except IllPosedError:
+        return Evidence(None, ILL_POSED)
+    except EquivalenceError as error:
+        outcome = raised(case, seed, error)
+        if outcome is None:
+            return Evidence(None, _reason(error))
+        return Evidence(outcome)
+    if outcome.judgement.ill_posed:
+        return Evidence(None, ILL_POSED)
+    if not outcome.passed:
+        if _breaks_down(case, seed):
+            return Evidence(None, NOT_FINITE)
+        names = [each.name for each in outcome.judgement.differing]
+        if at_ties and names and not any(name.startswith(output("")) for name in names):
+            return Evidence(None, AT_TIES)
+    return Evidence(replace(outcome, demanded=0.0))
+
+
+def raised(case: TwinCase, seed: int, error: EquivalenceError) -> Outcome | None:
+    """The outcome of a case in which the candidate raises; None for any other error."""
+    if isinstance(error, SideError) and ": the candidate raised " in str(error):
+        return Outcome(case, seed, None, error=str(error))
+    return None
+
+
+def _reason(error: EquivalenceError) -> str:
+    if isinstance(error, SideError):
+        return f"the original raises {type(error.__cause__).__name__}"
+    return str(error).partition("\n")[0]
+
+
+def _breaks_down(case: TwinCase, seed: int) -> bool:
+    """Whether the reference gives NaN or infinity, in float64 or in its own run."""
+    expected = kept.reference(case, seed).expected
+    truths = [each.truth for each in expected.values() if each.truth.dtype.kind in "fc"]
+    return not all(np.isfinite(each).all() for each in truths)

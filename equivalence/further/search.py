@@ -1,0 +1,202 @@
+"""The variants of a case that are worth a comparison, one after the other. Loads torch.
+
+What a variant reaches is seen in one run of the reference. Of those that reach something new, the
+one that reaches most is compared first. Other sizes, and a batch of one, always count as new.
+"""
+
+import contextlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from equivalence.declare.twin import TwinCase
+from equivalence.errors import EquivalenceError, blaming
+from equivalence.further import descent, shapes, values
+from equivalence.further.shapes import Places
+from equivalence.further.trial import Trials, Tried
+from equivalence.further.variant import Given, Variant
+from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
+from equivalence.runs.drawn import Drawn
+from equivalence.sample import resolve_inputs
+
+SHARE = 0.5
+"""The share of the time for further samples that the runs of the reference alone may take."""
+
+
+class Search:
+    """The search for further samples of one case.
+
+    case: the case whose inputs vary.
+    seed: its base seed.
+    reach: what is reached already.
+    folder: where values are saved that no draw gives.
+    seconds: the time for all; the search itself takes no more than SHARE of it.
+    """
+
+    def __init__(
+        self, case: TwinCase, seed: int, reach: Reach, folder: Path, seconds: float = math.inf
+    ):
+        self._case, self._seconds, self.reach = case, SHARE * seconds, reach
+        drawn = Drawn(case, seed)
+        pairs = resolve_inputs(case.twin.draws, case.dimensions)
+        draws = tuple(
+            draw if draw.stored is not None else replace(draw, shape=shape) for draw, shape in pairs
+        )
+        self.given = Given(case, draws, tuple(drawn.sample().inputs()), folder)
+        self._trials = Trials(case, seed, Variant("", draws))
+
+    def variants(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
+        """Variants, with the decisions that each reaches first.
+
+        `reach` grows with each that is taken.
+        """
+        yield from self._by_size()
+        yield from self._by_value()
+        yield from self._by_descent()
+
+    @property
+    def _missed(self) -> list[Decision]:
+        return self.reach.missed
+
+    @property
+    def _late(self) -> bool:
+        return self._trials.seconds > self._seconds
+
+    def _new(self, tried: Tried) -> list[Decision]:
+        """The decisions that a variant reaches, and that were not reached."""
+        if tried.reach is None:
+            return []
+        known = self.reach
+        after = known + tried.reach
+        before = {key for key, each in known.decisions.items() if each.reached}
+        return [each for key, each in after.decisions.items() if each.reached and key not in before]
+
+    def _taken(self, tried: Tried) -> tuple[Variant, tuple[Decision, ...]]:
+        new = tuple(self._new(tried))
+        self.reach = self.reach + tried.reach
+        return tried.variant, new
+
+    def _greedily(self, tried: Iterable[Tried]) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
+        """Of what was tried, what reaches most that is new, until nothing does."""
+        rest = [each for each in tried if each.reach is not None]
+        while rest:
+            best = max(rest, key=lambda each: len(self._new(each)))
+            if not self._new(best):
+                return
+            rest.remove(best)
+            yield self._taken(best)
+
+    # Other sizes.
+
+    def _by_size(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
+        given, every = self.given, [*shapes.together(self.given.shapes)]
+        batch = [ways for ways in every if any(axis == 0 for _, axis in ways[0])]
+        longer, shorter, small, large, odd = [], [], [], [], []
+        for ways in every:
+            for places in ways:
+                i, axis = min(places)
+                size = given.shapes[i][axis]
+                if ways in batch:
+                    more = self._first(places, [size + 1, size + 2, 2 * size])
+                    less = self._first(places, [1] if size > 1 else [2])
+                else:
+                    more = self._first(places, shapes.longer(size, axis))
+                    less = self._first(places, shapes.shorter(size, axis))
+                if not (more or less):
+                    continue
+                longer.append(more)
+                shorter.append(less)
+                if ways not in batch:
+                    small.append(self._first(places, shapes.small(size)))
+                    large.append(self._first(places, shapes.large(size)))
+                odd += self._others(places, shapes.odd_ones(size, self._code()))
+                break
+        for changes in (*shapes.crossed(shorter, longer), small, large):
+            for tried in self._joined([*filter(None, changes)]):
+                yield self._taken(tried)
+        yield from self._greedily(odd)
+
+    def _code(self) -> list[Decision]:
+        return [each for each in self._missed if each.key.kind in shapes.CODE]
+
+    def _sized(self, changes: Sequence[tuple[Places, int]]) -> Variant:
+        given, sizes, told = self.given, [*self.given.shapes], []
+        for places, size in changes:
+            sizes = shapes.with_size(sizes, places, size)
+            told.append(shapes.told(given, places, size))
+        return given.resized(", ".join(told), sizes)
+
+    def _first(self, places: Places, sizes: Sequence[int]) -> tuple[Places, int] | None:
+        """The first of some sizes that the reference takes."""
+        for size in sizes:
+            if self._late:
+                return None
+            if self._trials(self._sized([(places, size)])).reach is not None:
+                return places, size
+        return None
+
+    def _others(self, places: Places, sizes: Sequence[int]) -> list[Tried]:
+        tried = []
+        for size in sizes:
+            if self._late:
+                break
+            tried.append(self._trials(self._sized([(places, size)])))
+        return tried
+
+    def _joined(self, changes: Sequence[tuple[Places, int]]) -> Iterator[Tried]:
+        """All changes in one variant where the reference takes them together; else each alone."""
+        if not changes:
+            return
+        alone = tuple(self._sized([each]) for each in changes)
+        if len(changes) > 1:
+            tried = self._trials(replace(self._sized(changes), simpler=alone))
+            if tried.reach is not None:
+                yield tried
+                return
+        for variant in alone:
+            tried = self._trials(variant)
+            if tried.reach is not None:
+                yield tried
+
+    # Other values.
+
+    def _by_value(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
+        for way in values.WAYS:
+            missed = [each for each in self._missed if each.key.kind in way.kinds]
+            if not missed:
+                continue
+            tried = []
+            for variant in way.variants(self.given, missed):
+                if self._late:
+                    return
+                tried.append(self._trials(variant, way.finite))
+            tried = [each for each in tried if each.reach is not None]
+            for found in self._greedily(tried):
+                yield found
+                tried = [each for each in tried if each.variant is not found[0]]
+            for each in tried:
+                if each.variant.always:
+                    yield self._taken(each)
+
+    def _by_descent(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
+        done: set[Key] = set()
+        while True:
+            left = [
+                each for each in self._missed if each.key.side == REFERENCE and each.key not in done
+            ]
+            if not left or self._late:
+                return
+            done.add(left[0].key)
+            variant = None
+            with (
+                contextlib.suppress(EquivalenceError),
+                blaming("reference", self._case.name),
+                self._trials.timed(),
+            ):
+                variant = descent.descend(self._trials.measurement, self.given, left[0])
+            if variant is None:
+                continue
+            tried = self._trials(variant)
+            if self._new(tried):
+                yield self._taken(tried)

@@ -1,0 +1,161 @@
+"""Variants by other sizes. Which of them a network takes, only its reference can tell.
+
+Sizes that are the same number belong together: those of one axis in all inputs, of all axes, or
+of one input alone. The first of these that the reference takes counts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from equivalence.further.variant import Given
+from equivalence.reach.decision import Decision
+from equivalence.reach.words import BRANCH, CHOICE, LOOP
+
+Places = frozenset[tuple[int, int]]
+"""Sizes that change together: (input, axis) of each."""
+
+STEPS = (1, 2, 4, 8, 16, 32)
+"""By how much a size grows or shrinks; the first that the reference takes counts."""
+
+CODE = (BRANCH, CHOICE, LOOP, "minimum", "maximum")
+"""Kinds of decisions of the code that a size may take."""
+
+COLUMNS = 3
+"""The axis of the columns of a map."""
+
+FIXED = 4
+"""Sizes up to this, beside the batch, are left as they are: coordinates, colours, box sides."""
+
+COSTLY = 64
+"""Sizes above this are not made much larger."""
+
+NUMBER = re.compile(r"(?<![\w.])\d{1,4}(?![\w.])")
+
+
+def together(shapes: Sequence[tuple[int, ...]]) -> Iterator[list[Places]]:
+    """For each size, which places may change with it: each list has the ways to try, in order.
+
+    The sizes of the first axis come first; small ones of other axes are left out.
+
+    >>> [len(ways) for ways in together([(2, 7), (2, 7, 8, 3)])]
+    [2, 2, 1]
+    """
+    every = [
+        (i, axis)
+        for i, shape in enumerate(shapes)
+        for axis, size in enumerate(shape)
+        if size and (axis == 0 or size > FIXED)
+    ]
+    seen: set[Places] = set()
+    for i, axis in sorted(every, key=lambda place: place[1]):
+        size = shapes[i][axis]
+        equal = frozenset((j, k) for j, k in every if shapes[j][k] == size)
+        same_axis = frozenset(place for place in equal if place[1] == axis)
+        if same_axis not in seen:
+            seen.add(same_axis)
+            yield list(dict.fromkeys((same_axis, equal, frozenset([(i, axis)]))))
+
+
+def with_size(
+    shapes: Sequence[tuple[int, ...]], places: Iterable[tuple[int, int]], size: int
+) -> list[tuple[int, ...]]:
+    """The shapes with another size at some places.
+
+    >>> with_size([(2, 7), (2, 8)], [(0, 0), (1, 0)], 1)
+    [(1, 7), (1, 8)]
+    """
+    changed = [list(shape) for shape in shapes]
+    for i, axis in places:
+        changed[i][axis] = size
+    return [tuple(shape) for shape in changed]
+
+
+def longer(size: int, axis: int = 1) -> list[int]:
+    """Larger sizes, in the order in which they are tried.
+
+    >>> longer(7)[:3], longer(7, axis=3)[:3]
+    ([8, 9, 11], [9, 8, 11])
+    """
+    return list(dict.fromkeys([*(size + step for step in _steps(axis)), 2 * size]))
+
+
+def shorter(size: int, axis: int = 1) -> list[int]:
+    """Smaller sizes, in the order in which they are tried.
+
+    >>> shorter(7)
+    [6, 5, 3]
+    """
+    sizes = [*(size - step for step in _steps(axis)), size // 2]
+    return list(dict.fromkeys(each for each in sizes if each > 1))
+
+
+def _steps(axis: int) -> tuple[int, ...]:
+    """The steps of an axis: rows and columns of a map are then not both odd."""
+    return STEPS if axis < COLUMNS else (STEPS[1], STEPS[0], *STEPS[2:])
+
+
+def small(size: int) -> list[int]:
+    """Sizes at which windows and kernels are larger than what they go over.
+
+    >>> small(16)
+    [4, 3, 2]
+    """
+    return [each for each in dict.fromkeys((size // 4, 3, 2)) if 1 < each <= size // 2]
+
+
+def large(size: int) -> list[int]:
+    """Sizes that are much larger.
+
+    >>> large(7), large(224)
+    ([15, 14, 28], [])
+    """
+    return [2 * size + 1, 2 * size, 4 * size] if size <= COSTLY else []
+
+
+def crossed(
+    shorter: Sequence[tuple[Places, int] | None], longer: Sequence[tuple[Places, int] | None]
+) -> tuple[list[tuple[Places, int]], list[tuple[Places, int]]]:
+    """Two lists of changes: a smaller batch, with every other axis longer; and the opposite.
+
+    What is square is then no longer. None stands for a change that is not possible.
+
+    >>> batch, rows, columns = (frozenset([(0, axis)]) for axis in (0, 2, 3))
+    >>> longer = [None, (rows, 9), (columns, 9)]
+    >>> fewer, more = crossed([(batch, 1), (rows, 7), (columns, 7)], longer)
+    >>> [size for _, size in fewer], [size for _, size in more]
+    ([1, 7, 9], [9, 7])
+    """
+    found: tuple[list, list] = ([], [])
+    for pair in zip(shorter, longer, strict=True):
+        (places, _) = pair[0] or pair[1]
+        odd = min(axis for _, axis in places) % 2
+        for changes, each in zip(found, pair[::-1] if odd else pair, strict=True):
+            changes += [each] if each is not None else []
+    return found
+
+
+def odd_ones(size: int, missed: Iterable[Decision]) -> list[int]:
+    """Further sizes: small ones, and those that the conditions of missed decisions name.
+
+    >>> odd_ones(7, [])
+    [1, 2, 3, 10, 4, 14, 28]
+    """
+    named = [int(number) for each in missed for number in NUMBER.findall(_text(each))]
+    near = [n + step for n in dict.fromkeys(named) for step in (0, 1, -1)]
+    plain = [1, 2, 3, size + 3, size - 3, 2 * size, 4 * size]
+    most = max(size, 4 * COSTLY)
+    return [each for each in dict.fromkeys([*near, *plain]) if 0 < each <= most and each != size]
+
+
+def _text(decision: Decision) -> str:
+    """What names sizes in a decision of the code: its condition, and what was chosen from."""
+    return f"{decision.key.text} {decision.detail}"
+
+
+def told(given: Given, places: Places, size: int) -> str:
+    """Another size in words: a batch, or a size of an axis."""
+    i, axis = min(places, key=lambda place: place[::-1])
+    if axis == 0:
+        return f"a batch of {size}"
+    axes = sorted({axis for _, axis in places})
+    return f"a size of {size} for {given.shapes[i][axis]} in axis {' and '.join(map(str, axes))}"

@@ -1,0 +1,87 @@
+"""One run of the reference on a variant: what it reaches, or that it is no sample. Loads torch."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from equivalence.declare.twin import TwinCase
+from equivalence.errors import EquivalenceError, SideError, blaming
+from equivalence.further.evidence import NOT_FINITE
+from equivalence.further.variant import Variant
+from equivalence.reach.decision import Reach
+from equivalence.runs.drawn import Drawn
+from equivalence.truth.measurement import Measurement
+from equivalence.truth.reached import observer_of, of_sample
+
+EMPTY = "the original computes with empty tensors"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A variant that the reference has run on.
+
+    reach: the decisions that it takes; None where it is no sample.
+    refused: why it is none: what the reference raises, or that it gives NaN.
+    """
+
+    variant: Variant
+    reach: Reach | None
+    refused: str = ""
+
+
+class Trials:
+    """Runs one reference on variants of a case.
+
+    A variant is no sample where the reference raises; where it gives NaN or infinity, or computes
+    with empty tensors, and does not do so on the inputs that were given.
+
+    given: these inputs.
+    seconds: how long all runs have taken.
+    """
+
+    def __init__(self, case: TwinCase, seed: int, given: Variant):
+        self._case, self._seed = case, seed
+        drawn = Drawn(case, seed)
+        self.measurement = drawn.measurement(drawn.sample())
+        self.empty = self.infinite = False
+        self.seconds = 0.0
+        refused = self(given).refused
+        self.empty, self.infinite = refused == EMPTY, refused == NOT_FINITE
+
+    def on(self, variant: Variant) -> Measurement:
+        """The reference with the sample of a variant. Raises DeclarationError where it is none."""
+        drawn = Drawn(variant.case(self._case), self._seed)
+        before = self.measurement
+        units = before.unit_roundoff, before.products
+        return Measurement(before.network, drawn.sample(), before.phase, *units)
+
+    @contextlib.contextmanager
+    def timed(self) -> Iterator[None]:
+        """A context whose time counts."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds += time.monotonic() - begun
+
+    def __call__(self, variant: Variant, finite: bool = True) -> Tried:
+        """Run on a variant. finite: whether it must give finite numbers."""
+        try:
+            with blaming("reference", self._case.name), self.timed():
+                measurement = self.on(variant)
+                observer = observer_of(measurement)
+                trace = measurement.run_own(observer)
+        except SideError as error:
+            cause = error.__cause__
+            return Tried(variant, None, f"the original raises {type(cause).__name__}")
+        except EquivalenceError as error:
+            return Tried(variant, None, str(error))
+        if observer.empty and not self.empty:
+            return Tried(variant, None, EMPTY)
+        numbers = [each for each in trace.values() if np.asarray(each).dtype.kind in "fc"]
+        if finite and not self.infinite and not all(np.isfinite(each).all() for each in numbers):
+            return Tried(variant, None, NOT_FINITE)
+        return Tried(variant, observer.reach + of_sample(measurement))

@@ -1,0 +1,57 @@
+"""What came of all further samples, in words. Loads no framework."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from equivalence.reach.decision import Decision, Reach, total
+from equivalence.words import counted, listed
+
+
+@dataclass(frozen=True)
+class Further:
+    """What came of the further samples of a comparison.
+
+    tried: how many were compared, those that are no evidence left out.
+    reach: the decisions that they took; None where none was compared.
+    dropped: why a sample is no evidence -> how many are not.
+    ended: whether the time for them ran out.
+    """
+
+    tried: int = 0
+    reach: Reach | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    ended: bool = False
+
+    def gained(self, before: Reach | None) -> list[Decision]:
+        """The decisions that they reached, and that the given inputs did not."""
+        if before is None or self.reach is None:
+            return []
+        known = {key for key, each in before.decisions.items() if each.reached}
+        after = before + self.reach
+        return [each for key, each in after.decisions.items() if each.reached and key not in known]
+
+    def lines(self, before: Reach | None, more: str) -> list[str]:
+        """What is told of them, a sentence each.
+
+        before: what the given inputs reached.
+        more: how to try all of them.
+        """
+        lines = []
+        if self.tried:
+            gained = counted(len(self.gained(before)), "more decision")
+            were = "was" if self.tried == 1 else "were"
+            told = f"{counted(self.tried, 'further sample')} {were} tried"
+            lines.append(f"{told}, which reached {gained}.")
+        if self.dropped:
+            some = sum(self.dropped.values())
+            why = [f"{reason} ({count})" for reason, count in self.dropped.items()]
+            are = "is" if some == 1 else "are"
+            lines.append(f"{counted(some, 'further sample')} {are} no evidence: {listed(why)}.")
+        if self.ended:
+            lines.append(f"The time for further samples ran out; {more} tries all.")
+        return lines
+
+
+def added(before: Reach | None, further: Further | None) -> Reach | None:
+    """What the given inputs and the further samples reached together."""
+    return total([before, further and further.reach]) if before is not None else None

@@ -1,0 +1,92 @@
+"""One candidate that meets several further samples, one after the other. Loads no framework.
+
+What it keeps of one size, such as a mask or a table, shows at the next one. A difference that a new
+candidate does not have is shown once more by a twin that declares both as `sizes`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from equivalence import kinds
+from equivalence.declare.declaration import stem
+from equivalence.declare.draws import Draw
+from equivalence.declare.twin import TwinCase
+from equivalence.errors import EquivalenceError
+from equivalence.further import evidence
+from equivalence.further.evidence import Evidence
+from equivalence.further.variant import Given, Variant
+from equivalence.twins.check import outcome_of
+from equivalence.twins.compare import compare_size
+
+if TYPE_CHECKING:
+    from equivalence.sides.mindspore_network import MindSporeNetwork
+
+STATE = "the port differs after other calls, which could not be repeated"
+
+
+class Turns:
+    """Judges further samples of one case.
+
+    given: the inputs of the case.
+    seed: its base seed.
+    """
+
+    def __init__(self, given: Given, seed: int):
+        self._given, self._case, self._seed = given, given.case, seed
+        self._candidate: MindSporeNetwork | None = None
+        self._before = Variant("the inputs that were given", given.draws)
+
+    def judged(self, variant: Variant) -> tuple[Evidence, Variant]:
+        """What a further sample says, and the sample that shows it."""
+        case, fresh = variant.case(self._case), self._candidate is None
+        found = evidence.of(case, lambda: self._compared(case), self._seed, variant.at_ties)
+        before, self._before = self._before, variant
+        if not found.red:
+            return found, variant
+        self._candidate = None
+        again = evidence.judged(case, self._seed, variant.at_ties)
+        if again.red or fresh or again.reason:
+            return again, variant
+        return self._in_turn(before, variant)
+
+    def _compared(self, case: TwinCase) -> evidence.Outcome:
+        comparison = compare_size(case, self._seed, self._candidate)
+        if case.execution == "pynative":
+            self._candidate = comparison.candidate
+        return outcome_of(case, self._seed, comparison)
+
+    def _in_turn(self, first: Variant, second: Variant) -> tuple[Evidence, Variant]:
+        """Both samples for one candidate, in this order; each as a size of one twin."""
+        case = in_turn(self._case, first.draws, second.draws)
+        told = f"{second.told}, after {first.told}"
+        try:
+            outcome = kinds.check(case, self._seed) if case is not None else None
+        except EquivalenceError as error:
+            outcome = evidence.raised(case, self._seed, error)
+        if outcome is None or outcome.passed:
+            return Evidence(None, STATE), second
+        return Evidence(outcome), replace(second, told=told, turns=case.twin)
+
+
+def in_turn(case: TwinCase, first: Sequence[Draw], second: Sequence[Draw]) -> TwinCase | None:
+    """A case with both as sizes; None where they differ by more than sizes."""
+    sizes: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    draws = []
+    for a, b in zip(first, second, strict=True):
+        alike = (
+            replace(a, shape=()) == replace(b, shape=()) if "file" not in (a.kind, b.kind) else 0
+        )
+        if not alike or len(a.shape) != len(b.shape) or a.kind == "given":
+            return None
+        shape: list[int | str] = []
+        for pair in zip(a.shape, b.shape, strict=True):
+            name = f"SIZE_{pair[0]}_{pair[1]}" if pair[0] != pair[1] else pair[0]
+            shape.append(name)
+            if isinstance(name, str):
+                for size, each in zip(sizes, pair, strict=True):
+                    size[name] = each
+        draws.append(replace(a, shape=tuple(shape)))
+    if stem("", sizes[0]) == stem("", sizes[1]):
+        return None
+    return Variant("", tuple(draws)).case(case, sizes)

@@ -1,0 +1,220 @@
+"""Variants by other values: each way is a row of a table. Loads no framework."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from equivalence.further.variant import Given, Variant
+from equivalence.reach.decision import CANDIDATE, Decision
+from equivalence.reach.words import (
+    BOUND,
+    BRANCH,
+    CHOICE,
+    EPSILON,
+    LOOP,
+    MASKED_ROW,
+    PADDED_LEFT,
+    PADDED_RIGHT,
+)
+
+LARGE = (3.0, 10.0, 30.0, 100.0, 1e3, 1e4)
+BLIND = (10.0, 100.0)
+SMALL = (0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
+SHIFTS = (5.0, -5.0, 50.0, -50.0)
+STEPS = (0.5, 0.125, 0.03125, 0.1)
+"""Steps of grids; multiples of all but the last are exact in every dtype."""
+
+SINGLE = 4
+"""Up to so many inputs are also scaled one by one."""
+
+MOVED = (
+    *("clamp high", "clamp low", "kink", "threshold", "maximum", "minimum"),
+    *("comparison", "where", "mask", "overflow", BOUND, BRANCH, CHOICE, LOOP),
+)
+"""Kinds of decisions that larger, smaller or shifted values may reach."""
+
+EXACT = ("tie", "step")
+INDEXED = (
+    *("first index", "last index", "padding index", "ignored label", "where", "mask"),
+    *("comparison", "clamp low", "clamp high", "minimum", "maximum"),
+)
+PADDED = (MASKED_ROW, PADDED_LEFT, PADDED_RIGHT, "where", "mask")
+
+Missed = Sequence[Decision]
+
+
+class Way(NamedTuple):
+    """A way to the other side of decisions.
+
+    kinds: the kinds of decisions that it may reach.
+    variants: gives variants, by the inputs of a case and the decisions that were missed.
+    finite: whether the reference must give finite numbers.
+    """
+
+    kinds: tuple[str, ...]
+    variants: Callable[[Given, Missed], Iterator[Variant]]
+    finite: bool = True
+
+
+def scaled(given: Given, missed: Missed) -> Iterator[Variant]:
+    """All inputs multiplied by the same, and each one alone.
+
+    Where only the candidate decides something, nothing tells which scale reaches it.
+    """
+    blind = any(each.key.side == CANDIDATE for each in missed)
+    for factor, variant in zip(itertools.cycle(LARGE), _times(given, LARGE), strict=False):
+        yield replace(variant, always=blind and factor in BLIND)
+
+
+def tiny(given: Given, _missed: Missed) -> Iterator[Variant]:
+    """All inputs divided, down to where an epsilon is as large."""
+    yield from _times(given, SMALL)
+
+
+def _times(given: Given, factors: Sequence[float]) -> Iterator[Variant]:
+    floats = given.floats
+    single = [[i] for i in floats] if 1 < len(floats) <= SINGLE else []
+    for at in [floats, *single] if floats else []:
+        told = _name(given, at[0]) if len(floats) > 1 and len(at) == 1 else "inputs"
+        for factor in factors:
+            yield given.scaled(f"{told} times {factor:g}", factor, at)
+
+
+def shifted(given: Given, _missed: Missed) -> Iterator[Variant]:
+    """All inputs shifted, and all of one sign."""
+    values = {i: given.values[i].astype(np.float64) for i in given.floats}
+    if not values:
+        return
+    for shift in SHIFTS:
+        yield given.replaced(f"inputs plus {shift:g}", {i: x + shift for i, x in values.items()})
+    for told, sign in (("positive", 1.0), ("negative", -1.0)):
+        yield given.replaced(f"{told} inputs", {i: sign * np.abs(x) for i, x in values.items()})
+
+
+def zero_row(given: Given, _missed: Missed) -> Iterator[Variant]:
+    """One row of zeros in each input."""
+    rows = {i: given.values[i].astype(np.float64) for i in given.floats}
+    rows = {i: x.copy() for i, x in rows.items() if x.ndim > 1}
+    for each in rows.values():
+        each.reshape(-1, each.shape[-1])[0] = 0.0
+    if rows:
+        yield given.replaced("a row of zeros", rows, at_ties=True)
+
+
+def grid(given: Given, missed: Missed) -> Iterator[Variant]:
+    """Multiples of a step, and the very numbers at which decisions part."""
+    bounds = sorted({each.bound for each in missed if each.bound is not None})
+    numbers = [each for each in bounds if abs(each) < 1e4]
+    for step, either in itertools.product(STEPS, (True, False)):
+        values = {}
+        for i in given.floats:
+            x = np.round(given.values[i].astype(np.float64) / step) * step
+            flat = x.reshape(-1)
+            flat[1::2] *= -1.0 if either else 1.0  # a floor and a cut part below zero
+            flat[: 2 * len(numbers) : 2] = numbers[: (flat.size + 1) // 2]
+            values[i] = x
+        if values:
+            sign = " of either sign" if either else ""
+            yield given.replaced(f"inputs on a grid of {step:g}{sign}", values, at_ties=True)
+
+
+def not_finite(given: Given, _missed: Missed) -> Iterator[Variant]:
+    """NaN and infinities among the values."""
+    values = {}
+    for i in given.floats:
+        x = values[i] = given.values[i].astype(np.float64)
+        special = (np.nan, np.inf, -np.inf)[: max(1, x.size // 4)]
+        x.reshape(-1)[: len(special)] = special
+    if values:
+        yield given.replaced("inputs with NaN and infinities", values)
+
+
+def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
+    """Other whole numbers: the first, the last, those that decisions name, and those beyond."""
+    bounds = [each.bound for each in missed if each.key.kind in INDEXED and each.bound is not None]
+    named = [int(each) for each in dict.fromkeys(bounds) if each == int(each)]
+    for i in given.indices:
+        values, options = given.values[i], given.draws[i].options
+        low = int(options.get("low", values.min()))
+        last = int(options["high"]) - 1 if "high" in options else int(values.max())
+        near = [n + step for n in named for step in (0, 1, -1)]
+        uneven = (last, max(1, last // 2), max(1, last - 1))
+        ways = [(low, last, *named), (low, last), uneven, (1, last)]
+        ways += [(low - 1, last + 1), (-1, 2 * last + 1), *((n,) for n in near)]
+        for some in dict.fromkeys(ways):
+            changed = values.copy()
+            flat = changed.reshape(-1)
+            held = np.iinfo(changed.dtype)
+            fits = [n for n in dict.fromkeys(some) if held.min <= n <= held.max][: flat.size]
+            flat[: len(fits)] = fits
+            told = f"{_name(given, i)} with {', '.join(map(str, fits))}"
+            variant = given.replaced(told, {i: changed})
+            yield replace(variant, always=some == uneven and bool((values == last).all()))
+        for n in named if values.ndim > 1 else ():
+            changed = values.copy()
+            changed.reshape(-1, values.shape[-1])[0] = n
+            yield given.replaced(f"{_name(given, i)} with a row of {n}", {i: changed})
+
+
+def masked(given: Given, _missed: Missed) -> Iterator[Variant]:
+    """Masks whose rows are padded on the left or right, or that are empty or full."""
+    for i in given.masks:
+        for told, change in PATTERNS.items():
+            changed = given.values[i].copy()
+            change(changed.reshape(-1, changed.shape[-1]))
+            yield given.replaced(f"{_name(given, i)} with {told}", {i: changed})
+
+
+def _pad(rows: np.ndarray) -> None:
+    half = max(1, rows.shape[1] // 2)
+    rows[::2, :half], rows[::2, half:] = 0, 1
+    rows[1::2, :half], rows[1::2, half:] = 1, 0
+
+
+def _pad_left(rows: np.ndarray) -> None:
+    half = max(1, rows.shape[1] // 2)
+    rows[0, :half], rows[0, half:] = 0, 1
+
+
+def _pad_right(rows: np.ndarray) -> None:
+    half = max(1, rows.shape[1] // 2)
+    rows[0, :half], rows[0, half:] = 1, 0
+
+
+def _empty(rows: np.ndarray) -> None:
+    rows[0] = 0
+
+
+def _full(rows: np.ndarray) -> None:
+    rows[0] = 1
+
+
+PATTERNS: dict[str, Callable[[np.ndarray], None]] = {
+    "rows padded on the left and right": _pad,
+    "a row padded on the left": _pad_left,
+    "a row padded on the right": _pad_right,
+    "an empty row": _empty,
+    "a full row": _full,
+}
+"""Rows of masks in words -> what makes them."""
+
+WAYS = (
+    Way(INDEXED, indexed),
+    Way(PADDED, masked),
+    Way(MOVED, scaled),
+    Way((EPSILON, *MOVED), tiny),
+    Way(MOVED, shifted),
+    Way((EPSILON,), zero_row),
+    Way(EXACT, grid),
+    Way(("not finite",), not_finite),
+)
+"""Every way, in the order in which they are tried."""
+
+
+def _name(given: Given, at: int) -> str:
+    """An input in words."""
+    name = given.names[at]
+    return f"input {at + 1}" if isinstance(name, int) or name.isdigit() else f"input {name}"

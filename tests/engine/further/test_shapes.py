@@ -1,0 +1,34 @@
+"""Sizes that change together, and the sizes that are tried."""
+
+from equivalence.further import shapes
+from equivalence.reach.decision import REFERENCE, Decision, Key
+
+
+def test_equal_sizes_of_one_axis_change_together_then_those_of_all_then_each_alone():
+    ways = list(shapes.together([(2, 7), (2, 7, 8), (2, 8, 7)]))
+    batch = frozenset([(0, 0), (1, 0), (2, 0)])
+    assert ways[0] == [batch, frozenset([(0, 0)])]
+    assert ways[1] == [
+        frozenset([(0, 1), (1, 1)]),
+        frozenset([(0, 1), (1, 1), (2, 2)]),
+        frozenset([(0, 1)]),
+    ]
+
+
+def test_coordinates_and_colours_are_left_as_they_are():
+    assert len(list(shapes.together([(2, 4), (5, 3)]))) == 2  # the batches
+
+
+def test_a_size_that_a_condition_names_is_tried_with_its_neighbours():
+    key = Key(REFERENCE, "if", "net.py", 3, text="if x.shape[1] > 12")
+    assert shapes.odd_ones(7, [Decision(key)])[:3] == [1, 2, 12] or {11, 12, 13} <= set(
+        shapes.odd_ones(7, [Decision(key)])
+    )
+
+
+def test_a_size_in_words():
+    class Of:
+        shapes = ((2, 7), (2, 7))
+
+    assert shapes.told(Of, frozenset([(0, 0), (1, 0)]), 1) == "a batch of 1"
+    assert shapes.told(Of, frozenset([(0, 1)]), 6) == "a size of 6 for 7 in axis 1"

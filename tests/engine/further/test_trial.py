@@ -1,0 +1,31 @@
+"""What is a sample of a reference, and what is none."""
+
+from equivalence.declare.draws import normal
+from equivalence.further.trial import EMPTY, Trials
+from equivalence.further.variant import Variant
+from tests.engine.further.conftest import case_of
+
+
+def tried(name, given, other):
+    case = case_of(name, name, given)
+    return Trials(case, 0, Variant("", (given,)))(Variant("", (other,)))
+
+
+def test_a_sample_tells_what_it_reaches():
+    found = tried("gated", normal(2, 4), normal(1, 4))
+    assert {"comparison", "batch of 1"} <= {key.kind for key in found.reach.decisions}
+
+
+def test_a_size_that_the_reference_refuses_is_no_sample():
+    found = tried("halved", normal(2, 4), normal(2, 5))
+    assert found.reach is None
+    assert found.refused == "the original raises RuntimeError"
+
+
+def test_a_size_at_which_a_tensor_has_no_element_is_no_sample():
+    assert tried("paired", normal(2, 4), normal(2, 1)).refused == EMPTY
+
+
+def test_values_at_which_the_reference_gives_nan_are_no_sample():
+    found = tried("rooted", normal(2, 4), normal(2, 4, scale=1e3))
+    assert found.refused == "the original gives NaN or infinity"

@@ -1,0 +1,77 @@
+"""Each way gives values that reach what it is for."""
+
+import numpy as np
+import pytest
+
+from equivalence.declare.draws import given, integers, normal, uniform
+from equivalence.further import values
+from equivalence.reach.decision import CANDIDATE, REFERENCE, Decision, Key
+from tests.engine.further.test_variant import given_of
+
+
+def missed(kind, bound=None, side=REFERENCE):
+    return [Decision(Key(side, kind, "net.py", 3), no=1, bound=bound)]
+
+
+def arrays(variant):
+    return [d.array(np.random.default_rng(0), d.resolve({})) for d in variant.draws]
+
+
+def test_inputs_are_scaled_together_and_one_by_one(tmp_path):
+    of = given_of(tmp_path, normal(2, 3), normal(2, 3))
+    told = [each.told for each in values.scaled(of, [])]
+    assert {"inputs times 10", "input 1 times 10", "input 2 times 10"} <= set(told)
+
+
+@pytest.mark.parametrize(("side", "count"), [(REFERENCE, 0), (CANDIDATE, 2)])
+def test_where_only_the_candidate_decides_some_scales_are_always_compared(tmp_path, side, count):
+    of = given_of(tmp_path, normal(2, 3))
+    found = values.scaled(of, missed("bound", side=side))
+    assert sum(each.always for each in found) == count
+
+
+def test_a_grid_has_the_very_numbers_at_which_decisions_part(tmp_path):
+    first = next(values.grid(given_of(tmp_path, normal(2, 3)), missed("tie", 0.3)))
+    (x,) = arrays(first)
+    assert np.float32(0.3) in x
+    assert first.at_ties
+
+
+def test_indices_are_the_first_the_last_and_those_that_decisions_name(tmp_path):
+    of = given_of(tmp_path, integers(6, high=5))
+    (x,) = arrays(next(values.indexed(of, missed("ignored label", -100.0))))
+    assert {0, 4, -100} <= set(x.tolist())
+
+
+def test_lengths_that_are_all_equal_always_get_others(tmp_path):
+    of = given_of(tmp_path, given(3, values=(7, 7, 7)))
+    (variant,) = [each for each in values.indexed(of, []) if each.always]
+    assert arrays(variant)[0].tolist() == [7, 3, 6]
+
+
+def test_rows_of_masks_are_padded_on_either_side_empty_and_full(tmp_path):
+    of = given_of(tmp_path, given(2, 4, values=(1,) * 8))
+    found = {each.told: arrays(each)[0].tolist() for each in values.masked(of, [])}
+    assert found["input 1 with rows padded on the left and right"] == [[0, 0, 1, 1], [1, 1, 0, 0]]
+    assert found["input 1 with an empty row"] == [[0, 0, 0, 0], [1, 1, 1, 1]]
+
+
+def test_values_are_not_finite_where_that_is_decided(tmp_path):
+    (variant,) = values.not_finite(given_of(tmp_path, normal(3, 4)), [])
+    (x,) = arrays(variant)
+    assert np.isnan(x).any()
+    assert np.isinf(x).sum() == 2
+
+
+def test_one_row_is_of_zeros_and_values_have_one_sign(tmp_path):
+    of = given_of(tmp_path, normal(2, 3))
+    (row,) = values.zero_row(of, [])
+    assert not arrays(row)[0][0].any()
+    negative = [each for each in values.shifted(of, []) if each.told == "negative inputs"]
+    assert (arrays(negative[0])[0] <= 0).all()
+
+
+def test_tiny_inputs_are_as_small_as_an_epsilon(tmp_path):
+    of = given_of(tmp_path, uniform(2, 3))
+    smallest = min(np.abs(arrays(each)[0]).max() for each in values.tiny(of, []))
+    assert smallest < 1e-7

@@ -1,0 +1,96 @@
+"""Ports of `further_pt`: right ones, and wrong ones that differ beyond the usual sample."""
+
+from mindspore import mint, nn
+
+
+class Clamped(nn.Cell):
+    most = 2.6
+
+    def __init__(self):
+        super().__init__()
+        self.norm = mint.nn.LayerNorm((8,), elementwise_affine=False)
+
+    def construct(self, x):
+        return mint.clamp(self.norm(x), max=self.most) * 2.0
+
+
+class Unclamped(Clamped):
+    def construct(self, x):
+        return self.norm(x) * 2.0
+
+
+class Guarded(nn.Cell):
+    epsilon = 1e-8
+
+    def __init__(self):
+        super().__init__()
+        self.fc = mint.nn.Linear(6, 6)
+
+    def construct(self, x):
+        y = self.fc(x)
+        y = y - y.mean(-1, True)
+        return y * mint.rsqrt(mint.square(y).mean(-1, True) + self.epsilon)
+
+
+class Unguarded(Guarded):
+    epsilon = 1e-12
+
+
+class Masked(nn.Cell):
+    def mask(self, length):
+        return mint.triu(mint.ones((length, length)), 1) > 0.5
+
+    def construct(self, x):
+        logits = (x @ x.swapaxes(1, 2)).masked_fill(self.mask(x.shape[1]), -1e9)
+        return mint.softmax(logits, -1) @ x
+
+
+class MaskedOnce(Masked):
+    """Keeps the mask of its first call."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = None
+
+    def mask(self, length):
+        if self.kept is None:
+            self.kept = mint.triu(mint.ones((length, length)), 1)
+        return self.kept > 0.5
+
+
+def squeezed(x):
+    return x.sum(1, keepdims=True).squeeze(1) * 2.0
+
+
+def squeezed_all(x):
+    return x.sum(1, keepdims=True).squeeze() * 2.0
+
+
+def paired(x):
+    return x[:, 1:] - x[:, :-1] + x[:, :1]
+
+
+def halved(x):
+    batch, length = x.shape
+    return x.reshape(batch, length // 2, 2).sum(2)
+
+
+def rooted(x):
+    return mint.sqrt(x + 30.0) * 2.0
+
+
+def gated(x):
+    return mint.where(x > 0.5, x * 2.0, x - 1.0)
+
+
+def gated_at(x):
+    return mint.where(x >= 0.5, x * 2.0, x - 1.0)
+
+
+def absolute(x):
+    return mint.clamp(x, min=0.5)
+
+
+def absolute_by_maximum(x):
+    """The same values; at the bound itself half of the gradient."""
+    return mint.maximum(x, mint.ones_like(x) * 0.5)

@@ -1,0 +1,74 @@
+"""PyTorch networks that decide something which the usual sample does not reach."""
+
+import torch
+from torch import nn
+
+
+class Clamped(nn.Module):
+    """Behind a norm, so that no scale of the inputs reaches the bound."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(8, elementwise_affine=False)
+
+    def forward(self, x):
+        return self.norm(x).clamp(max=2.6) * 2.0
+
+
+class Guarded(nn.Module):
+    """Behind a bias, so that no scale of the inputs comes near the epsilon."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = self.fc(x)
+        y = y - y.mean(-1, keepdim=True)
+        return y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-8)
+
+
+class Masked(nn.Module):
+    def forward(self, x):
+        length = x.shape[1]
+        mask = torch.ones(length, length, dtype=torch.bool).triu(1)
+        return torch.softmax((x @ x.transpose(1, 2)).masked_fill(mask, -1e9), -1) @ x
+
+
+def squeezed(x):
+    return x.sum(1, keepdim=True).squeeze(1) * 2.0
+
+
+def paired(x):
+    return x[:, 1:] - x[:, :-1] + x[:, :1]
+
+
+def halved(x):
+    """Takes an even length alone, and no batch of one."""
+    batch, length = x.shape
+    assert batch > 1
+    return x.reshape(batch, length // 2, 2).sum(2)
+
+
+def rooted(x):
+    return torch.sqrt(x + 30.0) * 2.0
+
+
+def gated(x):
+    return torch.where(x > 0.5, x * 2.0, x - 1.0)
+
+
+def absolute(x):
+    return torch.clamp(x, min=0.5)
+
+
+class Counting(nn.Module):
+    """Keeps the length of its first call, as it should not."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = None
+
+    def forward(self, x):
+        self.first = self.first or x.shape[1]
+        return x * (x.shape[1] - self.first + 1.0)
