@@ -7,7 +7,7 @@ by conjugate gradients until it is there: along each way by Newton's step, or as
 import math
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from equivalence.nesting import leaves
 from equivalence.reach.decision import Decision, Key
 from equivalence.reach.observer import Operators, own_code
 from equivalence.reach.operators import Make, Split
+from equivalence.sample import Sample
 from equivalence.truth.measurement import Measurement
 from equivalence.truth.reached import missed
 
@@ -174,7 +175,7 @@ class _Height:
         held = Held(self._measurement, self._decision.key)
         held.root = sys._getframe()
         sample = _Placed(self._measurement.sample, values)
-        self._measurement.network.forward(sample, self._measurement.phase, held)
+        self._measurement.network.forward(cast(Sample, sample), self._measurement.phase, held)
         side = -1.0 if self._decision.yes else 1.0
         found = [split.beyond() for split in held.splits]
         heights = [(side * each).max() for each in found if each is not None and each.numel()]

@@ -53,16 +53,15 @@ def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -
     except IllPosedError:
         return Evidence(None, ILL_POSED)
     except EquivalenceError as error:
-        outcome = raised(case, seed, error)
-        if outcome is None:
-            return Evidence(None, _reason(error))
-        return Evidence(outcome)
-    if outcome.judgement.ill_posed:
+        shown = raised(case, seed, error)
+        return Evidence(shown) if shown is not None else Evidence(None, _reason(error))
+    judgement = outcome.judgement
+    if judgement is None or judgement.ill_posed:
         return Evidence(None, ILL_POSED)
     if not outcome.passed:
         if _breaks_down(case, seed):
             return Evidence(None, NOT_FINITE)
-        names = [each.name for each in outcome.judgement.differing]
+        names = [each.name for each in judgement.differing]
         if at_ties and names and not any(name.startswith(output("")) for name in names):
             return Evidence(None, AT_TIES)
     return Evidence(replace(outcome, demanded=0.0))

@@ -74,7 +74,8 @@ class Search:
 
     def _taken(self, tried: Tried) -> tuple[Variant, tuple[Decision, ...]]:
         new = tuple(self._new(tried))
-        self.reach = self.reach + tried.reach
+        if tried.reach is not None:
+            self.reach = self.reach + tried.reach
         return tried.variant, new
 
     def _greedily(self, tried: Iterable[Tried]) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:

@@ -127,7 +127,7 @@ def crossed(
     """
     found: tuple[list, list] = ([], [])
     for pair in zip(shorter, longer, strict=True):
-        (places, _) = pair[0] or pair[1]
+        places = next(places for places, _ in filter(None, pair))
         odd = min(axis for _, axis in places) % 2
         for changes, each in zip(found, pair[::-1] if odd else pair, strict=True):
             changes += [each] if each is not None else []

@@ -54,4 +54,6 @@ class Further:
 
 def added(before: Reach | None, further: Further | None) -> Reach | None:
     """What the given inputs and the further samples reached together."""
-    return total([before, further and further.reach]) if before is not None else None
+    if before is None:
+        return None
+    return total([before, further.reach if further is not None else None])

@@ -6,7 +6,6 @@ candidate does not have is shown once more by a twin that declares both as `size
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from equivalence import kinds
 from equivalence.declare.declaration import stem
@@ -16,11 +15,10 @@ from equivalence.errors import EquivalenceError
 from equivalence.further import evidence
 from equivalence.further.evidence import Evidence
 from equivalence.further.variant import Given, Variant
+from equivalence.judge.outcome import Outcome
+from equivalence.sides.protocols import CandidateSide
 from equivalence.twins.check import outcome_of
 from equivalence.twins.compare import compare_size
-
-if TYPE_CHECKING:
-    from equivalence.sides.mindspore_network import MindSporeNetwork
 
 STATE = "the port differs after other calls, which could not be repeated"
 
@@ -34,7 +32,7 @@ class Turns:
 
     def __init__(self, given: Given, seed: int):
         self._given, self._case, self._seed = given, given.case, seed
-        self._candidate: MindSporeNetwork | None = None
+        self._candidate: CandidateSide | None = None
         self._before = Variant("the inputs that were given", given.draws)
 
     def judged(self, variant: Variant) -> tuple[Evidence, Variant]:
@@ -59,9 +57,12 @@ class Turns:
     def _in_turn(self, first: Variant, second: Variant) -> tuple[Evidence, Variant]:
         """Both samples for one candidate, in this order; each as a size of one twin."""
         case = in_turn(self._case, first.draws, second.draws)
+        if case is None:
+            return Evidence(None, STATE), second
         told = f"{second.told}, after {first.told}"
+        outcome: Outcome | None
         try:
-            outcome = kinds.check(case, self._seed) if case is not None else None
+            outcome = kinds.check(case, self._seed)
         except EquivalenceError as error:
             outcome = evidence.raised(case, self._seed, error)
         if outcome is None or outcome.passed:
@@ -85,7 +86,8 @@ def in_turn(case: TwinCase, first: Sequence[Draw], second: Sequence[Draw]) -> Tw
             shape.append(name)
             if isinstance(name, str):
                 for size, each in zip(sizes, pair, strict=True):
-                    size[name] = each
+                    if isinstance(each, int):
+                        size[name] = each
         draws.append(replace(a, shape=tuple(shape)))
     if stem("", sizes[0]) == stem("", sizes[1]):
         return None

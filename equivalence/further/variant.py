@@ -176,8 +176,9 @@ def keep(variant: Variant, folder: Path, stem: str) -> Variant:
     """
     folder, draws = folder.absolute(), []
     for i, draw in enumerate(variant.draws):
-        if draw.kind == "file" and not Path(draw.options["path"]).is_relative_to(folder):
-            values = draw.array(np.random.default_rng(0), draw.stored.shape)
+        stored = draw.stored
+        if stored is not None and not Path(draw.options["path"]).is_relative_to(folder):
+            values = draw.array(np.random.default_rng(0), stored.shape)
             folder.mkdir(parents=True, exist_ok=True)
             path = Path(folder, f"{stem}_{i}.npy")
             np.save(path, values, allow_pickle=False)

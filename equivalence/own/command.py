@@ -32,7 +32,7 @@ from equivalence.host import environment
 from equivalence.own import result, terminal, written
 from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
-from equivalence.own.session import UNKNOWN, Session, Tell, forget
+from equivalence.own.session import UNKNOWN, Session, Tell, Verdict, forget
 from equivalence.reach.words import exactly
 from equivalence.targets import as_target
 
@@ -194,7 +194,8 @@ def _run(
         _print(result.settings_lines(structure))
         raise structure.problem
     tell(result.settings_lines(structure)[0])
-    verdicts, samples, further = [], {}, None
+    verdicts: list[Verdict] = []
+    samples, further = {}, None
     if not settings:
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")

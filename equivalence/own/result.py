@@ -214,7 +214,7 @@ def _of_further(shown: Verdict) -> Answer:
     found = answer([shown.found])
     told = [
         "With the inputs that were given, all is equal: it shows with a further sample, "
-        f"{shown.sample.told}."
+        f"{shown.sample.told if shown.sample else ''}."
     ]
     told += ["The original takes these inputs."] if shown.outcome.error else []
     reached = listed([named(each) for each in shown.reached])

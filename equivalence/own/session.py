@@ -37,7 +37,7 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
 from equivalence.own.written import source
-from equivalence.reach.decision import Decision, total
+from equivalence.reach.decision import Decision, Reach, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
 from equivalence.runs import kept, pairing, sides
@@ -266,7 +266,8 @@ class Session:
         from equivalence.further.search import Search  # torch is there
 
         until = time.monotonic() + seconds
-        tried, dropped, ended = [], Counter(), False
+        tried: list[Reach | None] = []
+        dropped, ended = Counter[str](), False
         with files.temporary() as folder, _alone():
             for case, others in _representatives(right, seconds == math.inf):
                 self.tell(f"looking for further samples of {case.sample_name}")
@@ -280,7 +281,7 @@ class Session:
                     for one, turn in zip((case, *others), turns, strict=True):
                         self.tell(f"further sample: {variant.told}")
                         found, variant = turn.judged(variant)
-                        if found.reason:
+                        if found.outcome is None:
                             dropped[found.reason] += 1
                             break
                         tried.append(found.outcome.reach)
@@ -297,7 +298,7 @@ class Session:
         """The verdict on a further sample that shows a difference: the simplest that does."""
         for simple in variant.simpler if variant.turns is None else ():
             found = judged(simple.case(case), self.seed)
-            if found.red:
+            if found.red and found.outcome is not None:
                 variant, outcome = simple, found.outcome
                 break
         variant = keep(variant, SAVED, outcome.case.sample_name)

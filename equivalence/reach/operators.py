@@ -379,5 +379,6 @@ def guards(func: Any, args: tuple, result: Any, missed: float) -> Splits:
 def _moved(guard: epsilons.Guard, missed: float) -> Split:
     moved = guard.moves(missed)
     near = guard.near(missed)
-    way = guard.source and (lambda: near - guard.source())
+    source = guard.source
+    way = (lambda: near - source()) if source is not None else None
     return Split(EPSILON, moved, _any(moved), lambda: guard.beside, guard.epsilon, way)
