@@ -144,7 +144,7 @@ HIDDEN = (
         "masks",
         "Reversed",
         (normal(2, 5, 4), given(2, values=(5, 5))),
-        ("ReversedWhole", "ReversedZeroed"),
+        ("ReversedWhole",),
     ),
     Hidden(
         "masks",

@@ -113,7 +113,7 @@ class Search:
                     large.append(self._first(places, shapes.large(size)))
                 odd += self._others(places, shapes.odd_ones(size, self._code()))
                 break
-        for changes in (*shapes.crossed(shorter, longer), small, large):
+        for changes in (*shapes.crossed(shorter, longer), *shapes.parted(small), large):
             for tried in self._joined([*filter(None, changes)]):
                 yield self._taken(tried)
         yield from self._greedily(odd)
@@ -165,10 +165,12 @@ class Search:
     def _by_value(self) -> Iterator[tuple[Variant, tuple[Decision, ...]]]:
         for way in values.WAYS:
             missed = [each for each in self._missed if each.key.kind in way.kinds]
-            if not missed:
+            if not (missed or way.blind):
                 continue
             tried = []
             for variant in way.variants(self.given, missed):
+                if not (missed or variant.always):
+                    continue
                 if self._late:
                     return
                 tried.append(self._trials(variant, way.finite))

@@ -134,6 +134,21 @@ def crossed(
     return found
 
 
+def parted(
+    changes: Sequence[tuple[Places, int] | None],
+) -> tuple[list[tuple[Places, int]], list[tuple[Places, int]]]:
+    """The changes of every other axis, and those of the rest: small rows, then small columns.
+
+    >>> rows, columns = (frozenset([(0, axis)]) for axis in (2, 3))
+    >>> [len(each) for each in parted([(rows, 2), (columns, 2), None])]
+    [1, 1]
+    """
+    parts: tuple[list, list] = ([], [])
+    for change in filter(None, changes):
+        parts[min(axis for _, axis in change[0]) % 2].append(change)
+    return parts
+
+
 def odd_ones(size: int, missed: Iterable[Decision]) -> list[int]:
     """Further sizes: small ones, and those that the conditions of missed decisions name.
 

@@ -52,11 +52,13 @@ class Way(NamedTuple):
     kinds: the kinds of decisions that it may reach.
     variants: gives variants, by the inputs of a case and the decisions that were missed.
     finite: whether the reference must give finite numbers.
+    blind: whether some are worth a comparison where nothing was missed.
     """
 
     kinds: tuple[str, ...]
     variants: Callable[[Given, Missed], Iterator[Variant]]
     finite: bool = True
+    blind: bool = False
 
 
 def scaled(given: Given, missed: Missed) -> Iterator[Variant]:
@@ -133,7 +135,10 @@ def not_finite(given: Given, _missed: Missed) -> Iterator[Variant]:
 
 
 def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
-    """Other whole numbers: the first, the last, those that decisions name, and those beyond."""
+    """Other whole numbers: the first, the last, those that decisions name, and those beyond.
+
+    Lengths that are all the same are worth others in any case.
+    """
     bounds = [each.bound for each in missed if each.key.kind in INDEXED and each.bound is not None]
     named = [int(each) for each in dict.fromkeys(bounds) if each == int(each)]
     for i in given.indices:
@@ -144,7 +149,7 @@ def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
         uneven = (last, max(1, last // 2), max(1, last - 1))
         ways = [(low, last, *named), (low, last), uneven, (1, last)]
         ways += [(low - 1, last + 1), (-1, 2 * last + 1), *((n,) for n in near)]
-        for some in dict.fromkeys(ways):
+        for some in dict.fromkeys(ways if missed else [uneven]):
             changed = values.copy()
             flat = changed.reshape(-1)
             held = np.iinfo(changed.dtype)
@@ -202,7 +207,7 @@ PATTERNS: dict[str, Callable[[np.ndarray], None]] = {
 """Rows of masks in words -> what makes them."""
 
 WAYS = (
-    Way(INDEXED, indexed),
+    Way(INDEXED, indexed, blind=True),
     Way(PADDED, masked),
     Way(MOVED, scaled),
     Way((EPSILON, *MOVED), tiny),

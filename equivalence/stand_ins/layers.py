@@ -188,8 +188,14 @@ def log_sigmoid(x):
     far = full < -FAR
     low = ops.where(far, full, ops.fill(full.dtype, x.shape, -FAR))
     near = ops.where(far, ops.fill(full.dtype, x.shape, 0), full)
-    out = ops.where(far, low - ops.exp(low), -ops.log1p(ops.exp(-near)))
+    out = ops.where(far, low - ops.exp(low), -_log1p(ops.exp(-near)))
     return ops.cast(out, x.dtype), ops.exp(-ops.abs(x))
+
+
+def _log1p(x):
+    """log(1 + x) of what is above zero; the CPU's own kernel loses a small x in the sum."""
+    small = ops.where(x < 1, x, ops.fill(x.dtype, x.shape, 0))
+    return ops.where(x < 1, 2 * ops.atanh(small / (2 + small)), ops.log1p(x))
 
 
 def softplus(x, beta=1, threshold=20):

@@ -140,15 +140,6 @@ class ReversedWhole(Reversed):
         return state
 
 
-class ReversedZeroed(Reversed):
-    def construct(self, x, lengths):
-        state = mint.zeros_like(x[:, 0])
-        for i in range(x.shape[1] - 1, -1, -1):
-            new = mint.tanh(self.step(x[:, i] + state))
-            state = mint.where((lengths > i)[:, None], new, state * 0.5)
-        return state
-
-
 def classified(logits, labels):
     return F.cross_entropy(logits, labels, ignore_index=-100)
 
