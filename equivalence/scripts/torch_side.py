@@ -282,15 +282,31 @@ class Drawing(Pinned):
         return result
 
 
-def _before(side: TorchSide, recorder: Recorder) -> Callable[..., None]:
-    def before(optimizer: Optimizer, *_: Any) -> None:
-        groups = optimizer.param_groups
-        weights = (weight for group in groups for weight in group["params"])
+def _before(side: TorchSide, recorder: Recorder) -> Callable[..., Any]:
+    def note(optimizer: Optimizer) -> None:
+        weights = (weight for group in optimizer.param_groups for weight in group["params"])
         recorder.update(
             optimizer,
             {id(each): side.array(each.grad) for each in weights if each.grad is not None},
             lambda names: of_optimizers([optimizer], names),
         )
+
+    def before(optimizer: Optimizer, args: tuple, kwargs: dict) -> Any:
+        closure = args[1] if len(args) > 1 else kwargs.get("closure")
+        if closure is None:
+            note(optimizer)
+            return None
+        calls: list[None] = []
+
+        def noted() -> Any:
+            """The closure, whose gradients are those that the optimiser gets."""
+            loss = closure()
+            calls.append(None)
+            if len(calls) == 1:
+                note(optimizer)
+            return loss
+
+        return (args[0], noted, *args[2:]), {n: v for n, v in kwargs.items() if n != "closure"}
 
     return before
 

@@ -21,6 +21,9 @@ _UNITS = {
     torch.float64: 2.0**-53,
 }
 
+_BITS = {torch.float16: 6, torch.bfloat16: 3}
+"""Bits of what is exact in a short precision, of whose numbers none has many."""
+
 
 class Jitter(Noise):
     """Rounds every number that a run computes once more, at random, in its own precision.
@@ -37,7 +40,10 @@ class Jitter(Noise):
         func, args, kwargs = call.function, call.args, call.kwargs
         if torch.Tag.nondeterministic_seeded in func.tags or not _floats((args, kwargs)):
             return RUN
-        return self._compute(func, args, kwargs)
+        result = self._compute(func, args, kwargs)
+        if call.name == "_to_copy" and result.dtype.itemsize < args[0].dtype.itemsize:
+            self._round(result, SINGLE)  # a cast to a shorter precision rounds
+        return result
 
     def _round(
         self,
@@ -48,7 +54,11 @@ class Jitter(Noise):
     ) -> torch.Tensor:
         """Round a value in place, by the unit of its own precision."""
         own = _UNITS.get(value.dtype, SINGLE) / SINGLE
-        return super()._round(value, unit_roundoff * own, subnormal, of_sum)
+        bits, self._bits = self._bits, _BITS.get(value.dtype, self._bits)
+        try:
+            return super()._round(value, unit_roundoff * own, subnormal, of_sum)
+        finally:
+            self._bits = bits
 
 
 def _floats(values: object) -> bool:

@@ -100,3 +100,19 @@ def test_numbers_of_another_law_are_told_and_not_taken_for_the_reference_s(compa
     told = lines(compared("plain", ours, reference=[theirs], steps=1))
     assert any(line.startswith("drawn by the port alone, and kept: uniform") for line in told)
     assert any("not compared: inputs that the original draws" in line for line in told)
+
+
+AMP = (
+    "        loss = criterion(net(x), y)",
+    '        with torch.autocast("cpu", torch.bfloat16):\n            loss = criterion(net(x), y)',
+)
+
+
+def test_a_port_in_float32_of_a_training_under_autocast_is_equal(compared):
+    assert compared("plain", reference=[AMP])
+
+
+def test_a_mistake_shows_under_autocast(compared):
+    edit = ("grads = ops.clip_by_global_norm(grads, 0.5)", "pass")
+    result = compared("plain", edit, reference=[AMP], steps=1)
+    assert result.verdict.departures[0].stage == "clipping"

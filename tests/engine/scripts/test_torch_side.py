@@ -67,6 +67,21 @@ def test_gradients_of_several_backward_passes_add_up_and_clipping_comes_after(ru
     assert np.abs(step.reached[name].values).max() < 0.011
 
 
+def test_an_optimiser_that_calls_a_closure_gets_its_gradients(run):
+    code = (
+        "def closure():\n    optimizer.zero_grad()\n    loss = F.cross_entropy(net(x), y)\n"
+        "    loss.backward()\n    return loss\n"
+    )
+    plain = run(STEP + STEP).steps
+    for call in ("closure", "closure=closure"):
+        steps = run(code + f"optimizer.step({call})\n" * 2).steps
+        for one, two in zip(plain, steps, strict=True):
+            for part in ("reached", "weights"):
+                theirs, ours = getattr(one, part), getattr(two, part)
+                assert {*theirs} == {*ours}
+                assert all(np.array_equal(theirs[n].values, ours[n].values) for n in theirs)
+
+
 def test_a_scaled_loss_is_seen_before_it_is_scaled(run):
     code = (
         "scaler = torch.amp.GradScaler('cpu', init_scale=256.0)\n"
