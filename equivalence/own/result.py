@@ -257,6 +257,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     also += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
     also += [judgement.by_order] * bool(judgement.by_order)
     also += text.nonfinite(judgement)
+    also += [outcome.note] * bool(outcome.note)
     return ["; ".join([line, *also])]
 
 
