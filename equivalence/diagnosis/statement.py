@@ -286,6 +286,11 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         lines = ["the result is right; the gradient that is made by hand here is not"]
     elif blame.backward:
         lines = ["its result is right; the gradient that it passes back is not"]
+    elif blame.number is not None:
+        function, want = f"{blame.calls.place} ({blame.calls.text})", f"{blame.number.want!r}"
+        verb = "its default is" if blame.statement.text.startswith("def ") else "it hands"
+        to = f"{'for' if verb != 'it hands' else 'to'} {function}"
+        lines = [f"{verb} {blame.number} {to}, which is right with the original's {want}"]
     elif blame.hands:
         function = f"{blame.calls.place} ({blame.calls.text})"
         lines = [f"it hands another value to {function}, which is right with the reference's"]
@@ -330,7 +335,7 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
 def _values(blame: Blame) -> str:
     """How the values of both sides differ, in plain words; "" where another cause has said it."""
     got, want = (v.astype(float) if v.dtype.kind in "biu" else v for v in (blame.got, blame.want))
-    if blame.constant or blame.order:
+    if blame.constant or blame.order or blame.number:
         return ""
     if got.shape != want.shape:
         return f"the original gives the shape {want.shape} where the port gives {got.shape}"
