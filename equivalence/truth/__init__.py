@@ -11,5 +11,6 @@ products: whether a network multiplies matrices.
 reached: the decisions that the own run of the reference takes.
 hidden: runs with other settings, to find those that a sample does not show.
 updates, mistakes: runs of a training in which the updates are changed, as a mistake changes them.
+rules: those of MindSpore's optimisers that are not PyTorch's.
 known: the reference's side of a case as it is kept; the only file here that loads no torch.
 """

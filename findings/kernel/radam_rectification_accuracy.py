@@ -1,4 +1,4 @@
-"""The rectification of mindspore.experimental.optim.RAdam is computed in float32: 1e-3 off at first.
+"""experimental.optim.RAdam computes its rectification in float32, and is 1e-3 off at first.
 
 It is a difference of numbers near 2000 and near 5 that nearly cancel, in PyTorch of Python's
 numbers. Errors are relative to the update, in units of 2^-24.
