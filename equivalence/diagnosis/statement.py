@@ -79,9 +79,11 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
         return []
     wrong = False
     with _noted(search):
-        wrong = _Fed(search, "", mended).wrong()
+        fed = _Fed(search, "", mended)
+        wrong = fed.wrong()
         if not (wrong or search.whole.expected.near):  # at kinks gradients tell nothing
-            search.mended = "all outputs and gradients are right"
+            compared = "outputs and gradients" if fed.gradients else "outputs"
+            search.mended = f"all {compared} are right"
     found: list[LayerError] = []
     seen: dict[type, list[Explained]] = {}
     effort = Effort()
@@ -149,6 +151,11 @@ class _Fed:
         self.expected = Truth({n: t for n, t in local.expected.items() if n not in gone})
         self.lent = lend(self.measurement, cells, path)
         self.forward = local.forward > BUDGET
+
+    @property
+    def gradients(self) -> bool:
+        """Whether any gradient is compared."""
+        return any(map(tensors.of_gradient, self.expected))
 
     @property
     def network(self) -> MindSporeNetwork:

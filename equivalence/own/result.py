@@ -23,7 +23,7 @@ from equivalence.report.answer import (
 )
 from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, reference_name
-from equivalence.words import counted, listed, number
+from equivalence.words import all_of, counted, listed, number
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -177,6 +177,8 @@ def settings_lines(structure: Structure) -> list[str]:
     found = structure.settings
     unread = unread_told(found.unread)
     compared = f"{found.compared} ({counted(found.layers, 'layer')})"
+    if not found.compared:
+        return ["settings: neither side holds any", *unread]
     if not (found.differing or found.declared):
         return [f"settings: all {compared} are the same", *unread]
     verb = "differs" if len(found.differing) == 1 else "differ"
@@ -250,7 +252,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if outcome.kernels:
         names = listed([str(kernel) for kernel in outcome.kernels])
         equal += f" but for {names}, with which it is {number(outcome.moved)} roundings off"
-    line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
+    line = f"{outcome.case.name}: {equal}; {all_of(len(judgement.verdicts), 'tensor')} {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
     also = [FORWARD_ONLY] if judgement.forward_only else []
