@@ -22,7 +22,7 @@ from equivalence.report.answer import (
     answer_of_settings,
 )
 from equivalence.structure.slots import UNSAVED
-from equivalence.structure.weights import REFERENCE_ONLY, reference_name
+from equivalence.structure.weights import REFERENCE_ONLY, Unseen, reference_name
 from equivalence.words import all_of, counted, listed, number
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def settings_lines(structure: Structure) -> list[str]:
     unread = unread_told(found.unread)
     compared = f"{found.compared} ({counted(found.layers, 'layer')})"
     if not found.compared:
-        return ["settings: neither side holds any", *unread]
+        return ["settings: none that both sides hold", *unread]
     if not (found.differing or found.declared):
         return [f"settings: all {compared} are the same", *unread]
     verb = "differs" if len(found.differing) == 1 else "differ"
@@ -212,7 +212,9 @@ def pair_lines(structure: Structure, twin: Twin) -> list[str]:
     by = ", ".join(f"{len(names)} {way}" for names, way in ways if names)
     lines = [f"weights: {counts} pair up{': ' if by else ''}{by}"]
     lines += [f"  {line}" for line in structure.pairs.proposed] or _cut(["", *other], "pair")[1:]
-    alone = [*_alone(structure)]
+    unseen = isinstance(structure.candidate, Unseen)
+    lines = ["weights: the candidate holds its own"] if unseen else lines
+    alone = [] if unseen else [*_alone(structure)]
     lines += [f"  no partner: {listed(alone, SHOWN)}"] if alone else []
     lines += structure.notes
     if structure.draws and twin.random_layers == DROPOUT:

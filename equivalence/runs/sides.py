@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 from equivalence.declare.batches import Batches
 from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import TorchMissingError, blaming
+from equivalence.errors import DeclarationError, TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.runs import state, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.structure.layers import Layer
-from equivalence.structure.weights import Partners
+from equivalence.structure.weights import Partners, Unseen
 from equivalence.targets import Building
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
         network = TorchTraining(case.twin.reference, arguments, case.twin.steps, place)
     else:
         network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
-    network.draws.pinned = case.twin.pinned
+    network.draws.pinned, network.backward = case.twin.pinned, case.twin.backward
     return network
 
 
@@ -73,6 +73,12 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
             case.twin.candidate, arguments, case.execution, place, _declared_shapes(case)
         )
     network.draws.pinned = case.twin.pinned
+    unfit = case.twin.backward or "graph" in case.twin.executions
+    if unfit and isinstance(network.slots(), Unseen):
+        raise DeclarationError(
+            "the candidate is a function of arrays, which gives no gradients and is not compiled; "
+            "add --forward --execution pynative (backward=False, executions=('pynative',))"
+        )
     return network
 
 
