@@ -432,7 +432,8 @@ def demand_network(target: str, built: Any, framework: str) -> None:
     if found not in (None, framework):
         raise DeclarationError(
             f"{target!r} builds a network of {found}, where one of {framework} is wanted; the "
-            "reference is PyTorch's and comes first, the candidate is MindSpore's"
+            "reference is PyTorch's and comes first, the candidate is MindSpore's. Of two networks "
+            "of one framework, record a run each by `recorded`, and compare the two folders"
         )
     if found == framework == "PyTorch" and not isinstance(built, type):
         _demand_readable(target, built)

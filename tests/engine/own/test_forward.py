@@ -1,14 +1,17 @@
 """Outputs alone: ports that only infer, exported graphs, and functions of arrays."""
 
+import shutil
+
 import mindspore as ms
 import numpy as np
 import pytest
 import torch
 
-from equivalence import DeclarationError, Twin, arrays, compare, normal
+from equivalence import DeclarationError, Twin, arrays, compare, normal, recorded
 from equivalence.__main__ import main
 from equivalence.errors import EquivalenceError
-from tests.engine.parts import inferring_ms, inferring_pt
+from equivalence.record import fingerprint
+from tests.engine.parts import inferring_ms, inferring_pt, small
 
 PT, MS = "tests.engine.parts.inferring_pt:", "tests.engine.parts.inferring_ms:"
 IMAGES, ROWS = normal(2, 3, 6, 5), normal(5, 4)
@@ -134,3 +137,32 @@ def test_what_a_function_of_arrays_lacks_is_told_with_the_cure(given, words):
 def test_only_what_can_be_called_is_a_function_of_arrays():
     with pytest.raises(DeclarationError, match="give a function of arrays"):
         arrays(3)
+
+
+def test_two_networks_of_one_framework_are_sent_to_their_records(tmp_path):
+    with pytest.raises(DeclarationError, match="record a run each by `recorded`, and compare the"):
+        compare(MS + "Scored", MS + "Scored", ROWS, **ONCE)
+    x = ms.Tensor(np.linspace(-2.0, 2.0, 20, dtype=np.float32).reshape(5, 4))
+    held = {name: ms.Tensor(each) for name, each in inferring_ms.HELD.items()}
+    for name, port in (("one", "Scored"), ("same", "Scored"), ("other", "Descending")):
+        net = getattr(inferring_ms, port)()
+        net.fc.weight.set_data(held["weight"])
+        net.fc.bias.set_data(held["bias"])
+        with recorded(tmp_path / name, net):
+            net(x)
+    one, same, other = (str(tmp_path / name) for name in ("one", "same", "other"))
+    assert main(["compare", one, same]) == 0
+    assert main(["compare", one, other]) == 1
+
+
+def test_records_know_the_graph_and_that_no_gradient_is_asked_for(exported, tmp_path):
+    file = shutil.copy(exported, tmp_path)
+    case = small.case(PT + "Net", file, IMAGES, phase="eval", phases=("eval",))
+    graph = fingerprint.candidate_fingerprint(case, 0, 2.0**-24)
+    with open(file, "ab") as written:
+        written.write(b"\n")
+    assert fingerprint.candidate_fingerprint(case, 0, 2.0**-24) != graph
+    asked = small.case(PT + "Scored", MS + "Scored", ROWS)
+    unasked = small.case(PT + "Scored", MS + "Scored", ROWS, backward=False)
+    sums = {fingerprint.fingerprint(each, 0, 2.0**-24) for each in (asked, unasked)}
+    assert len(sums) == 2
