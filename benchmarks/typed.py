@@ -76,7 +76,7 @@ def short(said: str) -> str:
         if each.startswith("error: "):
             told = each.removeprefix("error: ")
             return f"{told}: {after.strip()}" if after.startswith("  candidate ") else told
-    largest = re.search(r"largest (?:error )?([\w.+-]+)", said)
+    largest = re.search(r"largest (?:error is |error )?(\d[\w.+-]*)", said)
     return f"largest error {largest[1]} roundings" if largest else ""
 
 

@@ -29,6 +29,7 @@ _HOMES = {
     "Raised": "equivalence.declare.difference",
     "Result": "equivalence.own.result",
     "Twin": "equivalence.declare.twin",
+    "arrays": "equivalence.targets",
     "binary": "equivalence.declare.draws",
     "booleans": "equivalence.declare.draws",
     "cases": "equivalence.declare.twin",

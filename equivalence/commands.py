@@ -80,6 +80,7 @@ def _add_compare(commands: Any) -> None:
     _add_networks(command)
     for option, meaning in (
         ("--by-layer", "one layer at a time, for networks beyond memory"),
+        ("--forward", "outputs alone: neither side is asked for gradients"),
         ("--settings", "stop after settings and weights"),
         ("--reach", "list the decisions that the inputs do not reach"),
         ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
@@ -105,8 +106,8 @@ def _add_compare(commands: Any) -> None:
         run="equivalence.own.command:command",
         given=(
             *Networks._fields,
-            *("inputs", "by_layer", "settings", "hidden_settings", "reach", "require_reach"),
-            *("thorough", "write", "json_file", "html"),
+            *("inputs", "by_layer", "forward", "settings", "hidden_settings", "reach"),
+            *("require_reach", "thorough", "write", "json_file", "html"),
         ),
         destination="the result",
     )

@@ -30,6 +30,15 @@ _known: dict[str, dict[str, ModuleType]] = {"": {}}
 _entered = ""
 
 
+EXPORTED = ".mindir"
+"""The end of the name of a file that holds an exported graph of MindSpore."""
+
+
+def is_exported(target: str) -> bool:
+    """Whether a target is a file of an exported graph, in the place of what builds a network."""
+    return target.endswith(EXPORTED)
+
+
 def split(target: str) -> tuple[str, str]:
     """The folder of a target, "" without one, and the rest of the target."""
     folder, _, rest = target.rpartition(SEPARATOR)

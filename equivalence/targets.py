@@ -190,6 +190,8 @@ def _built(target: str, factory: Any, arguments: Mapping[str, Any], or_plain: bo
         )
     may_be_plain = or_plain and not (isinstance(factory, type) or _attributes(target))
     function = getattr(factory, OWN, lambda: factory)()
+    if isinstance(function, Arrays):
+        return Plain(function, {}, arguments, target)
     try:
         signature = inspect.signature(factory)
         signature.bind(**arguments)
@@ -245,6 +247,36 @@ class Building:
 
     target: str
     arguments: Mapping[str, Any]
+
+
+class Arrays:
+    """A function that takes and gives NumPy arrays, see `arrays`."""
+
+    def __init__(self, call: Callable[..., Any]):
+        self.call = call
+        self.__name__ = getattr(call, "__name__", "arrays")
+
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        return self.call(*inputs, **keywords)
+
+
+def arrays(call: Callable[..., Any]) -> Arrays:
+    """A candidate that takes and gives NumPy arrays: a session of ONNX Runtime, a server.
+
+    It only infers, in PyNative mode, and holds its weights itself; the reference gets the same by
+    `weights`. It returns an array, or tuples, lists and dicts of such.
+
+    Raises DeclarationError for what cannot be called.
+
+    >>> import numpy as np
+    >>> from equivalence import arrays
+    >>> predict = arrays(lambda x: np.tanh(x))
+    >>> predict(np.zeros(2)).tolist()
+    [0.0, 0.0]
+    """
+    if not callable(call):
+        raise DeclarationError(f"arrays({described(call)}): give a function of arrays")
+    return Arrays(call)
 
 
 @dataclass(frozen=True)
@@ -362,6 +394,8 @@ class Plain:
 
     def __str__(self) -> str:
         """What it is, in words: "a function of (x, y, scale=2.0) and the network net"."""
+        if isinstance(self.call, Arrays):
+            return "a function of arrays"
         left = self._left
         own = "tensors" if left is None else f"({', '.join(map(_bare, left))})"
         networks = [n for n, each in {**self.before, **self.given}.items() if _is_network(each)]
@@ -398,7 +432,8 @@ def demand_network(target: str, built: Any, framework: str) -> None:
     if found not in (None, framework):
         raise DeclarationError(
             f"{target!r} builds a network of {found}, where one of {framework} is wanted; the "
-            "reference is PyTorch's and comes first, the candidate is MindSpore's"
+            "reference is PyTorch's and comes first, the candidate is MindSpore's. Of two networks "
+            "of one framework, record a run each by `recorded`, and compare the two folders"
         )
     if found == framework == "PyTorch" and not isinstance(built, type):
         _demand_readable(target, built)

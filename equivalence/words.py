@@ -49,6 +49,15 @@ def counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
+def all_of(count: int, thing: str) -> str:
+    """All of so many things, as a subject.
+
+    >>> all_of(4, "tensor"), all_of(1, "tensor")
+    ('all 4 tensors are', 'its tensor is')
+    """
+    return f"all {count} {thing}s are" if count != 1 else f"its {thing} is"
+
+
 def left(seconds: float, done: int, total: int) -> str:
     """How long the rest takes, as the end of a line; "" where nothing tells yet, or below 1 s.
 

@@ -55,6 +55,13 @@ def half_convolutions() -> nn.Module:
     return network
 
 
+class HalfEnergy(nn.Module):
+    """The squares of all elements in float16, in units of 1024: infinite beyond 256."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x.half() * x.half()).float() / 1024
+
+
 class HandCastAttention(nn.Module):
     """Self-attention with one head, N,L,C -> N,L,C, whose products are cast to float16 by hand.
 

@@ -5,6 +5,7 @@ import functools
 import inspect
 import keyword
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar
@@ -146,6 +147,9 @@ class Demand:
     def target(self, field: str) -> None:
         """Demand that a field is a target, "module:attribute". The module is not imported."""
         value = getattr(self.declared, field)
+        if field == "candidate" and isinstance(value, str) and folders.is_exported(value):
+            object.__setattr__(self.declared, field, os.path.abspath(os.path.expanduser(value)))
+            return
         right = isinstance(value, str) and bool(_TARGET.fullmatch(value))
         self(right, f"{field} {shown(value)} is not 'module:attribute'")
         object.__setattr__(self.declared, field, folders.absolute(value))

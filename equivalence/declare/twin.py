@@ -19,6 +19,7 @@ from equivalence.declare.declaration import (
 from equivalence.declare.difference import Difference, Raised, demand_difference
 from equivalence.declare.draws import Draw
 from equivalence.errors import DeclarationError
+from equivalence.folders import is_exported
 from equivalence.releases import DISPATCHING
 
 PHASES = ("train", "eval")
@@ -85,6 +86,8 @@ class Twin:
     memory at a time. A layer is a block that repeats; all around them is one more.
     degenerate: whether inputs without an element, or results that are zero, NaN or infinite as a
     whole, are meant. They are compared as they are, and the verdict says how little that is.
+    backward: False compares outputs and buffers alone, and neither side is asked for gradients: of
+    a network that only infers. So it is of a candidate that is an exported graph (`x.mindir`).
     reach: the share of decisions that each case must reach, such as 0.9; None demands none.
     releases: the releases of MindSpore that can run the candidate, such as ">=2.8", or those of an
     execution, such as {"graph": ">=2.8"}; None: all. In every other one its cases are counted as
@@ -127,6 +130,7 @@ class Twin:
     weights: str | os.PathLike | None = None
     by_layer: bool = False
     degenerate: bool = False
+    backward: bool = True
     reach: float | None = None
     releases: str | Mapping[str, str] | None = None
 
@@ -157,6 +161,12 @@ class Twin:
             demand(self.phases == ("train",), "trains, so phases must be ('train',)")
             demand(self.dtypes == ("float32",), "trains, so dtypes must be ('float32',)")
         demand.flag("degenerate")
+        demand.flag("backward")
+        if is_exported(self.candidate):
+            self._demand_exported(demand)
+        other = next((n for n in ("steps", "by_layer") if getattr(self, n)), None)
+        together = f"backward=False and {other} cannot be together; leave out one"
+        demand(self.backward or other is None, together)
         share = self.reach is None or (type(self.reach) in (int, float) and 0 < self.reach <= 1)
         demand(share, f"reach is {shown(self.reach)}; write a share above 0, at most 1")
         other = next((name for name in ("by_layer", "raises") if getattr(self, name)), None)
@@ -188,6 +198,15 @@ class Twin:
         right = isinstance(file, str | os.PathLike) and bool(str(file).strip())
         demand(right, f"weights is {shown(file)}; write the path of a checkpoint")
         object.__setattr__(self, "weights", os.path.abspath(os.path.expanduser(file)))
+
+    def _demand_exported(self, demand: Demand) -> None:
+        """An exported graph only infers: it has no training, nor gradients."""
+        phases = ("eval",) if tuple(self.phases) == PHASES else self.phases
+        cure = "its candidate is an exported graph, which only infers; phases must be ('eval',)"
+        demand(tuple(phases) == ("eval",), cure)
+        demand(self.dtypes == ("float32",), f"{cure.partition(';')[0]} in the dtype that it has")
+        object.__setattr__(self, "phases", phases)
+        object.__setattr__(self, "backward", False)
 
     def _demand_layers(self, demand: Demand) -> None:
         demand(isinstance(self.by_layer, bool), f"by_layer is {shown(self.by_layer)}; write True")

@@ -65,7 +65,13 @@ def _by_layer(
             why = [causes.KEPT, *(cause for cause in why if cause != JOINED)]
         layers[path].causes = [*laws, *why]
     in_order = [layers[path] for path in order if path in culprits]
-    if wrong and not search.differs_by_draws_alone:
+    if wrong and search.candidate.unseen:
+        kind = search.candidate.unseen
+        search.notes.append(
+            f"the candidate is {kind}, whose layers and code cannot be seen: compare the network "
+            "that it was made from"
+        )
+    elif wrong and not search.differs_by_draws_alone:
         in_order = statement.point(search, in_order)
         # What no statement explains may be its partner in part only, and stands for nothing.
         if not any(JOINED in each.causes for each in in_order):

@@ -79,9 +79,11 @@ def beside(search: Search, layers: Mapping[str, LayerError]) -> list[LayerError]
         return []
     wrong = False
     with _noted(search):
-        wrong = _Fed(search, "", mended).wrong()
+        fed = _Fed(search, "", mended)
+        wrong = fed.wrong()
         if not (wrong or search.whole.expected.near):  # at kinks gradients tell nothing
-            search.mended = "all outputs and gradients are right"
+            compared = "outputs and gradients" if fed.gradients else "outputs"
+            search.mended = f"all {compared} are right"
     found: list[LayerError] = []
     seen: dict[type, list[Explained]] = {}
     effort = Effort()
@@ -149,6 +151,11 @@ class _Fed:
         self.expected = Truth({n: t for n, t in local.expected.items() if n not in gone})
         self.lent = lend(self.measurement, cells, path)
         self.forward = local.forward > BUDGET
+
+    @property
+    def gradients(self) -> bool:
+        """Whether any gradient is compared."""
+        return any(map(tensors.of_gradient, self.expected))
 
     @property
     def network(self) -> MindSporeNetwork:
@@ -286,6 +293,11 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         lines = ["the result is right; the gradient that is made by hand here is not"]
     elif blame.backward:
         lines = ["its result is right; the gradient that it passes back is not"]
+    elif blame.number is not None and blame.calls is not None:
+        function, original = f"{blame.calls.place} ({blame.calls.text})", blame.number.want
+        verb = "its default is" if blame.statement.text.startswith("def ") else "it hands"
+        to = f"{'for' if verb != 'it hands' else 'to'} {function}"
+        lines = [f"{verb} {blame.number} {to}, which is right with the original's {original!r}"]
     elif blame.hands and blame.calls is not None:
         function = f"{blame.calls.place} ({blame.calls.text})"
         lines = [f"it hands another value to {function}, which is right with the reference's"]
@@ -330,7 +342,7 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
 def _values(blame: Blame) -> str:
     """How the values of both sides differ, in plain words; "" where another cause has said it."""
     got, want = (v.astype(float) if v.dtype.kind in "biu" else v for v in (blame.got, blame.want))
-    if blame.constant or blame.order:
+    if blame.constant or blame.order or blame.number:
         return ""
     if got.shape != want.shape:
         return f"the original gives the shape {want.shape} where the port gives {got.shape}"

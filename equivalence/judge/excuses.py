@@ -36,6 +36,11 @@ UNDECIDED_UPDATES = Excuse(
     "an element of an update whose gradient is zero within its rounding",
     "within the range between both signs, and at most half of a tensor",
 )
+OVERFLOW = Excuse(
+    "overflow",
+    "a finite number where the reference's own run overflows in half precision",
+    "judged there by the float64 run; only what float32 can hold, and no operator's example",
+)
 INACCURATE_KERNEL = Excuse(
     "inaccurate_kernel",
     "the error of kernels of MindSpore: with accurate ones in their place, the network is equal",
@@ -65,6 +70,7 @@ LIMIT = Excuse(
 EXCUSES = (
     UNDERFLOW,
     UNDECIDED_UPDATES,
+    OVERFLOW,
     INACCURATE_KERNEL,
     BRANCH_FLIPS,
     DECLARED_DIFFERENCE,

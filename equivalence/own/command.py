@@ -58,6 +58,7 @@ CURES = {
 def command(
     inputs: Sequence[str],
     by_layer: bool,
+    forward: bool,
     settings: bool,
     hidden_settings: bool,
     reach: bool,
@@ -85,7 +86,7 @@ def command(
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         others |= {"--reach": reach, "--require-reach": require_reach}
         others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
-        others |= {"--random": told.random, "--thorough": thorough}
+        others |= {"--random": told.random, "--thorough": thorough, "--forward": forward}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
         return dumped.command(reference, candidate, dict(told.rename), json_file)
     demand_writable(write, "--write", replace=False)
@@ -104,6 +105,8 @@ def command(
     fields = fields_of(told, inputs)
     if by_layer:
         fields["by_layer"] = True
+    if forward:
+        fields["backward"] = False
     if require_reach is not None:
         fields["reach"] = require_reach
     repeat = _repeat(told, fields, inputs)
@@ -269,6 +272,8 @@ def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> No
 
 def _demand_target(target: str, option: str) -> None:
     """Demand that a target is written as one; the text says what is probably meant."""
+    if option == "MINDSPORE" and folders.is_exported(target):
+        return
     begins, separator, name = target.rpartition(folders.SEPARATOR)
     within = begins and separator
     path, colon, attribute = (name if within else target).partition(":")
@@ -419,6 +424,7 @@ def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> re
     for option, values in options.items():
         words += [option, *values] if values else []
     words += ["--by-layer"] if "by_layer" in fields else []
+    words += ["--forward"] if "backward" in fields else []
     begins = ["equivalence", "compare", told.reference, told.candidate]
     first, rest = (
         shlex.join(each).replace("{", "{{").replace("}", "}}") for each in (begins, words)

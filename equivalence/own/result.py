@@ -25,8 +25,8 @@ from equivalence.report.answer import (
     answer_of_settings,
 )
 from equivalence.structure.slots import UNSAVED
-from equivalence.structure.weights import REFERENCE_ONLY, reference_name
-from equivalence.words import counted, listed, number
+from equivalence.structure.weights import REFERENCE_ONLY, Unseen, reference_name
+from equivalence.words import all_of, counted, listed, number
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
@@ -257,6 +257,8 @@ def settings_lines(structure: Structure) -> list[str]:
     found = structure.settings
     unread = unread_told(found.unread)
     compared = f"{found.compared} ({counted(found.layers, 'layer')})"
+    if not found.compared:
+        return ["settings: none that both sides hold", *unread]
     if not (found.differing or found.declared):
         return [f"settings: all {compared} are the same", *unread]
     verb = "differs" if len(found.differing) == 1 else "differ"
@@ -290,7 +292,9 @@ def pair_lines(structure: Structure, twin: Twin) -> list[str]:
     by = ", ".join(f"{len(names)} {way}" for names, way in ways if names)
     lines = [f"weights: {counts} pair up{': ' if by else ''}{by}"]
     lines += [f"  {line}" for line in structure.pairs.proposed] or _cut(["", *other], "pair")[1:]
-    alone = [*_alone(structure)]
+    unseen = isinstance(structure.candidate, Unseen)
+    lines = ["weights: the candidate holds its own"] if unseen else lines
+    alone = [] if unseen else [*_alone(structure)]
     lines += [f"  no partner: {listed(alone, SHOWN)}"] if alone else []
     lines += structure.notes
     if structure.draws and twin.random_layers == DROPOUT:
@@ -334,13 +338,14 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     if outcome.kernels:
         names = listed([str(kernel) for kernel in outcome.kernels])
         equal += f" but for {names}, with which it is {number(outcome.moved)} roundings off"
-    line = f"{outcome.case.name}: {equal}; all {len(judgement.verdicts)} tensors are {within}"
+    line = f"{outcome.case.name}: {equal}; {all_of(len(judgement.verdicts), 'tensor')} {within}"
     line += f" (largest {number(worst.needed)}: {worst.name})"
     line += f"; excused: {', '.join(outcome.excuses)}" if outcome.excuses else ""
     also = [FORWARD_ONLY] if judgement.forward_only else []
     also += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
-    also += [judgement.by_order] * bool(judgement.by_order)
+    also += [judgement.by_order] if judgement.by_order else []
     also += text.nonfinite(judgement)
+    also += [outcome.note] if outcome.note else []
     return ["; ".join([line, *also])]
 
 

@@ -74,7 +74,7 @@ def candidate_fingerprint(case: TwinCase, seed: int, products: float) -> str:
         "dimensions": case.dimensions,
         "format": CANDIDATE_FORMAT,
         "candidate": folders.split(twin.candidate)[1],
-        "sources": sources(twin.candidate),
+        "sources": _candidate_sources(twin.candidate),
         "case": case.name,
         "sizes": twin.sizes,
         "rename": dict(twin.rename),
@@ -83,6 +83,11 @@ def candidate_fingerprint(case: TwinCase, seed: int, products: float) -> str:
     if twin.pair != "name":
         own["pair"] = twin.pair
     return _sum(_declared(case, seed, products) | own)
+
+
+def _candidate_sources(target: str) -> str:
+    """The SHA-256 of a candidate's sources, or of the file of an exported graph."""
+    return files.digest(target) if folders.is_exported(target) else sources(target)
 
 
 def _networks(case: TwinCase, side: str) -> dict[str, Any]:
@@ -94,7 +99,9 @@ def _networks(case: TwinCase, side: str) -> dict[str, Any]:
 def _declared(case: TwinCase, seed: int, products: float) -> dict[str, Any]:
     """The part of the declaration that both sides share."""
     twin = case.twin
-    given = {"weights": files.digest(str(twin.weights))} if twin.weights else {}
+    given: dict[str, Any] = {}
+    given |= {"weights": files.digest(str(twin.weights))} if twin.weights else {}
+    given |= {} if twin.backward else {"backward": False}
     return given | {
         "inputs": _identified(twin.inputs),
         "phase": case.phase,

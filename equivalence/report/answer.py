@@ -49,7 +49,7 @@ EXECUTIONS = {"pynative": "PyNative", "graph": "graph"}
 AXES = ("phase", "execution", "dtype", "device")
 """What a case of a network may have besides its name, in the order in which it is told."""
 
-FORWARD_ONLY = "no gradient is compared: the original runs under torch.no_grad and gives none"
+FORWARD_ONLY = "no gradient is compared: the original runs without, by torch.no_grad or as asked"
 HOLLOW = "shapes alone are compared: every output is of zeros, or has no element"
 
 

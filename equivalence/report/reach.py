@@ -6,7 +6,7 @@ from typing import Any
 from equivalence.judge.outcome import Outcome
 from equivalence.reach import words
 from equivalence.reach.decision import REFERENCE, Reach, decode, total
-from equivalence.words import counted, number
+from equivalence.words import all_of, counted, number
 
 
 def lacking(outcome: Outcome) -> str:
@@ -22,7 +22,8 @@ def lacking(outcome: Outcome) -> str:
 def demanded(outcome: Outcome) -> list[str]:
     """The details of a case in which nothing but reach is lacking: what was not reached."""
     verdicts, unit = outcome.judged.verdicts, outcome.judged.unit
-    equal = f"all {len(verdicts)} tensors are within {number(verdicts[0].budget)} {unit}"
+    budget = number(verdicts[0].budget)
+    equal = f"{all_of(len(verdicts), 'tensor')} within {budget} {unit}"
     reach = outcome.reach
     told = words.listing(reach)[1:] if reach is not None else []
     return [f"{outcome.case.name}: {equal}, but {lacking(outcome)}", *told]

@@ -17,7 +17,7 @@ from equivalence.report import reach as unreached
 from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, Found, answer
 from equivalence.report.failures import is_red
 from equivalence.report.lines import but_for_kernels, stood_in
-from equivalence.words import counted, listed, number
+from equivalence.words import all_of, counted, listed, number
 
 RECORDED = {
     "used": "against recorded truth",
@@ -57,7 +57,7 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
     total = len(judgement.verdicts)
     if case.twin.differs and not judgement.differing and not judgement.ill_posed:
         return [
-            f"{case.name}: declared to differ ({case.twin.differs}), but all {total} tensors are "
+            f"{case.name}: declared to differ ({case.twin.differs}), but {all_of(total, 'tensor')} "
             f"within {number(budget)} {judgement.unit} (largest {number(judgement.needed)})."
         ]
     if judgement.equal and outcome.settings and outcome.settings.wrong:
@@ -108,7 +108,7 @@ def _hidden(outcome: Outcome, settings: Settings) -> list[str]:
     count, lines = len(settings.differing), _settings(settings)
     differ = f"{counted(count, 'setting')} differ{'s' if count == 1 else ''}, which this sample"
     return [
-        f"{outcome.case.name}: all {len(judgement.verdicts)} tensors are within "
+        f"{outcome.case.name}: {all_of(len(judgement.verdicts), 'tensor')} within "
         f"{number(judgement.verdicts[0].budget)} {judgement.unit}, but "
         + (f"{differ} does not show" if count else lines.pop()),
         *lines,

@@ -59,7 +59,7 @@ def _kept(case: TwinCase, seed: int) -> "References":
     small = case.alone or case.size is not None
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
-    parts = (twin.reference, twin.inputs, twin.random_layers, twin.degenerate, seed)
+    parts = (twin.reference, twin.inputs, twin.random_layers, twin.degenerate, twin.backward, seed)
     given = twin.weights and files.digest(str(twin.weights))
     key = (small, *case.shared, *parts, drawn.products, library, beside, given)
     for other, side in _references:

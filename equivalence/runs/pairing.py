@@ -6,7 +6,7 @@ from equivalence.declare.renames import JOIN, has_run
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import WeightError
 from equivalence.structure import order, weights
-from equivalence.structure.weights import Partners, Slot
+from equivalence.structure.weights import Partners, Slot, Unseen
 
 
 def partners(
@@ -24,6 +24,8 @@ def partners(
     """
     if case.own is not None:
         return case.own.partners(case)
+    if isinstance(candidate, Unseen):
+        return _unseen(case, reference)
     try:
         return _partners(case, reference, candidate)
     except WeightError as error:
@@ -34,6 +36,20 @@ def partners(
             for name in unheld()
         ]
         raise WeightError("\n".join([first, *lines, rest])) from None
+
+
+def _unseen(case: TwinCase, reference: Mapping[str, Slot]) -> Partners:
+    """The partners where the candidate holds its weights itself: none, and no buffer is compared.
+
+    Raises WeightError where the reference would get others.
+    """
+    if reference and case.twin.weights is None:
+        raise WeightError(
+            "the candidate is a function of arrays, which holds its weights itself, and those of "
+            "the reference would be drawn; give the reference the same by --weights FILE "
+            '(weights="own" for those that a network has)'
+        )
+    return Partners({}, reference)
 
 
 def _partners(

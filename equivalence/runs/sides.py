@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 from equivalence.declare.batches import Batches
 from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import TorchMissingError, blaming
+from equivalence.errors import DeclarationError, TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.runs import state, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure.layers import Layer
-from equivalence.structure.weights import Partners
+from equivalence.structure.weights import Partners, Unseen
 from equivalence.targets import Building
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
         network: TorchNetwork = TorchTraining(case.twin.reference, arguments, steps, place)
     else:
         network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
-    network.draws.pinned = case.twin.pinned
+    network.draws.pinned, network.backward = case.twin.pinned, case.twin.backward
     return network
 
 
@@ -75,6 +75,12 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
             case.twin.candidate, arguments, case.execution, place, _declared_shapes(case)
         )
     network.draws.pinned = case.twin.pinned
+    unfit = case.twin.backward or "graph" in case.twin.executions
+    if unfit and isinstance(network.slots(), Unseen):
+        raise DeclarationError(
+            "the candidate is a function of arrays, which gives no gradients and is not compiled; "
+            "add --forward --execution pynative (backward=False, executions=('pynative',))"
+        )
     return network
 
 

@@ -3,15 +3,25 @@
 import contextlib
 import itertools
 import linecache
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn
 from mindspore.nn.utils import no_init_parameters
 
+from equivalence import nesting
+from equivalence.errors import DeclarationError
+from equivalence.folders import is_exported
+from equivalence.sides.mindspore_arrays import array
 from equivalence.stream.patches import patched
-from equivalence.targets import Plain, build, demand_network
+from equivalence.targets import Arrays, Plain, build, demand_network
+from equivalence.words import raised
+
+STATISTICS = ("moving_mean", "moving_variance")
+"""What a normalisation calls its statistics, which an exported graph has among its parameters."""
 
 
 class Function(nn.Cell):
@@ -28,6 +38,25 @@ class Function(nn.Cell):
         return self.call(*inputs, **keywords)
 
 
+class OfArrays(Function):
+    """A function of arrays as a cell, which gives no gradients and is not compiled."""
+
+    def construct(self, *inputs, **keywords):
+        inputs, keywords = nesting.transform((inputs, keywords), _as_array)
+        return nesting.transform(self.plain(*inputs, **keywords), _as_tensor)
+
+
+def _as_array(value: Any) -> Any:
+    return array(value) if isinstance(value, ms.Tensor) else value
+
+
+def _as_tensor(value: Any) -> Any:
+    """An array, or a number of NumPy, as a tensor."""
+    if isinstance(value, np.ndarray | np.generic):
+        return ms.Tensor(np.array(value, order="C"))
+    return value
+
+
 _numbers = itertools.count(1)
 
 
@@ -37,6 +66,8 @@ def as_cell(call: Callable[..., Any]) -> Function:
     What it is given besides its inputs is written into the code of `construct`: the compiler takes
     a network only where it is an attribute of the cell.
     """
+    if isinstance(Plain.of(call).call, Arrays):
+        return OfArrays(call)
     made = Function(call)
     plain = made.plain
     if not (plain.before or plain.given):
@@ -66,6 +97,8 @@ def build_cell(target: str, arguments: Mapping[str, Any]) -> nn.Cell:
     A constructor that computes with its initial values (`weight * head_init_scale`) gets them.
     Raises DeclarationError where the target builds no network of MindSpore.
     """
+    if is_exported(target):
+        return exported(target)
     try:
         with no_init_parameters():
             network = build(target, arguments, stays=True, or_plain=True)
@@ -73,6 +106,25 @@ def build_cell(target: str, arguments: Mapping[str, Any]) -> nn.Cell:
         network = build(target, arguments, stays=True, or_plain=True)
     demand_network(target, network, "MindSpore")
     return network if isinstance(network, nn.Cell) else as_cell(network)
+
+
+def exported(file: str) -> nn.Cell:
+    """The graph of a MindIR file as a cell, with its weights as parameters.
+
+    Raises DeclarationError where there is no such file, or no graph in it.
+    """
+    if not os.path.isfile(file):
+        raise DeclarationError(f"{file} is not there; name the file that mindspore.export wrote")
+    try:
+        cell = nn.GraphCell(ms.load(file))
+    except (RuntimeError, ValueError, TypeError) as error:
+        why = raised(error)
+        raise DeclarationError(
+            f"{file} cannot be read as a MindIR: {why}; export it anew"
+        ) from None
+    for name, parameter in cell.parameters_and_names():
+        parameter.requires_grad = name.rpartition(".")[2] not in STATISTICS
+    return cell
 
 
 def empty(parameters: Iterable[ms.Parameter]) -> None:

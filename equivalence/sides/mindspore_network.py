@@ -26,6 +26,7 @@ from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.sides.mindspore_arrays import array, narrow, tensor
 from equivalence.sides.mindspore_cells import (
+    OfArrays,
     build_cell,
     changes_of_mode,
     empty,
@@ -47,7 +48,7 @@ from equivalence.stream.borrowing import without_torch
 from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.settings import in_modes
-from equivalence.structure.weights import CONSTANT, Partners, Slot, comparable
+from equivalence.structure.weights import CONSTANT, Partners, Slot, Unseen, comparable
 
 T = TypeVar("T")
 
@@ -206,6 +207,12 @@ class MindSporeNetwork:
         return self.rehearsal
 
     @property
+    def unseen(self) -> str:
+        """What it is, in words, where its layers and code cannot be seen; else ""."""
+        kinds = {OfArrays: "a function of arrays", nn.GraphCell: "an exported graph"}
+        return next((told for kind, told in kinds.items() if isinstance(self.cell, kind)), "")
+
+    @property
     def products(self) -> int | None:
         """The number of convolutions and matrix products rounded so far; None: no rehearsal."""
         return self.rehearsal.products if self.rehearsal else None
@@ -227,7 +234,8 @@ class MindSporeNetwork:
             )
             for name, p in self.parameters.items()
         }
-        return slots | {n: Slot(tuple(b.shape), CONSTANT) for n, b in self.cell.named_buffers()}
+        slots |= {n: Slot(tuple(b.shape), CONSTANT) for n, b in self.cell.named_buffers()}
+        return Unseen(slots) if isinstance(self.cell, OfArrays) else slots
 
     def unheld(self) -> list[str]:
         """The attributes that hold cells without making them cells of the network."""

@@ -30,11 +30,13 @@ class ReferenceSide(Protocol):
     steps: how many times a training step is called; None for a network that is no training.
     noted: the steps, from 1, after which the trace gets the updates of all weights.
     settles: whether a sample can be moved away from the kinks.
+    mixed: whether a run of it has computed in a precision shorter than float32.
     """
 
     steps: int | None
     noted: Collection[int]
     settles: bool
+    mixed: bool
 
     @property
     def module(self) -> Any:

@@ -101,6 +101,9 @@ class TorchNetwork:
     forward_only = False
     """Whether its last run gave no gradients at all, for that reason."""
 
+    backward = True
+    """Whether its runs are asked for gradients."""
+
     _differentiates = False
     """Whether its forward pass asks for gradients, as that of a physics-informed network."""
 
@@ -153,7 +156,7 @@ class TorchNetwork:
         network.place, network.device = self.place, self.device
         network.module = self.module.get_submodule(path)
         network.constants = self.constants.below(path)
-        network.draws = self.draws.of_part(path)
+        network.draws, network.backward = self.draws.of_part(path), self.backward
         network.whole = self  # keeps the modes
         network.modes = network._modes(self.modes.below(path))
         for module in network.module.modules():
@@ -279,6 +282,7 @@ class TorchNetwork:
             self._computing(sample, dtype) as widened,
             self.draws.running(),
             self._noting(phase),
+            torch.set_grad_enabled(self.backward),
             watch or contextlib.nullcontext(),
         ):
             arguments, keywords = sample.arguments.filled(inputs)

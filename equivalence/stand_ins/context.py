@@ -28,7 +28,7 @@ from equivalence.stream.patches import patched
 _LACKING = re.compile(
     r"[Kk]ernel \w+ unregistered|kernelmod for op \w+ failed|Not found op \w+ on device (?:CPU|\d)"
     r"|Unsupported op \[\w+\] on CPU|\w+ only supports Ascend|Not implement exception"
-    r"|Select CPU operator\[\w+\] fail"
+    r"|Select CPU operator\[\w+\] fail|The pointer\[input_tensor\] is null"
 )
 """How MindSpore says that it has no kernel."""
 

@@ -300,3 +300,8 @@ def argmax(x, dim=None, keepdim=False):
 def argmin(x, dim=None, keepdim=False):
     """As `mint.argmin`."""
     return argmax(-x, dim, keepdim)
+
+
+def unbind(x: ms.Tensor, dim: int = 0) -> tuple[ms.Tensor, ...]:
+    """`mint.unbind`, whose gradient has no kernel."""
+    return ops.unstack(x, dim)

@@ -139,6 +139,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "TraceExt": ("mint.trace", arithmetic.trace),
     "TrilExt": ("mint.tril", making.tril),
     "Unique2": ("mint.unique", making.unique),
+    "UnstackExtView": ("mint.unbind", making.unbind),
     "UpsampleBicubic2D": ("mint.nn.functional.interpolate", maps.bicubic),
     "UpsampleBilinear2D": ("mint.nn.functional.interpolate", maps.bilinear),
     "Var": ("mint.var", arithmetic.variance),

@@ -8,6 +8,7 @@ lent: layers of the reference in the place of the candidate's wrong ones.
 watched: both sides of a case after such runs.
 series: what the same call gives each time that it runs, and the results of one call exchanged.
 blame: finds the first statement whose result, replaced by the reference's, mends the outputs.
+handed: numbers that a call hands to a function, and a run with another one.
 cotangents: what comes back to the quantities that both sides have.
 backward: finds the statements whose cotangents, replaced by the reference's, mend the gradients.
 raised: finds where the reference goes on where a candidate raises.

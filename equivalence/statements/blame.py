@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from equivalence.judge.precision import BUDGET
-from equivalence.statements.calls import Blame, Statement, alike, content
+from equivalence.statements.calls import Blame, Code, Statement, alike, content
+from equivalence.statements.handed import Handing, handed
 from equivalence.statements.mindspore_calls import Swap
 from equivalence.statements.same import Known, norm, plain
 from equivalence.statements.series import Series, Trial, runs
@@ -408,6 +409,8 @@ class Statements(Watched):
         here = blame.statement
         if here.caller is None or blame.agrees or blame.exchanged or blame.order:
             return blame
+        if by_number := self._number(blame, spots):
+            return by_number
         if blame.takes:
             return (here.direct and self._handed(blame, spots)) or blame
         put_right = {number for number, _, _ in spots}
@@ -431,6 +434,27 @@ class Statements(Watched):
                 right_from = there.caller if there else None
                 return replace(blame, statement=here.caller, calls=here, right_from=right_from)
         return (here.direct and self._handed(blame, spots)) or blame
+
+    def _number(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame | None:
+        """The call that hands a function another number than the reference has there, or None.
+
+        With that number in its place the function is right: all that its result mends is.
+        """
+        here, mends = blame.statement, self._agreeing(spots)
+        code = Code(dict(self.network.cell.cells_and_names()))
+        for number in handed(here, blame.counterpart):
+            if self.effort.over or not mends > self.agreeing:
+                break
+            with Handing(code, here, number) as handing:
+                try:
+                    trace = self.run(self.replaced, recorded=False)[1]
+                except Exception:  # the number cannot stand there
+                    continue
+            if handing.origin and self.matching(outputs(trace)) >= mends:
+                return replace(
+                    blame, statement=handing.origin, calls=here, hands=True, number=number, takes=()
+                )
+        return None
 
     def _handed(self, blame: Blame, spots: Mapping[Swap, np.ndarray]) -> Blame | None:
         """The call that hands a function another value than the reference takes there, or None.

@@ -7,7 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 
 import numpy as np
@@ -28,6 +28,10 @@ DEPTH = 64
 """At most this many frames are searched for the statement of a call."""
 
 
+Number = int | float | bool | str | None
+"""What a function is told beside tensors."""
+
+
 @dataclass(frozen=True)
 class Statement:
     """A line of a user's own code.
@@ -40,6 +44,8 @@ class Statement:
         it is; None where none does.
     direct: whether that calls it itself, and no framework in between.
     outer: the statement of the network itself that leads to it; None: this one, or it is not known.
+    given: the numbers, texts and None among the arguments of its function, by name.
+    held: those that the object whose method it is in holds.
     """
 
     file: str
@@ -49,6 +55,8 @@ class Statement:
     caller: "Statement | None" = None
     direct: bool = False
     outer: "Statement | None" = None
+    given: tuple[tuple[str, Number], ...] = field(default=(), compare=False, repr=False)
+    held: tuple[tuple[str, Number], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def place(self) -> str:
@@ -184,6 +192,22 @@ def content(array: np.ndarray) -> tuple:
 
 
 @dataclass(frozen=True)
+class Handed:
+    """A number that a function gets, and the one that it is to get.
+
+    name: what the function calls it.
+    got, want: the number, and the other one.
+    """
+
+    name: str
+    got: Number
+    want: Number
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.got!r}"
+
+
+@dataclass(frozen=True)
 class Blame:
     """A statement to blame.
 
@@ -212,6 +236,7 @@ class Blame:
     right_from: the statement that calls the same function, rightly; the call is to blame then.
     calls: the statement of the function that is called wrongly.
     hands: whether that call was tried with what the reference takes there, and is right so.
+    number: the number that the call hands wrongly, where it is no tensor.
     """
 
     statement: Statement
@@ -235,6 +260,7 @@ class Blame:
     right_from: Statement | None = None
     calls: Statement | None = None
     hands: bool = False
+    number: Handed | None = None
 
 
 def alike(one: Statement | None, other: Statement | None) -> bool:
@@ -261,7 +287,7 @@ def by_hand(statement: Statement) -> Statement | None:
             if made and within and within not in BACKWARD:
                 returns = [node for node in ast.walk(made) if isinstance(node, ast.Return)]
                 line = (returns if len(returns) == 1 else [made])[0].lineno
-                return _statement(statement.file, line, statement.layer)
+                return at_line(statement.file, line, statement.layer)
     return None
 
 
@@ -322,24 +348,25 @@ class Code:
             if frame is None or (inside and engine and not in_stream(frame)):
                 break
             inside = inside or not engine
-            if self._is_own(frame):
+            if self.is_own(frame):
                 if found is None:
                     found, line, behind = frame, frame.f_lineno, frame.f_back
-                    if behind is not None and self._is_own(behind):
+                    if behind is not None and self.is_own(behind):
                         direct = True
-                        caller = _statement(behind.f_code.co_filename, behind.f_lineno)
+                        caller = at_line(behind.f_code.co_filename, behind.f_lineno)
                 elif caller is None:
-                    caller = _statement(frame.f_code.co_filename, frame.f_lineno)
+                    caller = at_line(frame.f_code.co_filename, frame.f_lineno)
             if found is not None:
                 path = self.paths.get(id(_first_argument(frame)))
                 layer = layer or path or ""
-                if path == "" and self._is_own(frame):
-                    outer = _statement(frame.f_code.co_filename, frame.f_lineno)
+                if path == "" and self.is_own(frame):
+                    outer = at_line(frame.f_code.co_filename, frame.f_lineno)
                     break
             frame = frame.f_back
         if found is None:
             return None
-        return _statement(found.f_code.co_filename, line, layer, caller, direct, outer)
+        at = at_line(found.f_code.co_filename, line, layer, caller, direct, outer)
+        return replace(at, given=_numbers(_arguments(found)), held=_numbers(_held(found)))
 
     def called(self, is_it: Callable[[object], bool]) -> str:
         """What the innermost statement of the network's code calls a value; "" if it has no name.
@@ -348,10 +375,10 @@ class Code:
         """
         frame: FrameType | None = sys._getframe(1)
         for _ in range(DEPTH):
-            if frame is None or self._is_own(frame):
+            if frame is None or self.is_own(frame):
                 break
             frame = frame.f_back
-        if frame is None or not self._is_own(frame):
+        if frame is None or not self.is_own(frame):
             return ""
         prefix = f"{frame.f_code.co_varnames[0]}." if frame.f_code.co_argcount else ""
         held = getattr(_first_argument(frame), "__dict__", {})
@@ -365,13 +392,30 @@ class Code:
         )
         return next(named, "")
 
-    def _is_own(self, frame: FrameType) -> bool:
+    def is_own(self, frame: FrameType) -> bool:
+        """Whether a frame runs the code of the network."""
         file = frame.f_code.co_filename
         if file not in self._own:
             installed = package(frame.f_globals.get("__name__", "")) in self.packages
             own = of_models(os.path.abspath(file)) or (installed and not of_engine(file))
             self._own[file] = own and not file.startswith("<")
         return self._own[file]
+
+
+def _arguments(frame: FrameType) -> Mapping[str, object]:
+    """The arguments of the function that a frame runs, by name."""
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {name: values[name] for name in names if name in values}
+
+
+def _held(frame: FrameType) -> Mapping[str, object]:
+    """The attributes of the object whose method a frame runs."""
+    return getattr(_first_argument(frame), "__dict__", {})
+
+
+def _numbers(values: Mapping[str, object]) -> tuple[tuple[str, Number], ...]:
+    return tuple((n, each) for n, each in values.items() if isinstance(each, Number))
 
 
 def _first_argument(frame: FrameType) -> object:
@@ -394,7 +438,7 @@ def framework(module: str) -> bool:
     return package(module) in FRAMEWORKS
 
 
-def _statement(
+def at_line(
     file: str,
     line: int,
     layer: str = "",
@@ -402,6 +446,7 @@ def _statement(
     direct: bool = False,
     outer: Statement | None = None,
 ) -> Statement:
+    """The statement at a line of a file."""
     outer = outer if outer and (outer.file, outer.line) != (file, line) else None
     text = linecache.getline(file, line).strip()
     return Statement(file, line, text, layer, caller, direct, outer)

@@ -119,6 +119,11 @@ def of_optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
             settings = {"lr": unknown, "weight_decay": unknown}
             return [(weight, settings) for weight in cell.parameters]
         return _grouped(cell, told | _shared(cell))
+    if isinstance(cell, Optimizer):  # a release may have renamed them
+        with configuration.reading(told, "lr"):
+            _ = cell.param_groups
+        if isinstance(lost := told.get("lr"), Unread):
+            return [(weight, {**told, "weight_decay": lost}) for weight in cell.parameters]
     return [
         (parameter, told | {n: _number(v) for n, v in group.items() if n != "params"})
         for group in _groups(cell)
@@ -128,7 +133,7 @@ def of_optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
 
 def _groups(cell: nn.Cell) -> list[dict[str, Any]]:
     """The groups of an optimiser of `mindspore.experimental` or `mindspore.mint`; else none."""
-    return cell.param_groups if isinstance(cell, Optimizer) else getattr(cell, "param_groups", [])
+    return getattr(cell, "param_groups", [])
 
 
 def _shared(cell: nn.Optimizer) -> dict[str, Any]:

@@ -37,6 +37,10 @@ _PACKED = re.compile(r"(.*\bin_proj)_(weight|bias)")
 """The packed projection of PyTorch's attention, whose parts a layer of a port holds."""
 
 
+class Unseen(dict[str, Slot]):
+    """The slots of a candidate that holds its weights where none can be seen: there are none."""
+
+
 class Partners(dict[str, str]):
     """Candidate name -> reference name of each weight, one to one, and what is rearranged.
 

@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from equivalence import dtypes
 from equivalence.sides.protocols import ReferenceSide, Watch
 from equivalence.stream.torch_stream import without_functions
+from equivalence.truth.rules import InPlace, rules_of
 from equivalence.truth.updates import Act, Around, Changed, groups_of, trained_by
 
 
@@ -34,7 +35,9 @@ def usual(network: ReferenceSide, scales: Collection[float]) -> Iterator[Mistake
     """
     groups = groups_of(network.step)
     yield Mistake("with the network in evaluation mode", _evaluating(network))
-    if _optimizers(network) > 1:
+    optimizers = _optimizers(network)
+    yield from (Mistake(f"with {rule.told}", InPlace(rule)) for rule in rules_of(optimizers))
+    if len(optimizers) > 1:
         told = "the gradients that the loss of one optimiser leaves in the weights of another"
         yield Mistake(f"without {told}", _without_leaks(network))
         yield Mistake(f"with {told}", _Leaking(network))
@@ -73,10 +76,10 @@ def usual(network: ReferenceSide, scales: Collection[float]) -> Iterator[Mistake
         yield Mistake(f"with weights in {kind} after each update", Around(after=weights))
 
 
-def _optimizers(network: ReferenceSide) -> int:
-    """How many optimisers a step or a module within it has as attributes."""
+def _optimizers(network: ReferenceSide) -> list[Optimizer]:
+    """The optimisers that a step or a module within it has as attributes."""
     held = [each for module in network.step.modules() for each in vars(module).values()]
-    return sum(isinstance(each, Optimizer) for each in held)
+    return [each for each in held if isinstance(each, Optimizer)]
 
 
 def _of_others(network: ReferenceSide, optimizer: Optimizer) -> list[torch.nn.Parameter]:

@@ -6,8 +6,11 @@ another. The verdict itself notes `underflow`. `equivalence/judge/excuses.py` sa
 forgives.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from equivalence.errors import blaming
 from equivalence.host import environment
@@ -19,6 +22,7 @@ from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.truth.known import Reference
 from equivalence.twins import kernels
 from equivalence.words import listed
 
@@ -65,6 +69,39 @@ def _note_undecided(made: Comparison, drawn: Drawn) -> Comparison:
     if all(expected[name].within(made.raw[name], drawn.unit_roundoff) for name in names):
         return made
     return replace(made, excused=(*made.excused, excuses.UNDECIDED_UPDATES.name))
+
+
+def _overflow(made: Comparison, drawn: Drawn) -> Comparison | None:
+    """Judge by float64 what the reference alone overflows in, if it computes in half precision."""
+    known, case = made.reference, drawn.case
+    finite_alone = any(
+        verdict.problem and math.isfinite(verdict.got) and not math.isfinite(verdict.want)
+        for verdict in made.judgement.verdicts
+    )
+    if case.alone or not finite_alone or not environment.installed("torch"):
+        return None
+    with blaming("reference", case.name):
+        measurement = drawn.measurement(known.sample)
+        from equivalence.truth.overflow import beyond_half  # torch is there
+
+        expected = beyond_half(measurement, known.expected, made.trace)
+    if expected is None:
+        return None
+    reference = replace(known, expected=expected)
+    judgement = drawn.judge(expected, made.trace)
+    note = _overflown(known, expected) if judgement.equal else made.note
+    return replace(made, reference=reference, judgement=judgement, note=note)
+
+
+def _overflown(known: Reference, expected: Truth) -> str:
+    """The note on what float64 tells in the place of the reference's own run."""
+    finite = {
+        name: np.isfinite(tensor.truth) & ~np.isfinite(known.expected[name].truth)
+        for name, tensor in expected.items()
+        if tensor is not known.expected[name]
+    }
+    told = listed([f"{places.sum()} of {name}" for name, places in finite.items()])
+    return f"the reference overflows in half precision, and float64 tells what is right: {told}"
 
 
 def blamed_kernels(made: Comparison, drawn: Drawn) -> tuple[Kernel, ...]:
@@ -134,6 +171,7 @@ def _untried(near: Sequence[Flip]) -> str | None:
 
 
 ACTS: tuple[tuple[excuses.Excuse, Act], ...] = (
+    (excuses.OVERFLOW, _overflow),
     (excuses.INACCURATE_KERNEL, _inaccurate_kernel),
     (excuses.BRANCH_FLIPS, _branch_flips),
 )

@@ -14,16 +14,27 @@ from mindspore import nn
 API = "mindspore.nn.Adam"
 SEVERITY = "silent"
 TORCH = ("torch.optim.Adam",)
+ALSO = {
+    "mindspore.nn.LazyAdam": "updated(nn.LazyAdam)",
+    "mindspore.nn.AdamOffload": "updated(nn.AdamOffload)",
+    "mindspore.experimental.optim.Adam": "updated(ms.experimental.optim.Adam)",
+}
 
 gradient = np.float32([1e-7])
 t = torch.zeros(1, requires_grad=True)
 reference = torch.optim.Adam([t], lr=0.1)
-p = ms.Parameter(ms.Tensor(np.zeros(1, np.float32)), name="p")
-candidate = nn.Adam([p], 0.1)
 t.grad = torch.tensor(gradient)
 reference.step()
-candidate((ms.Tensor(gradient),))
-expected, got = t.detach().numpy(), p.asnumpy()
+
+
+def updated(rule):
+    p = ms.Parameter(ms.Tensor(np.zeros(1, np.float32)), name="p")
+    rule([p], 0.1)((ms.Tensor(gradient),))
+    return p.asnumpy()
+
+
+expected = t.detach().numpy()
+got = updated(nn.Adam)
 print("expected", expected)
 print("got     ", got)
 sys.exit(0 if np.allclose(got, expected) else 1)

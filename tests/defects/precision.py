@@ -8,6 +8,7 @@ NARROW = "tests.defects.bfloat16_candidates:"
 
 ATTENTION = victim("hand_cast_attention")
 MIXED = victim("half_convolutions")
+ENERGY = victim("half_energy")
 ROTARY = victim("rotary_bfloat16", dtype="bfloat16")
 STEP = victim("scaled_step").at("update")
 
@@ -39,6 +40,10 @@ DEFECTS = (
     candidate("dense_not_widened", MIXED, HERE,
         "to_float on the convolutions alone: the dense layer behind them is handed float16",
         raises="SideError"),
+    candidate("largest_of_half_for_infinity", ENERGY, HERE + "CappedEnergy",
+        "squares stop at the largest number of float16, where the reference overflows"),
+    candidate("wrong_beyond_half", ENERGY, HERE + "OtherEnergy",
+        "an absolute value for a square, which is wrong only where the reference overflows"),
     candidate("left_in_float32", ROTARY, NARROW + "LeftInFloat32",
         "the result is not cast back to bfloat16"),
     candidate("scores_in_eight_bits", victim("attention_bfloat16"), NARROW + "CastToEightBits",

@@ -153,3 +153,17 @@ def dense_not_widened() -> nn.Cell:
     for convolution in (network.conv1, network.conv2):
         convolution.to_float(ms.float16)
     return network
+
+
+class CappedEnergy(nn.Cell):
+    """The largest number of float16 for what it cannot hold."""
+
+    def construct(self, x):
+        return ops.clamp(x * x, max=65504.0) / 1024
+
+
+class OtherEnergy(nn.Cell):
+    """Beyond the range of float16, another function."""
+
+    def construct(self, x):
+        return ops.where(x.abs() > 256.0, 256.0 * x.abs(), x * x) / 1024

@@ -1,6 +1,6 @@
 """Twins that the gate does not have, for mistakes that none of its own can show."""
 
-from equivalence.declare.draws import integers, normal
+from equivalence.declare.draws import integers, normal, uniform
 from equivalence.declare.twin import Twin, grid
 from tests.defects import functional, functional_gradients, quantised, sequences, yolox
 from tests.twins.optim import gradients
@@ -100,6 +100,13 @@ HIDDEN = (
         configs=grid(learning_rate=0.1, milestone=5000, total_steps=9000),
         inputs=gradients(),
         steps=2,
+        phases=("train",),
+    ),
+    Twin(
+        "half_energy",
+        reference="pt_reference.precision:HalfEnergy",
+        candidate="ms_models.precision:Energy",
+        inputs=[uniform(4, 6, low=-400.0, high=400.0)],
         phases=("train",),
     ),
 )

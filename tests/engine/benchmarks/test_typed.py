@@ -30,6 +30,7 @@ def test_each_line_names_two_networks_and_at_least_forty_are_typed():
             "weights do not pair up: candidate a is",
         ),
         ("Net: equal (largest 0.31: gradient:w)", "largest error 0.31 roundings"),
+        ("EQUAL. the largest error is 0.6 roundings of 8", "largest error 0.6 roundings"),
         ("", ""),
     ],
 )

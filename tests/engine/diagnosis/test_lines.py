@@ -53,6 +53,7 @@ def told(reference, candidate, **fields):
         "Normed",
         "Difference",
         "Handed",
+        "Softened",
     ],
 )
 def test_a_right_port_is_equal(name):
@@ -76,7 +77,17 @@ def test_a_right_port_is_equal(name):
         ("Gates", "GatesExchanged", "# exchanged", "stand in each other's place"),
         ("Normed", "NormedTwice", "# the weight", "which is right when told_ms.py:"),
         ("Normed", "NormedFirst", "# the weight", "which is right when told_ms.py:"),
-        ("Normed", "NormedScaled", "# the epsilon", "which is right when told_ms.py:"),
+        ("Normed", "NormedScaled", "# the epsilon", "it hands eps=0.1 to told_ms.py:"),
+        ("Softened", "SoftenedMore", "# handed on", "it hands factor=0.75 to told_ms.py:"),
+        ("Softened", "SoftenedLayer", "# to a layer", "it hands scale=2.5 to told_ms.py:"),
+        (
+            "Softened",
+            "SoftenedByDefault",
+            "# by default",
+            "its default is shift=0.25 for",
+        ),
+        ("Softened", "SoftenedWrongly", "# an absolute value", "what goes in is the same"),
+        ("Softened", "SoftenedTwice", "# an absolute value", "what goes in is the same"),
         ("Handed", "HandedWeight", "# another weight", "it hands another value to told_ms.py:"),
         ("Handed", "HandedInput", "# another input", "it hands another value to told_ms.py:"),
         ("Handed", "HandedToAbsolute", "# no relu", "what goes in is the same"),

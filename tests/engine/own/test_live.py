@@ -229,3 +229,23 @@ def test_no_two_live_targets_are_the_same():
 )
 def test_a_twin_has_an_identifier_for_a_name(name, identifier):
     assert live.identifier(name) == identifier
+
+
+class Inferring(torch.nn.Sequential):
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(x)
+
+
+@pytest.mark.parametrize(
+    ("kind", "right"),
+    [
+        (Inferring, "all outputs are right."),
+        (torch.nn.Sequential, "all outputs and gradients are right."),
+    ],
+)
+def test_the_answer_says_what_was_compared(kind, right):
+    theirs = kind(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
+    ours = ms.nn.SequentialCell(ms.nn.Dense(4, 4), ms.nn.LayerNorm((4,), epsilon=1e-2))
+    told = str(compare(theirs, ours, normal(3, 4), phase="eval", execution="pynative"))
+    assert f"With the original's layer, {right}" in told.splitlines()

@@ -407,3 +407,64 @@ class HandedInput(Handed):
 class HandedToAbsolute(Handed):
     def bent(self, y):
         return absolute(y)
+
+
+def softened(x, factor, shift=0.5):
+    return ops.tanh(x * factor) + shift
+
+
+class Softened(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.a, self.soft = nn.Dense(6, 6), Soft()
+
+    def construct(self, x):
+        h = self.a(x)
+        return self.soft(self.twice(h, 0.25), 2.0)
+
+    def twice(self, x, factor):
+        return softened(x, factor) + softened(2.0 * x, 0.125)
+
+
+class Soft(nn.Cell):
+    def construct(self, x, scale):
+        return ops.softplus(x * scale)
+
+
+class SoftenedMore(Softened):
+    def construct(self, x):
+        h = self.a(x)
+        return self.soft(self.twice(h, 0.75), 2.0)  # handed on
+
+
+class SoftenedLayer(Softened):
+    def construct(self, x):
+        h = self.a(x)
+        return self.soft(self.twice(h, 0.25), 2.5)  # to a layer
+
+
+def shifted(x, factor, shift=0.25):  # by default
+    return ops.tanh(x * factor) + shift
+
+
+class SoftenedByDefault(Softened):
+    def twice(self, x, factor):
+        return shifted(x, factor) + softened(2.0 * x, 0.125)
+
+
+def bent(x, factor, shift=0.5):
+    return ops.tanh(ops.abs(x) * factor) + shift  # an absolute value
+
+
+class SoftenedWrongly(Softened):
+    """The numbers are right, and so is the call; the function is not."""
+
+    def twice(self, x, factor):
+        return bent(x, factor) + softened(2.0 * x, 0.125)
+
+
+class SoftenedTwice(Softened):
+    """The function is wrong, and gets another number besides."""
+
+    def twice(self, x, factor):
+        return bent(x, 2.0 * factor) + softened(2.0 * x, 0.125)

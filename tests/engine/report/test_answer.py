@@ -184,7 +184,7 @@ def test_a_green_answer_counts_and_says_what_it_has_not_looked_at():
     forward = outcome(RIGHT)
     forward.judgement = replace(forward.judgement, forward_only=True, hollow=True)
     assert told(forward).after == (
-        "No gradient is compared: the original runs under torch.no_grad and gives none.",
+        "No gradient is compared: the original runs without, by torch.no_grad or as asked.",
         "Shapes alone are compared: every output is of zeros, or has no element.",
     )
 

@@ -8,6 +8,7 @@ from mindspore import mint
 from scipy import stats
 
 from equivalence import on_cpu
+from equivalence.stand_ins.context import lacks_kernel
 
 ZEROS = np.zeros((40, 100), np.float32)
 TWO, HALF = (ms.Tensor(np.full((40, 100), value, np.float32)) for value in (2, 0.5))
@@ -84,3 +85,26 @@ def test_each_value_is_told_once_in_order_with_its_places_and_count():
         alone = ms.Tensor(x).unique()
     assert [each.asnumpy().tolist() for each in got] == [each.tolist() for each in wanted]
     assert alone.asnumpy().tolist() == [0, 1, 3]
+
+
+@pytest.mark.parametrize("dim", [0, -1])
+def test_unbind_has_a_gradient(dim):
+    x = np.float32([[1.0, 2.0], [3.0, 5.0]])
+    t = torch.tensor(x, requires_grad=True)
+    first, second = torch.unbind(t, dim)
+    (first * second).sum().backward()
+
+    def product(x):
+        first, second = mint.unbind(x, dim)
+        return (first * second).sum()
+
+    with on_cpu() as stand_ins:
+        got = ms.grad(product)(ms.Tensor(x))
+    assert got.asnumpy().tolist() == t.grad.tolist()
+    assert stand_ins.used == {"mint.unbind": 1}
+
+
+def test_a_null_pointer_is_a_kernel_that_lacks():
+    with pytest.raises(RuntimeError) as caught:
+        ms.grad(lambda x: mint.unbind(x, -1)[0].sum())(ms.Tensor(np.ones((2, 2), np.float32)))
+    assert lacks_kernel(caught.value)
