@@ -132,6 +132,14 @@ def transposed(self, x):
     return self.bias_add(made, self.bias) if self.has_bias else made
 
 
+def embedded(self, ids):
+    """`construct` of an embedding whose row of padding gets no gradient."""
+    rows = self.gather(self.embedding_table, ids, 0)
+    if self.padding_idx is None:
+        return rows
+    return ops.where(ops.expand_dims(ids == self.padding_idx, -1), ops.stop_gradient(rows), rows)
+
+
 def padded(x, padding, value):
     """A padding by a constant, one number, in pairs from the last axis on."""
     inside = making.pad(ops.ones_like(x), padding)
@@ -262,6 +270,16 @@ FAULTS = (
         transposed,
         layer=nn.Conv2dTranspose,
         words=("Conv2dTranspose",),
+    ),
+    Fault(
+        "embedding_padding_gradient",
+        "gradient of nn.Embedding(padding_idx=...) in the row of padding_idx",
+        "ops.where(ops.expand_dims(ids == padding_idx, -1), ops.stop_gradient(rows), rows)",
+        "Gather",
+        False,
+        embedded,
+        layer=nn.Embedding,
+        words=("Embedding",),
     ),
     *(
         Fault(

@@ -115,6 +115,24 @@ class Upscaled(nn.Cell):
         return ops.interpolate(y, size=(7, 9), mode="bicubic", align_corners=False)
 
 
+class Padded(nn.Cell):
+    def __init__(self, factor=1.0, row=0):
+        super().__init__()
+        self.rows, self.factor = nn.Embedding(3, 5, padding_idx=row), factor
+
+    def construct(self, x):
+        ids = (x > 0).int()
+        return self.factor * self.rows(ids) * ops.expand_dims(x, -1)
+
+
+def padded_twice_as_large():
+    return Padded(factor=2.0)
+
+
+def padded_without_padding():
+    return Padded(row=2)
+
+
 class Decoded(nn.Cell):
     def __init__(self, factor=1.0):
         super().__init__()
