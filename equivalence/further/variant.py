@@ -105,6 +105,7 @@ class Given:
             for i, each in enumerate(self.values)
             if each.ndim > 1
             and each.size
+            and each.dtype.kind != "c"
             and (each.dtype == bool or np.isin(each.astype(np.float64), (0, 1)).all())
         ]
 

@@ -65,6 +65,13 @@ def test_inputs_are_numbers_masks_or_indices(tmp_path):
     assert (of.floats, of.masks, of.indices) == ([0], [1, 2], [3])
 
 
+def test_complex_inputs_are_neither_numbers_nor_masks_nor_indices(tmp_path):
+    path = tmp_path / "z.npy"
+    np.save(path, np.ones((2, 3), np.complex64))
+    of = given_of(tmp_path, file(path))
+    assert (of.floats, of.masks, of.indices) == ([], [], [])
+
+
 def test_whole_numbers_and_booleans_keep_their_dtype(tmp_path):
     of = given_of(tmp_path, integers(2, high=9), booleans(2, 3))
     saved = of.replaced("", {0: np.array([1, 2]), 1: np.zeros((2, 3))}).draws
