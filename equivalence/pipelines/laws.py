@@ -17,7 +17,7 @@ from equivalence.pipelines.pictures import Pictures, channels_last
 from equivalence.words import percent
 
 DRAWS = 500
-"""Draws of each side for each sample: the chance of a flip may be off by 0.2 and pass."""
+"""Draws of each side for each sample: the chance of a flip may be off by 0.1 and pass."""
 
 SAMPLES = 2
 """Samples that a stage is called with."""

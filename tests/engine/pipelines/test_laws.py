@@ -40,6 +40,11 @@ def test_two_samples_of_one_law_are_of_one_law(change):
     assert told(change, change) is None
 
 
+def test_a_chance_may_be_off_by_a_tenth_and_not_by_three():
+    assert told(flip(0.5), flip(0.6)) is None
+    assert told(flip(0.5), flip(0.8)) is not None
+
+
 @pytest.mark.parametrize(
     ("theirs", "ours", "words"),
     [
