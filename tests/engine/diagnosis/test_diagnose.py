@@ -139,15 +139,14 @@ def test_weights_and_mode_are_those_of_the_case_in_every_layer():
 
 def test_an_ill_posed_case_has_no_culprit(monkeypatch):
     """Right layers fail in it, too; there is nothing to blame."""
-    measure = search.Search.local
+    measure = search.Search._whole
 
-    def blind(self, path):
-        local = measure(self, path)
-        if not path:
-            local.judgement = replace(local.judgement, ill_posed="zeros would pass")
+    def blind(self):
+        local = measure(self)
+        local.judgement = replace(local.judgement, ill_posed="zeros would pass")
         return local
 
-    monkeypatch.setattr(search.Search, "local", blind)
+    monkeypatch.setattr(search.Search, "_whole", blind)
     found = tree("tree_of_another_epsilon")
     assert (found.culprits, found.ill_posed) == ([], "zeros would pass")
     assert text.brief(found)[0] == (
