@@ -111,7 +111,10 @@ def test_a_function_of_arrays_is_a_candidate_by_the_weights_that_it_holds():
 def test_it_may_be_handed_over_and_return_any_structure():
     def theirs(x):
         held = {name: torch.tensor(each).to(x) for name, each in inferring_ms.HELD.items()}
-        return {"scores": [torch.sort(x @ held["weight"].T + held["bias"], -1).values], "count": len(x)}
+        return {
+            "scores": [torch.sort(x @ held["weight"].T + held["bias"], -1).values],
+            "count": len(x),
+        }
 
     given = {"backward": False, **ONCE}
     assert compare(theirs, arrays(inferring_ms.served), ROWS, **given)

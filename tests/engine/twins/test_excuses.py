@@ -218,6 +218,7 @@ DOORS = {
         "initials/compare.py": 1,
         "runs/pinned.py": 2,  # of each random layer, which is no tensor
         "bylayer/compare.py": 1,  # refuses a layer that is not called as in the reference
+        "pipelines/compare.py": 1,  # of an epoch, and of the law of a random stage
     },
     "replaces a judgement": {
         "twins/excuses.py": 2,  # by the truth with flips, and by float64 beside an overflow
@@ -231,6 +232,7 @@ DOORS = {
         "judge/verdict.py": 1,  # refuses a reference of zeros
         "runs/comparison.py": 1,  # a tensor's name with its size or its layer
         "bylayer/compare.py": 1,  # adds verdicts, and takes none away
+        "pipelines/compare.py": 1,  # adds those of epochs and laws, and takes none away
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
         "diagnosis/stages.py": 1,  # what a diagnosis holds
     },
@@ -240,6 +242,10 @@ DOORS = {
         # by runs in which what is undecided for an earlier optimiser takes other values
         "truth/undecided.py": 3,
         "pipelines/compare.py": 2,
+        # of a script: a noisy run of all its steps, of each tensor in it, and of its layers
+        "scripts/compare.py": 1,
+        "scripts/judging.py": 1,
+        "scripts/layers.py": 1,
         "diagnosis/in_situ.py": 1,
         "diagnosis/detached.py": 1,  # of the truth of a reference without a cut
         "diagnosis/whole.py": 2,  # of values within a step, and of the gradients of its weights
