@@ -73,7 +73,7 @@ EVALUATED = (*SMALL, "--phase", "eval")
 STEPS = (
     Step("versions", ("python", "-m", "pip", "list"), ("mindspore-torch-equivalence",)),
     Step("torchvision imports", ("python", "-c", "import equivalence, torchvision"), ()),
-    Step("a project", ("pytest", "-q"), ("8 passed", "in 8 cases of 1 twin")),
+    Step("a project", ("pytest", "-q"), ("8 passed", "of 8 cases of 1 twin")),
     Step("a project on two workers", ("pytest", "-q", "-n", "2"), ("8 passed",)),
     Step(
         "a network of torchvision",

@@ -9,7 +9,7 @@ from equivalence import compare, normal, settings
 result = compare(Net(), Right(), normal(4, 3, 8, 8))
 print(f"the right port: {'equal' if result else 'different'}")
 print(result)
-assert "compared 56 tensors in 4 cases" in result._repr_html_()
+assert "56 tensors of 4 cases of 1 twin" in result._repr_html_()
 
 result = compare(Net(), Scaled(), normal(4, 3, 8, 8), phase="eval", execution="pynative")
 print(f"the wrong port: {'equal' if result else 'different'}")
