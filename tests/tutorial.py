@@ -88,12 +88,19 @@ def typed(folder: Path, command: str) -> str:
 
 def unseen(expected: str, printed: str) -> list[str]:
     """The lines of `expected` that `printed` does not have in this order, but for figures."""
-    rest = iter([NUMBER.sub("#", line.strip()) for line in printed.splitlines()])
-    return [
-        line
-        for line in expected.splitlines()
-        if not any(NUMBER.sub("#", line.strip()) in other for other in rest)
-    ]
+    lines, lost = [_plain(line) for line in printed.splitlines()], []
+    for line in expected.splitlines():
+        at = next((i for i, other in enumerate(lines) if _plain(line) in other), None)
+        if at is None:
+            lost.append(line)
+        else:
+            lines = lines[at + 1 :]
+    return lost
+
+
+def _plain(line: str) -> str:
+    """A line without figures, and with single blanks: columns are as wide as what is in them."""
+    return NUMBER.sub("#", " ".join(line.split()))
 
 
 def follow(folder: Path, text: str, only: str = "") -> list[str]:
