@@ -96,9 +96,7 @@ def _add_compare(commands: Any) -> None:
     command.add_argument(
         "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
     )
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
-    )
+    _add_json(command)
     command.add_argument(
         "--html", type=Path, metavar="FILE", help="write a page to look at: one file, no network"
     )
@@ -317,9 +315,7 @@ def _add_coverage(commands: Any) -> None:
     command.add_argument(
         "--fix-hints", action="store_true", help="print what to write in MindSpore, line by line"
     )
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of it, too"
-    )
+    _add_json(command, "write all of it, too")
     command.add_argument("--html", type=Path, dest="html_file", metavar="FILE", help="a page, too")
     _add_arguments(command)
     command.set_defaults(
@@ -397,9 +393,7 @@ def _add_time(commands: Any) -> None:
     )
     _add_input(command)
     _add_networks(command)
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write every single time"
-    )
+    _add_json(command, "write every single time")
     command.set_defaults(
         run="equivalence.timing.command:command",
         given=(*Networks._fields, "inputs", "json_file"),
@@ -434,9 +428,7 @@ def _add_evaluate(commands: Any) -> None:
         metavar="MODULE:FUNCTION",
         help="of your own: takes all outputs and labels as arrays, gives a number or several",
     )
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
-    )
+    _add_json(command)
     command.set_defaults(
         run="equivalence.evaluation.command:command",
         given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
@@ -464,9 +456,7 @@ def _add_data(commands: Any) -> None:
         help="how many are read, the first ones (default: 2)",
     )
     command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
-    )
+    _add_json(command)
     command.set_defaults(
         run="equivalence.own.data:command",
         given=("reference", "candidate", "arguments", "batches", "seed", "json_file"),
@@ -511,9 +501,7 @@ def _add_curve(commands: Any) -> None:
     command.add_argument(
         "--picture", type=Path, dest="image", metavar="FILE", help="write both curves as SVG"
     )
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
-    )
+    _add_json(command)
     command.set_defaults(
         run="equivalence.curves.command:command",
         given=(
@@ -563,9 +551,7 @@ def _add_train(commands: Any) -> None:
     command.add_argument(
         "--execution", choices=("pynative",), help="run what the port compiles in PyNative mode"
     )
-    command.add_argument(
-        "--json", type=Path, dest="json_file", metavar="FILE", help="write all of the result"
-    )
+    _add_json(command)
     command.set_defaults(
         run="equivalence.scripts.command:command",
         given=(
@@ -574,6 +560,10 @@ def _add_train(commands: Any) -> None:
         ),
         destination="the result",
     )
+
+
+def _add_json(command: argparse.ArgumentParser, meaning: str = "write all of the result") -> None:
+    command.add_argument("--json", type=Path, dest="json_file", metavar="FILE", help=meaning)
 
 
 def _add_arguments(command: argparse.ArgumentParser) -> None:

@@ -14,10 +14,8 @@ from equivalence.loaders.stages import (
     BATCH,
     IMAGE,
     READ,
-    TRIALS,
-    Fitted,
     Item,
-    drawing,
+    StagedLoader,
     named,
 )
 
@@ -27,7 +25,7 @@ SHUFFLED = (1, 2, 3)
 """Values of `shuffle_flag` of a source without a sampler: all, its files, or within each file."""
 
 
-class MindSporeLoader:
+class MindSporeLoader(StagedLoader):
     """See `stages.Loader`. The stages are the operators that are mapped on the main column.
 
     A map that several columns go into, or that makes another column of the main one, is a stage of
@@ -46,33 +44,18 @@ class MindSporeLoader:
         self._main = self._main_column()
         maps = [node for node in self._nodes[::-1] if self._is_stage(node)]
         self._steps = [(node, at) for node in maps for at in range(len(node.operations))]
-        self._names = named([node.operations[at] for node, at in self._steps])
+        steps = [node.operations[at] for node, at in self._steps]
         flags = itertools.chain.from_iterable(_in_python(node.operations) for node in maps)
-        self._in_python = dict(zip(self._names, flags, strict=True))
-        self._fitted: dict[str, Fitted] = {}
-        for name in self._names:
-            if fitted := drawing(self.draws(name, 0, TRIALS, 0)):
-                self._fitted[name] = fitted
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """Names of the stages, from `read` to `batch`."""
-        return (READ, *self._names, BATCH)
-
-    @property
-    def random(self) -> tuple[str, ...]:
-        """The stages that draw."""
-        return tuple(self._fitted)
+        self._in_python = dict(zip(named(steps), flags, strict=True))
+        self.note_stages(steps)
 
     def run(self, until: str) -> list[Item]:
         """What comes out of a stage, in order."""
         made = self._until(until)
-        count = self.limit
-        if count is not None and until != BATCH:
-            count *= self.batch_size or 1
+        count = self.limit if until == BATCH else self.samples_read
         rows = made.create_dict_iterator(num_epochs=1, output_numpy=True)
         return [
-            {name: _plain(values) for name, values in row.items()}
+            {name: np.asarray(values) for name, values in row.items()}
             for row in itertools.islice(rows, count)
         ]
 
@@ -128,21 +111,17 @@ class MindSporeLoader:
     def _until(self, stage: str) -> ds.Dataset:
         """The data set up to a stage, in the order of the data; nothing in it draws."""
         kept = set(self._names[: self.stages.index(stage)] if stage != BATCH else self._names)
-        last = self._names and stage == self._names[-1]
-        made = None
-        for node in self._nodes[::-1]:
-            if made is None:
-                made = _unshuffled(node)
+        with_others = stage in (*self._names[-1:], BATCH)
+        made = _unshuffled(self._nodes[-1])
+        for node in self._nodes[-2::-1]:
+            if isinstance(node, ds.BatchDataset) and stage != BATCH:
+                break
+            if self._is_stage(node):
+                made = self._mapped(node, made, kept)
             elif isinstance(node, ds.ShuffleDataset):
                 continue
-            elif self._is_stage(node):
-                made = self._mapped(node, made, kept)
-            elif stage == BATCH or last or not isinstance(node, ds.MapDataset | ds.BatchDataset):
-                if stage != BATCH and isinstance(node, ds.BatchDataset):
-                    break
+            elif with_others or not isinstance(node, ds.MapDataset):
                 made = _on(node, made)
-            elif isinstance(node, ds.BatchDataset):
-                break
         return made
 
     def _mapped(self, node: ds.MapDataset, below: ds.Dataset, kept: set[str]) -> ds.Dataset:
@@ -220,8 +199,3 @@ def _unshuffled(source: ds.Dataset) -> ds.Dataset:
     elif sampler is None and getattr(source, "shuffle_flag", 0) in SHUFFLED:
         made.shuffle_flag = 0
     return made
-
-
-def _plain(values: Any) -> np.ndarray:
-    """Text as Unicode; all else as it is."""
-    return np.asarray(values)

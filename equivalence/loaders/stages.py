@@ -29,7 +29,7 @@ FRAMEWORKS = {
 TRIALS = 16
 """How often a stage is called with one sample, to see whether it draws."""
 
-SAME_STAGE = {"ToPILImage": "ToPIL", "v2.ToPILImage": "ToPIL"}
+SAME_STAGE = {"ToPILImage": "ToPIL"}
 """A transform of torchvision -> the name of MindSpore's, where it is another."""
 
 Item = Mapping[str, np.ndarray]
@@ -68,6 +68,43 @@ class Loader(Side, Protocol):
 
     def draws(self, stage: str, sample: int, count: int, seed: int) -> list[np.ndarray]:
         """What a stage makes of a sample, `count` times, from a seed."""
+
+
+class StagedLoader:
+    """What loaders of both frameworks share once they are taken apart.
+
+    limit: how many batches are read; None: all.
+    """
+
+    limit: int | None
+    batch_size: int | None
+
+    def note_stages(self, steps: Sequence[Any]) -> None:
+        """Name the stages, and find something that stands for each that draws."""
+        self._names = named(steps)
+        self._fitted: dict[str, Fitted] = {}
+        for name in self._names:
+            if fitted := drawing(self.draws(name, 0, TRIALS, 0)):
+                self._fitted[name] = fitted
+
+    def draws(self, stage: str, sample: int, count: int, seed: int) -> list[np.ndarray]:
+        """See `Loader`."""
+        raise NotImplementedError
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Names of the stages, from `read` to `batch`."""
+        return (READ, *self._names, BATCH)
+
+    @property
+    def random(self) -> tuple[str, ...]:
+        """The stages that draw."""
+        return tuple(self._fitted)
+
+    @property
+    def samples_read(self) -> int | None:
+        """How many samples the batches that are read have; None: all."""
+        return None if self.limit is None else self.limit * (self.batch_size or 1)
 
 
 def staged(built: Any, limit: int | None = None) -> Any:

@@ -13,23 +13,20 @@ from torch.utils import data
 from equivalence.errors import EquivalenceError
 from equivalence.loaders.stages import (
     BATCH,
-    READ,
-    TRIALS,
     Chain,
     Item,
     Perturb,
     Seeing,
+    StagedLoader,
     array,
-    drawing,
     flat,
-    named,
 )
 
 HOLDERS = ("transform", "transforms")
 """Attributes of a data set in which a function is a transform of the picture."""
 
 
-class TorchLoader:
+class TorchLoader(StagedLoader):
     """See `stages.Loader`. It is read in this process, by no worker."""
 
     def __init__(self, loader: Any, limit: int | None = None):
@@ -44,21 +41,8 @@ class TorchLoader:
         self.batches = len(loader) if whole and not self.iterates else self.samples
         self.limit = limit
         self._places, self._steps = _steps(self.dataset)
-        self._names, self._fitted = named(self._steps), {}
         self.columns = [name for name, _ in flat(self._sample(0))]
-        for name in self._names:
-            if fitted := drawing(self.draws(name, 0, TRIALS, 0)):
-                self._fitted[name] = fitted
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """Names of the stages, from `read` to `batch`."""
-        return (READ, *self._names, BATCH)
-
-    @property
-    def random(self) -> tuple[str, ...]:
-        """The stages that draw."""
-        return tuple(self._fitted)
+        self.note_stages(self._steps)
 
     def run(
         self, until: str, dtype: str = "float32", perturb: Perturb | None = None
@@ -90,10 +74,9 @@ class TorchLoader:
 
     def _read(self, until: str) -> Iterator[Any]:
         if self.iterates:
-            count = None if self.limit is None else self.limit * (self.batch_size or 1)
             batched = until == BATCH and self.loader is not None
             source = self._batched(self.dataset) if batched else self.dataset
-            return itertools.islice(iter(source), self.limit if batched else count)
+            return itertools.islice(iter(source), self.limit if batched else self.samples_read)
         order = self._order()
         if until == BATCH and self.loader is not None:
             return iter(self._batched(self.dataset, order))
@@ -101,14 +84,13 @@ class TorchLoader:
 
     def _order(self) -> list[int]:
         """The samples that are read: in the order of the loader, or of the data if it shuffles."""
-        limit = None if self.limit is None else self.limit * (self.batch_size or 1)
         if self.loader is None or (self.shuffles and self.loader.batch_size is not None):
             order = _unshuffled(self.loader, len(self.dataset))
         elif self.loader.batch_size is None and self.loader.batch_sampler is None:
             order = iter(self.loader.sampler)
         else:
             order = itertools.chain.from_iterable(self.loader.batch_sampler)
-        return list(itertools.islice(order, limit))
+        return list(itertools.islice(order, self.samples_read))
 
     def _batched(self, dataset: Any, order: Sequence[int] | None = None) -> data.DataLoader:
         """The same loader over some samples, without workers."""
@@ -158,10 +140,11 @@ class TorchLoader:
 
 def _steps(dataset: Any) -> tuple[list[tuple[Any, str]], list[Callable]]:
     """Where a data set holds its transforms of a picture, and these one by one; none are found."""
-    for owner, name, value in _held(dataset, 0):
-        places = [(o, n) for o, n, v in _held(dataset, 0) if v is value]
-        return places or [(owner, name)], list(_leaves(value))
-    return [], []
+    held = list(_held(dataset, 0))
+    if not held:
+        return [], []
+    first = held[0][2]
+    return [(owner, name) for owner, name, value in held if value is first], list(_leaves(first))
 
 
 def _held(owner: Any, depth: int) -> Iterator[tuple[Any, str, Any]]:

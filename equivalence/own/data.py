@@ -10,13 +10,11 @@ from typing import Any
 from equivalence import files
 from equivalence.declare.pipeline import Pipeline, PipelineCase
 from equivalence.host.isolation import isolated
-from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
-from equivalence.kinds import Told
 from equivalence.loaders.stages import BATCH, READ, Loader
 from equivalence.own.command import DIFFERENT, demand_writable, tell
 from equivalence.pipelines.compare import Sides, compare
-from equivalence.pipelines.diagnose import diagnose
+from equivalence.pipelines.diagnose import Diagnosis, diagnose
 from equivalence.report import text
 from equivalence.report.answer import DETAILS, Found, answer
 from equivalence.words import counted, listed
@@ -43,26 +41,34 @@ def command(
         both = sides.loaders()
         tell("comparing what they give")
         outcome = Outcome(case, seed, compare(case, seed, sides).judgement)
-        told = Told([], [])
+        found = None
         if not outcome.passed:
             tell("looking for the first stage that differs")
             found = diagnose(case, seed, sides)
-            told = Told(found.lines(), [], mistakes=found.mistakes)
-    print(*lines(outcome, told, both), sep="\n")
+    print(*lines(outcome, found, both), sep="\n")
     if json_file is not None:
         results = [json.loads(line) for line in text.lines(outcome)]
-        document = {"equal": outcome.passed, "results": results, "diagnosis": told.brief}
+        document = {
+            "equal": outcome.passed,
+            "results": results,
+            "diagnosis": found.lines() if found else [],
+        }
         files.write(json_file, json.dumps(document, indent=1) + "\n")
     return 0 if outcome.passed else DIFFERENT
 
 
-def lines(outcome: Outcome, told: Told, both: tuple[Loader, Loader] | None) -> list[str]:
-    """The answer, then what either side is, and below it all figures."""
-    first = answer([Found(outcome, told.mistakes or Mistakes())]).lines()
+def lines(
+    outcome: Outcome, found: Diagnosis | None, both: tuple[Loader, Loader] | None
+) -> list[str]:
+    """The answer, then what either side is, and below it all figures.
+
+    found: the diagnosis of what differs; None where nothing does.
+    """
+    first = answer([Found(outcome, found.mistakes) if found else Found(outcome)]).lines()
     described = [
         f"{side}: {_described(each)}" for side, each in zip(SIDES, both or (), strict=False)
     ]
-    detailed = [] if outcome.passed else text.details(outcome, told.brief)
+    detailed = text.details(outcome, found.lines()) if found else []
     return [*first, DETAILS, *described, *detailed]
 
 

@@ -84,6 +84,7 @@ def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comp
     """
     sides = sides or Sides(case, seed)
     reference = sides.expected(BATCH)
+    sides.demand_steady(reference.own)
     trace = sides.trace(BATCH)
     _demand_columns(reference.expected, trace)
     if len(case.ranks) > 1:
@@ -131,7 +132,6 @@ class Sides:
             return {name: view(values) for name, values in trace.items()}
 
         truth, own = run("float64"), run("float32")
-        self._demand_steady(own, run)
         expected = {name: Expected.whole(values) for name, values in truth.items()}
         if any(values.dtype.kind == "f" for values in truth.values()):
             for probe in range(PROBES):
@@ -145,11 +145,14 @@ class Sides:
                 _measure_own(tensor, own[name])
         return Reference(expected, own)
 
-    def _demand_steady(self, own: Trace, run: Callable[[str], Trace]) -> None:
-        """Demand that a loader gives the same again. Raises EquivalenceError where it does not."""
+    def demand_steady(self, own: Trace) -> None:
+        """Demand that a loader gives the same batches again.
+
+        Raises EquivalenceError where it does not.
+        """
         if not self.loaders():
             return
-        again = run("float32")
+        again = _trace(self.items("reference", BATCH, "float32"))
         same = own.keys() == again.keys()
         if not same or any(not _alike(own[n], again[n]) for n in own):
             raise EquivalenceError(

@@ -7,6 +7,7 @@ probability of at most FALSE_ALARM (Bonferroni's inequality). Imports no framewo
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,6 +34,8 @@ LEVEL = 1.0 / 255.0
 
 SIGNS = 4
 """Sums with random signs of a picture."""
+
+_SIGNS = np.random.default_rng(0).choice([-1.0, 1.0], (SIGNS, GRID * GRID))
 
 
 def pairs(theirs: Sequence[str], ours: Sequence[str]) -> dict[str, str]:
@@ -115,7 +118,6 @@ def figures(picture: np.ndarray) -> list[float]:
     height, width = values.shape[:2]
     rows, columns = (np.linspace(0, size - 1, GRID).astype(int) for size in (height, width))
     coarse = values[np.ix_(rows, columns)].mean(-1).ravel()
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (SIGNS, coarse.size))
     return [
         float(values.mean()),
         float(values.std()),
@@ -126,7 +128,7 @@ def figures(picture: np.ndarray) -> list[float]:
         float(values[height // 2, width // 2].mean()),
         float(values[..., 0].mean()),
         float(values[..., -1].mean()),
-        *(signs @ coarse / coarse.size).tolist(),
+        *(_SIGNS @ coarse / coarse.size).tolist(),
     ]
 
 
@@ -167,10 +169,7 @@ def _kept(side: Sequence[Sequence[np.ndarray]]) -> float:
     """The share of draws that give the most frequent result, over all samples."""
     counts = 0
     for results in side:
-        seen: dict[bytes, int] = {}
-        for each in results:
-            seen[each.tobytes()] = seen.get(each.tobytes(), 0) + 1
-        counts += max(seen.values())
+        counts += max(Counter(each.tobytes() for each in results).values())
     return counts / sum(map(len, side))
 
 
