@@ -42,7 +42,14 @@ class IllPosedError(EquivalenceError):
 
 
 class SideError(EquivalenceError):
-    """One side raised an exception while it was built or run; that exception is the cause."""
+    """One side raised an exception while it was built or run; that exception is the cause.
+
+    side: "reference" or "candidate"; "" where no network of a case raised.
+    """
+
+    def __init__(self, text: str, side: str = ""):
+        super().__init__(text)
+        self.side = side
 
 
 class LeavingError(Exception):
@@ -103,7 +110,8 @@ def blaming(side: str, case: str, tell: "Tell | None" = None) -> Iterator[None]:
         raise
     except Exception as error:
         text = (tell or words)(error)
-        raise SideError(f"{case}: the {side} raised {type(error).__name__}: {text}") from error
+        told = f"{case}: the {side} raised {type(error).__name__}: {text}"
+        raise SideError(told, side) from error
 
 
 @contextlib.contextmanager

@@ -181,9 +181,9 @@ def check(case: Case, seed: int) -> Outcome:
     try:
         outcome = resolve(kind.check)(case, seed)
     except SideError as error:
-        if not kind.raised or ": the candidate raised " not in str(error):
+        if not kind.raised or error.side != "candidate":
             raise
-        raise SideError(f"{error}{resolve(kind.raised)(case, seed)}") from error
+        raise SideError(f"{error}{resolve(kind.raised)(case, seed)}", error.side) from error
     if case.twin.differs and outcome.judgement is not None:
         names = [verdict.name for verdict in outcome.judgement.verdicts]
         case.twin.differs.demand_names(case.name, names)

@@ -69,7 +69,7 @@ def of(case: TwinCase, check: Callable[[], Outcome], seed: int, at_ties: bool) -
 
 def raised(case: TwinCase, seed: int, error: EquivalenceError) -> Outcome | None:
     """The outcome of a case in which the candidate raises; None for any other error."""
-    if isinstance(error, SideError) and ": the candidate raised " in str(error):
+    if isinstance(error, SideError) and error.side == "candidate":
         return Outcome(case, seed, None, error=str(error))
     return None
 

@@ -337,14 +337,14 @@ class Session:
             with compare.telling(self.tell):
                 return kinds.check(case, self.seed)
         except SideError as error:
-            if ": the reference raised " not in str(error):
+            if error.side != "reference":
                 raise
             if likely(str(error.__cause__)):
                 raise  # it is no matter of the inputs
             called = shown_inputs(self.twin.inputs)
             text = f"{error}; it was called with {called}: if that does not fit, give other inputs"
             text += self._tried
-            raise SideError(text) from error
+            raise SideError(text, error.side) from error
 
     def _diagnose(self, outcome: Outcome) -> Verdict:
         from equivalence.bylayer import diagnose as by_layer

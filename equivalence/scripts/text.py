@@ -34,13 +34,13 @@ def _verdict(result: Result) -> Iterator[str]:
     first = verdict.departures[0]
     yield f"DIFFERENT. {result.candidate} departs from {result.reference} in step {first.step}:"
     yield f"  {first.stage}: {told(first)}"
+    placed = first
     if result.culprit:
         yield f"    first in {result.culprit.told}"
-        first = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
-    yield from _places(first)
-    if hint := known(first, result.ours.steps[first.step - 1 : first.step]):
+        placed = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
+    yield from _places(placed)
+    if hint := known(placed, result.ours.steps[first.step - 1 : first.step]):
         yield f"    {hint}"
-    first = verdict.departures[0]
     yield from _others(first, verdict.departures)
 
 
@@ -78,10 +78,10 @@ def _others(first: Departure, departures: list[Departure]) -> Iterator[str]:
         for each in departures
         if each.stage in ("schedule", "settings") and each.step != first.step
     ]
-    known = {(e.stage, e.name) for e in in_step} | {(first.stage, first.name)}
+    listed_already = {(e.stage, e.name) for e in in_step} | {(first.stage, first.name)}
     for each in before:
-        if (each.stage, each.name) not in known:
-            known.add((each.stage, each.name))
+        if (each.stage, each.name) not in listed_already:
+            listed_already.add((each.stage, each.name))
             yield f"  in step {each.step}, {each.stage}: {told(each)}"
             yield from _places(each)
 

@@ -1,5 +1,6 @@
 """The one table of kinds: each row is complete, and a case is checked by its own row."""
 
+import pickle
 import typing
 
 import pytest
@@ -12,6 +13,7 @@ from equivalence.declare.operator import Operator, OperatorCase, operator_case, 
 from equivalence.declare.pipeline import Pipeline, PipelineCase
 from equivalence.declare.spaces import unary
 from equivalence.declare.twin import LayeredCase, Twin, TwinCase
+from equivalence.errors import SideError, blaming
 from equivalence.targets import resolve
 
 SIDES = {"reference": "torch.nn:ReLU", "candidate": "mindspore.nn:ReLU"}
@@ -75,3 +77,13 @@ def diagnosed(case, seed, every):
 def test_what_is_no_case_is_refused():
     with pytest.raises(TypeError, match="Twin is no kind of case; see the table"):
         kinds.check(Twin("a", inputs=[normal(2)], **SIDES), 0)
+
+
+@pytest.mark.parametrize("side", ["reference", "candidate"])
+def test_an_error_knows_the_side_that_raised(side):
+    """Whoever decides by it reads no words; it survives the way between processes."""
+    message = f"net: the {side} raised KeyError"
+    with pytest.raises(SideError, match=message) as raised, blaming(side, "net"):
+        raise KeyError("a")
+    assert raised.value.side == side
+    assert pickle.loads(pickle.dumps(raised.value)).side == side
