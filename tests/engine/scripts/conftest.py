@@ -18,7 +18,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
-    linecache.clearcache()
+    for file in [file for file in linecache.cache if file.startswith(str(tmp_path))]:
+        del linecache.cache[file]  # alone: other files there were never written
     for name in [name for name, module in sys.modules.items() if _inside(module, tmp_path)]:
         del sys.modules[name]
 
