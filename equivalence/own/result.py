@@ -26,6 +26,7 @@ from equivalence.report.answer import (
 )
 from equivalence.structure.slots import UNSAVED
 from equivalence.structure.weights import REFERENCE_ONLY, Unseen, reference_name
+from equivalence.targets import offers
 from equivalence.words import all_of, counted, listed, number
 
 if TYPE_CHECKING:
@@ -375,9 +376,16 @@ def page_of(
             case, seed = outcome.case, outcome.seed
             written.append(failures.line(case, seed, failure, diagnosis=verdict.data))
     results = [json.loads(line) for line in written]
-    title = f"{twin.name}: {conclusion(verdicts)}"
+    title = f"{_both(twin)}: {conclusion(verdicts)}"
     told = answered(structure, verdicts, repeat, further)
     return page(title, [results], structure_lines(structure, twin), answer=told)
+
+
+def _both(twin: Twin) -> str:
+    """What was compared with what; a network that is no file's is told by the twin's name."""
+    if offers(twin.candidate) or offers(twin.reference):
+        return twin.name
+    return f"{twin.candidate} beside {twin.reference}"
 
 
 def closing(verdicts: Sequence[Verdict]) -> list[str]:

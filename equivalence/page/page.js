@@ -6,9 +6,12 @@ const STATUSES = ["different", "known difference", "excused", "equal"];
 const ROWS = 200; // rows at first; a browser is slow with thousands
 const LEAST = 0.01; // roundings; a smaller error is drawn as this one
 const CHOICES = ["search", "status", "excuse", "device"];
+const OF_CASES = ["case", "result", "first place to mend", "largest error", "budget", "unit", "tensor with it", "tensors", "excuses", "device", "seed"];
+const OF_LAYERS = ["reference", "forward, in the whole run", "backward, in the whole run", "forward, by itself", "backward, by itself", "candidate"];
+const OF_TENSORS = ["tensor", "error", "worst element", "the reference's own", "conditioning", "relative"];
 
 let found = { cases: [], bins: [], budget: 16, runs: [], trends: {} };
-let state = { sort: "", search: "", status: "", excuse: "", device: "", case: "" };
+let state = { sort: "", search: "", status: "", excuse: "", device: "", case: "", within: "", over: "" };
 let every = false; // whether all rows are shown
 
 const $ = (id) => document.getElementById(id);
@@ -59,6 +62,11 @@ function read() {
 }
 
 function change(changes) {
+  keep(changes);
+  show();
+}
+
+function keep(changes) {
   Object.assign(state, changes);
   const told = new URLSearchParams(Object.entries(state).filter(([, text]) => text));
   try {
@@ -66,7 +74,6 @@ function change(changes) {
   } catch {
     // Within a notebook the page has no address of its own.
   }
-  show();
 }
 
 const KEYS = {
@@ -100,7 +107,11 @@ function show() {
   const shown = every ? cases : cases.slice(0, ROWS);
   const open = cases.find((each) => each.id === state.case);
   if (open && !shown.includes(open)) shown.push(open);
-  $("cases").tBodies[0].replaceChildren(...shown.flatMap(row));
+  $("cases").tBodies[0].replaceChildren(...shown.flatMap((each) => row(each, shown)));
+  const mended = shown.some((each) => places(each).length);
+  $("cases").classList.toggle("mended", mended);
+  for (const opened of document.querySelectorAll("td.detail")) opened.colSpan = mended ? 7 : 6;
+  sift();
   centre(document.querySelector(".layers .culprit"));
   $("count").textContent = `${cases.length} of ${found.cases.length} cases`;
   $("more").hidden = shown.length === cases.length;
@@ -123,36 +134,38 @@ function centre(line) {
   if (box) box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
 }
 
-function row(each) {
+function row(each, shown) {
   const open = each.id === state.case;
   const toggle = () => {
-    change({ case: open ? "" : each.id });
+    change({ case: open ? "" : each.id, within: "", over: "" });
     document.querySelector(`[data-case="${CSS.escape(each.id)}"]`)?.focus();
   };
   const button = make("button", { class: "case", "aria-expanded": open, "data-case": each.id, onclick: toggle }, each.name);
   const line = make(
     "tr",
     { class: open ? "opened" : "" },
-    make("td", {}, button, ...mend(each)),
+    make("td", {}, button),
     make("td", { class: each.status === STATUSES[0] ? "over" : "" }, each.status),
+    make("td", { class: "mend" }, mend(each, shown)),
     make("td", {}, ...margin(each)),
     make("td", { class: "name" }, each.largest ?? ""),
     make("td", { class: "figure" }, String(each.tensors?.length ?? 0)),
     make("td", {}, (each.excuses ?? []).join(", ")),
   );
-  return open ? [line, make("tr", {}, make("td", { class: "detail", colspan: 6 }, ...detail(each)))] : [line];
+  return open ? [line, make("tr", {}, make("td", { class: "detail" }, ...detail(each)))] : [line];
 }
 
 // The answer of a failed case: what stands above its details.
 const answer = (each) => (each.text ?? "").split("\ndetails:\n")[0];
 
-// The first place to mend, below the name of its case; a place that an earlier case has is named once.
-function mend(each) {
-  const places = answer(each).split("\n").filter((line) => /^  \S/.test(line));
-  if (!places.length) return [];
-  const first = found.cases.find((other) => answer(other).includes(places[0]));
-  const told = first === each ? places[0].trim().replace(/ {2,}/g, " ") : `as ${first.name}`;
-  return [make("small", { class: "mend" }, told)];
+// The places to mend that the answer of a failed case names.
+const places = (each) => answer(each).split("\n").filter((line) => /^  \S/.test(line)).map((line) => line.trim().replace(/ {2,}/g, " "));
+
+// The first of them; a place that a case above has is told once. above: those that are shown.
+function mend(each, above) {
+  const [place] = places(each);
+  const first = place && above.find((other) => places(other).includes(place));
+  return first && first !== each ? `as ${first.name}` : (place ?? "");
 }
 
 function margin(each) {
@@ -176,12 +189,14 @@ function detail(each) {
   if (each.differs) parts.push(make("p", {}, `Declared to differ: ${each.differs}`));
   if (each.ill_posed) parts.push(make("p", { class: "over" }, `Ill-posed: ${each.ill_posed}`));
   const diagnosis = each.diagnosis && JSON.parse(each.diagnosis);
-  for (const culprit of diagnosis?.culprits ?? []) parts.push(...blamed(culprit));
+  for (const same of alike(diagnosis?.culprits ?? [])) parts.push(...blamed(same));
   if (each.settings) {
     const items = each.settings.map((setting) => make("li", { class: "name" }, setting));
     parts.push(make("h3", {}, "Settings that differ"), make("ul", {}, ...items));
   }
-  if (diagnosis?.layers.length > 1) {
+  const layers = diagnosis?.layers.length > 1 ? diagnosis : undefined;
+  if (layers || each.tensors) parts.push(sieve(each, layers));
+  if (layers) {
     const budget = each.unit === "roundings" ? each.budget : found.budget;
     parts.push(make("h3", {}, "The path of the error through the network"), way(diagnosis, budget));
     parts.push(make("h3", {}, "Both networks, layer by layer"), ...trees(diagnosis, budget));
@@ -193,10 +208,24 @@ function detail(each) {
   return parts;
 }
 
-function blamed(culprit) {
-  const layer = culprit.reference || "the network itself";
-  const other = culprit.candidate === culprit.reference ? "" : ` = candidate's ${culprit.candidate}`;
-  const parts = [make("h3", { class: "over" }, `Culprit: ${layer}${other} (${culprit.kind})`)];
+// Culprits of one cause belong together: a block that is used twelve times is told once.
+function alike(culprits) {
+  const groups = new Map();
+  for (const each of culprits) {
+    const cause = JSON.stringify([each.kind, each.statement, each.counterpart, each.causes]);
+    groups.set(cause, [...(groups.get(cause) ?? []), each]);
+  }
+  return groups.values();
+}
+
+function blamed(same) {
+  const [culprit] = same;
+  const layers = same.flatMap(({ reference, candidate }, i) => {
+    const other = candidate === reference ? "" : ` = candidate's ${candidate}`;
+    return [i ? ", " : "", reference ? named(reference) : "the network itself", other];
+  });
+  const title = same.length > 1 ? `Culprits, ${same.length} of one cause: ` : "Culprit: ";
+  const parts = [make("h3", { class: "over" }, title, ...layers, ` (${culprit.kind})`)];
   if (culprit.statement) {
     const sides = [make("div", {}, "candidate", make("pre", {}, culprit.statement))];
     if (culprit.counterpart) sides.unshift(make("div", {}, "reference", make("pre", {}, culprit.counterpart)));
@@ -206,16 +235,82 @@ function blamed(culprit) {
   return [...parts, make("ul", {}, ...causes)];
 }
 
-function tensors(each) {
+// What chooses among the layers and tensors of a case, and writes them to files.
+function sieve(each, diagnosis) {
+  const within = make("input", { type: "search", name: "within", value: state.within, placeholder: "a layer, or a part of a name", oninput: () => narrow({ within: within.value }) });
+  const over = make("input", { type: "checkbox", name: "over", onchange: () => narrow({ over: over.checked ? "1" : "" }) });
+  over.checked = Boolean(state.over);
+  const parts = [make("label", {}, "Layers and tensors ", within), make("label", {}, over, " beyond the budget alone")];
+  if (diagnosis) parts.push(saver("layers as CSV", `${each.name}-layers.csv`, () => [OF_LAYERS, ...diagnosis.layers.map(([theirs, ours, figures]) => [theirs, ...figures, ours])]));
+  if (each.tensors) parts.push(saver("tensors as CSV", `${each.name}-tensors.csv`, () => [[...OF_TENSORS, "off"], ...worst(each).map((row) => [...row.slice(0, 6), off(row[6])])]));
+  return make("form", { class: "sieve", onsubmit: (event) => event.preventDefault() }, ...parts, make("output", { id: "sifted", "aria-live": "polite" }));
+}
+
+function narrow(changes) {
+  keep(changes);
+  sift();
+}
+
+// Hide what the sieve does not let through. A whole path chooses a layer with all within it.
+function sift() {
+  const rows = [...document.querySelectorAll("tr[data-path]")];
+  const words = state.within.toLowerCase().split(/\s+/).filter(Boolean);
+  const layer = rows.some((row) => row.dataset.layer === state.within) && state.within;
+  const inside = (path) => path.split(":").some((part) => part === layer || part.startsWith(`${layer}.`));
+  for (const row of rows) {
+    const path = row.dataset.path;
+    const chosen = layer ? inside(path) : words.every((word) => path.toLowerCase().includes(word));
+    row.hidden = !chosen || (Boolean(state.over) && !("over" in row.dataset));
+  }
+  if ($("sifted")) $("sifted").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+}
+
+// A layer's name that chooses it.
+function named(path, shown = path) {
+  const choose = () => {
+    document.querySelector(".sieve").elements.within.value = path;
+    narrow({ within: path });
+  };
+  return make("button", { class: "link layer", title: path, onclick: choose }, shown);
+}
+
+// Files.
+
+function saver(title, name, rows) {
+  const save = () => {
+    const text = rows().map((row) => row.map(field).join(",")).join("\r\n");
+    const address = URL.createObjectURL(new Blob([`${text}\r\n`], { type: "text/csv" }));
+    make("a", { href: address, download: name }).click();
+    URL.revokeObjectURL(address);
+  };
+  return make("button", { type: "button", class: "link", onclick: save }, title);
+}
+
+// A field of CSV, as RFC 4180 has it.
+function field(content) {
+  const text = String(content ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const fields = (each) => [each.name, each.status, places(each)[0], each.needed, each.budget, each.unit, each.largest, each.tensors?.length ?? 0, (each.excuses ?? []).join(" "), each.device, each.seed];
+
+// The tensors of a case, the worst first, and what is off of one.
+
+function worst(each) {
   const most = (row) => Math.max(value(row[1]) ?? Infinity, value(row[2]) ?? Infinity);
-  const rows = [...each.tensors].sort((a, b) => most(b) - most(a) || 0).map(([name, error, worst, own, conditioning, relative, wrong]) => {
+  return [...each.tensors].sort((a, b) => most(b) - most(a) || 0);
+}
+
+const off = (wrong) => (typeof wrong === "object" ? `at (${wrong.index}): candidate ${exact(wrong.candidate)}, truth ${exact(wrong.truth)}` : wrong);
+
+function tensors(each) {
+  const rows = worst(each).map(([name, error, most, own, conditioning, relative, wrong]) => {
     const kind = wrong ? "figure over" : "figure";
-    const figures = [error, worst, own, conditioning].map((figure, i) => make("td", { class: i < 2 ? kind : "figure" }, number(figure)));
-    const told = typeof wrong === "string" ? wrong : wrong && `at (${wrong.index}): candidate ${exact(wrong.candidate)}, truth ${exact(wrong.truth)}`;
-    return make("tr", {}, make("td", { class: "name" }, name), ...figures, make("td", { class: "figure" }, number(relative)), make("td", {}, told ?? ""));
+    const figures = [error, most, own, conditioning].map((figure, i) => make("td", { class: i < 2 ? kind : "figure" }, number(figure)));
+    const cells = [make("td", { class: "name" }, name), ...figures, make("td", { class: "figure" }, number(relative)), make("td", {}, off(wrong) ?? "")];
+    return make("tr", { "data-path": name, "data-over": Boolean(wrong) }, ...cells);
   });
-  const titles = ["tensor", "error", "worst element", "the reference's own", "conditioning", "relative", ""];
-  return make("div", { class: "scroll", tabindex: 0 }, table(titles, rows));
+  return make("div", { class: "scroll", tabindex: 0 }, table([...OF_TENSORS, ""], rows));
 }
 
 // The errors of a case over the runs: a small line; a large one with its budget and its axes.
@@ -314,10 +409,11 @@ function trees(diagnosis, budget) {
     if (at < 0) pairs.splice(++last, 0, { ours });
     else last = at;
   }
-  const named = (path, kinds) => {
+  const told = (path, kinds, theirs) => {
     if (path === undefined) return make("td", {}, "–");
-    const short = path ? "  ".repeat(path.split(".").length) + path.split(".").pop() : "(network)";
-    return make("td", { class: "name", title: path }, `${short} `, make("small", {}, kinds[path] ?? ""));
+    const indent = path ? "  ".repeat(path.split(".").length) : "(network)";
+    const name = path && (theirs === undefined ? path.split(".").pop() : named(theirs, path.split(".").pop()));
+    return make("td", { class: "name", title: path }, indent, name, " ", make("small", {}, kinds[path] ?? ""));
   };
   const rows = pairs.map(({ theirs, ours }) => {
     const figures = errors.get(theirs) ?? [null, null, null, null];
@@ -327,12 +423,13 @@ function trees(diagnosis, budget) {
       if (figure !== null) cell.style.background = colour(value(figure) / budget);
       return cell;
     });
-    return make("tr", { class: culprits.has(theirs) ? "culprit" : "" }, named(theirs, reference), ...cells, named(ours, candidate));
+    const over = figures.some((figure) => figure !== null && value(figure) > budget);
+    const path = theirs ?? ours;
+    return make("tr", { class: culprits.has(theirs) ? "culprit" : "", "data-path": path, "data-layer": path, "data-over": over }, told(theirs, reference, theirs), ...cells, told(ours, candidate));
   });
-  const titles = ["reference", "forward, in the whole run", "backward, in the whole run", "forward, by itself", "backward, by itself", "candidate"];
   const notes = diagnosis.notes.map((note) => make("p", { class: "legend" }, note));
   const legend = make("p", { class: "legend" }, "blue: within the budget; orange: beyond it, the more so the stronger; -: not measured");
-  const body = table(titles, rows, "layers");
+  const body = table(OF_LAYERS, rows, "layers");
   body.tHead.rows[0].lastElementChild.className = "";
   return [legend, make("div", { class: "scroll", tabindex: 0 }, body), ...notes];
 }
@@ -343,14 +440,16 @@ function colour(part) {
   return `color-mix(in srgb, var(--${part <= 1 ? "within" : "over"}) ${strength}%, transparent)`;
 }
 
-// The distribution of all errors.
+// The distribution of all errors. Both axes are logarithmic, so that a single tensor is seen beside thousands.
+
+const FEWEST = 0.5; // tensors, where bars begin: a bar of one tensor has a height
 
 function distribution() {
   if (!found.bins.length) return;
   const bins = found.bins.map(([kind, x1, x2, count]) => ({ kind, x1, x2, count }));
   const kinds = [...new Set(bins.map((bin) => bin.kind))];
   const told = (bin) => `${bin.count} ${bin.kind} tensors\nof ${number(bin.x1)} to ${number(bin.x2)} roundings`;
-  const bars = (fill, of) => Plot.rect(bins.filter(of), { x1: "x1", x2: "x2", y1: 0, y2: "count", fy: "kind", fill, title: told, tip: { fill: "var(--ground)" } });
+  const bars = (fill, of) => Plot.rect(bins.filter(of), { x1: "x1", x2: "x2", y1: FEWEST, y2: "count", fy: "kind", fill, title: told, tip: { fill: "var(--ground)" } });
   const plot = Plot.plot({
     width: 1100,
     height: 60 + 58 * kinds.length,
@@ -358,13 +457,13 @@ function distribution() {
     marginRight: 110,
     ariaLabel: "How many tensors have which error; the table below sums it up",
     x: { type: "log", label: "largest error of a tensor, in roundings →", tickFormat: tick },
-    y: { type: "sqrt", label: "tensors", ticks: [Math.max(...bins.map((bin) => bin.count))], grid: true },
+    y: { type: "log", label: "↑ tensors", domain: [FEWEST, Math.max(10, ...bins.map((bin) => bin.count))], tickFormat: tick, grid: true },
     fy: { label: null, domain: kinds },
     marks: [
       bars("var(--within)", (bin) => bin.x1 < found.budget),
       bars("var(--over)", (bin) => bin.x1 >= found.budget),
       Plot.ruleX([found.budget], { stroke: "var(--over)", strokeDasharray: "5 4" }),
-      Plot.ruleY([0]),
+      Plot.ruleY([FEWEST]),
     ],
   });
   $("distribution").append(plot);
@@ -395,6 +494,7 @@ async function start() {
   }
   $("filters").addEventListener("submit", (event) => event.preventDefault());
   $("more").addEventListener("click", () => { every = true; show(); });
+  $("csv").append(saver("these cases as CSV", "cases.csv", () => [OF_CASES, ...chosen().map(fields)]));
   document.addEventListener("click", (event) => {
     const { sort, status, excuse, search } = event.target.closest("button")?.dataset ?? {};
     if (sort) change({ sort: state.sort === sort ? `-${sort}` : sort });

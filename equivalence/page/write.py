@@ -98,5 +98,6 @@ def _packed(content: Any) -> str:
 
 def framed(content: str) -> str:
     """A page as a part of another, as of a notebook: neither can change the other."""
-    frame = f'<iframe sandbox="allow-scripts" style="width: 100%; height: {HEIGHT}px; border: 0"'
+    style = f"width: 100%; height: {HEIGHT}px; border: 0"
+    frame = f'<iframe sandbox="allow-scripts allow-downloads" style="{style}"'
     return f'{frame} srcdoc="{html.escape(content)}"></iframe>'

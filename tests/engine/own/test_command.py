@@ -270,7 +270,7 @@ def test_all_of_the_result_is_written_as_a_page(run, tmp_path):
     code, lines, _ = run(*NORMED, *QUICK, "--html", path)
     assert (code, lines[-1]) == (1, f"{path}: the same as a page, with every layer of what differs")
     made = path.read_text()
-    assert "<title>Normed: different in 1 of 1 case</title>" in made
+    assert f"<title>{NORMED[1]} beside {NORMED[0]}: different in 1 of 1 case</title>" in made
     assert "settings: 1 of " in made
     assert "<b>1</b> different" in made
     assert [each.name for each in path.parent.iterdir()] == ["r.html"]

@@ -1,5 +1,6 @@
 """page.js in a real browser: loaded, filtered, sorted, a case opened, without an error."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_complaint_of_a_script_is_seen(tmp_path):
 
 def test_every_case_has_a_row_the_worst_first(opened):
     told = opened("""return [rows(), document.querySelector("#count").textContent,
-        [...document.querySelectorAll("#cases td:nth-child(3)")].map((each) => each.textContent),
+        [...document.querySelectorAll("#cases td:nth-child(4)")].map((each) => each.textContent),
         document.querySelectorAll("#distribution svg rect").length > 3]""")
     names = ["died-cpu", "norm-gpu", "known-cpu", "conv-cpu", "gelu-cpu"]
     errors = ["not compared", "30,000 of 16", "as declared", "4 of 16", "8 of 16"]
@@ -136,20 +137,117 @@ def test_a_case_opens_with_all_that_is_known_of_it(opened):
     assert (told["open"], told["hash"]) == ("true", "#case=norm-gpu")
 
 
-def test_a_place_to_mend_stands_below_its_case_and_once(opened):
+def test_a_place_to_mend_has_a_column_and_stands_there_once(opened):
     text = "DIFFERENT. {}.\nthe place to mend:\n  norm: eps is 1\nrepeat: x\ndetails:\n  no place"
     run = [tensor(name, error=3e4) for name in ("one", "two")]
     run += [failure(name, text=text.format(name)) for name in ("one", "two")]
     script = """
-        const told = [...document.querySelectorAll("small.mend")].map((each) => each.textContent);
-        document.querySelector("button.case").click();
+        const told = [...document.querySelectorAll("td.mend")].map((each) => each.textContent);
+        document.querySelector("[data-sort=name]").click();
+        document.querySelector("[data-sort=name]").click();
+        told.push(document.querySelector("td.mend").textContent);
+        document.querySelectorAll("button.case")[1].click();
         const cases = document.querySelector("#cases").getBoundingClientRect().top;
         return [told, document.querySelector("td.detail pre").textContent, cases < innerHeight];
     """
     told, answer, seen = opened(script, "", run)
-    assert told == ["norm: eps is 1", "as one"]
+    assert told == ["norm: eps is 1", "as one", "norm: eps is 1"]
     assert answer == text.format("one").partition("\ndetails:")[0]
     assert seen
+
+
+def test_where_nothing_is_to_mend_there_is_no_column_of_it_and_no_alarm(opened):
+    told = opened(
+        """
+        const seen = [...document.querySelectorAll("th.mend, td.mend")];
+        const tile = document.querySelector("[data-status=different]");
+        const colour = getComputedStyle(tile).borderLeftColor;
+        const alarm = getComputedStyle(document.documentElement).getPropertyValue("--over");
+        const probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = alarm;
+        return [seen.some((each) => each.offsetParent), tile.textContent,
+            colour === getComputedStyle(probe).color];
+        """,
+        "",
+        [tensor("gelu-cpu", error=2.0)],
+    )
+    assert told == [False, "0 different", False]
+
+
+SIFTED = """
+const left = () => [...document.querySelectorAll("tr[data-path]")].filter((each) => !each.hidden)
+  .map((each) => each.dataset.path);
+const sieve = () => document.querySelector(".sieve").elements;
+"""
+
+
+def test_layers_and_tensors_of_a_case_are_chosen_by_words_by_a_layer_or_by_their_error(opened):
+    told = opened(
+        SIFTED
+        + """
+        const told = [left()];
+        sieve().within.value = "BLOCK la";
+        sieve().within.dispatchEvent(new Event("input"));
+        told.push(left(), location.hash);
+        [...document.querySelectorAll("h3 .layer")][0].click();
+        told.push(left(), sieve().within.value, document.querySelector("#sifted").textContent);
+        document.querySelector(".layers .layer[title=block]").click();
+        told.push(left());
+        sieve().within.value = "";
+        sieve().within.dispatchEvent(new Event("input"));
+        sieve().over.click();
+        return [...told, left(), location.hash];
+        """,
+        "case=norm-gpu",
+    )
+    every = ["", "block", "block.first", "block.last", "extra", "output.0", "buffer:mean"]
+    assert told[0] == every
+    assert told[1:3] == [["block.last"], "#case=norm-gpu&within=BLOCK+la"]
+    assert told[3:6] == [["block.last"], "block.last", "1 of 7 rows"]
+    assert told[6] == ["block", "block.first", "block.last"]
+    assert told[7:] == [
+        ["", "block", "block.first", "block.last", "output.0"],
+        "#case=norm-gpu&over=1",
+    ]
+
+
+def test_an_address_leads_to_a_layer_of_a_case(opened):
+    told = opened(SIFTED + "return left()", "case=norm-gpu&within=block.first")
+    assert told == ["block.first"]
+
+
+def test_what_is_shown_can_be_kept_as_csv(opened):
+    told = opened(
+        """
+        const kept = [];
+        const blobs = [];
+        URL.createObjectURL = (blob) => { blobs.push(blob); return "#"; };
+        HTMLAnchorElement.prototype.click = function () { kept.push(this.download); };
+        for (const each of document.querySelectorAll(".sieve button, #csv button")) each.click();
+        return [kept, await Promise.all(blobs.map((each) => each.text()))];
+        """,
+        "case=norm-gpu&status=different",
+    )
+    names, (cases, layers, tensors) = told
+    assert names == ["cases.csv", "norm-gpu-layers.csv", "norm-gpu-tensors.csv"]
+    read = [list(csv.reader(text.splitlines())) for text in (cases, layers, tensors)]
+    assert [row[0] for row in read[0]] == ["case", "died-cpu", "norm-gpu"]
+    assert read[0][2][3:5] == ["30000", "16"]
+    assert ["block.last", "30000", "1000", "30000", "inf", "block.last"] in read[1]
+    assert read[2][1][-1] == "at (0,1): candidate 1.5, truth 1"
+
+
+def test_layers_of_one_cause_are_told_once(opened):
+    found = diagnosis()
+    (culprit,) = found["culprits"]
+    found["culprits"] = [
+        culprit,
+        culprit | {"reference": "block.first", "candidate": "block.first"},
+    ]
+    run = [tensor("norm-gpu", error=3e4), failure("norm-gpu", diagnosis=found)]
+    script = "return [...document.querySelectorAll('h3.over')].map((each) => each.textContent)"
+    told = opened(script, "case=norm-gpu", run)
+    assert told == ["Culprits, 2 of one cause: block.last, block.first (Linear)"]
 
 
 def test_a_narrow_page_is_no_wider_than_its_window(opened):

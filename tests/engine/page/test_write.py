@@ -84,7 +84,7 @@ def test_a_run_of_17000_tensors_is_below_five_megabytes():
 
 def test_a_frame_holds_the_page_and_shuts_it_off():
     frame = framed('<p title="x">&amp;</p>')
-    assert frame.startswith('<iframe sandbox="allow-scripts" ')
+    assert frame.startswith('<iframe sandbox="allow-scripts allow-downloads" ')
     assert 'srcdoc="&lt;p title=&quot;x&quot;&gt;&amp;amp;&lt;/p&gt;"></iframe>' in frame
 
 
