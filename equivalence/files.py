@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,6 +22,18 @@ TEMPORARY = re.compile(r"equivalence-(\d+)-.+")
 
 LONGEST = 150
 """Bytes of a name that are kept; a file system takes 255, with the ending and that of a draft."""
+
+
+def shown(file: str) -> str:
+    """How texts name a file of code: its last part, or a notebook's cell, as `In[3]`.
+
+    >>> shown("models/net.py")
+    'net.py'
+    """
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    cell = shell.compile.format_code_name(file) if shell else None
+    return cell[1] if cell else os.path.basename(file)
 
 
 def draft(path: Path) -> Path:

@@ -5,7 +5,6 @@ candidate is right beside such a run, the cut is the difference.
 """
 
 import linecache
-import os
 from collections.abc import Collection
 from types import FrameType
 from typing import Any
@@ -14,6 +13,7 @@ import torch
 
 from equivalence.diagnosis.search import Search
 from equivalence.errors import of_models
+from equivalence.files import shown
 from equivalence.judge import tensors
 from equivalence.judge.truth import Truth
 from equivalence.stream.frames import callers
@@ -99,7 +99,7 @@ def _right(search: Search, trace: tensors.Trace, lines: Collection[Line]) -> boo
 
 def _told(lines: Collection[Line]) -> str:
     where = ", ".join(
-        f"{os.path.basename(file)}:{number} ({linecache.getline(file, number).strip()})"
+        f"{shown(file)}:{number} ({linecache.getline(file, number).strip()})"
         for file, number in lines
     )
     return (

@@ -42,17 +42,23 @@ HINT = "more: --reach lists what was not reached"
 class Asked(NamedTuple):
     """How people ask for more: by options of the command, or in a call.
 
+    figures: says how to see every layer and tensor of what differs.
     reach: says how to see what was not reached.
     thorough: how all further samples are tried.
     """
 
+    figures: str
     reach: str
     thorough: str
 
 
-ASKED = Asked(HINT, "--thorough")
+ASKED = Asked(MORE, HINT, "--thorough")
 PLAIN = ASKED._replace(reach="")
-ASKED_IN_CALL = Asked("more: `unreached` lists what was not reached", "thorough=True")
+ASKED_IN_CALL = Asked(
+    "more: the result is a page in a notebook; its `tensors` and `culprits` have every figure",
+    "more: `unreached` lists what was not reached",
+    "thorough=True",
+)
 
 
 class Repeat(NamedTuple):
@@ -203,9 +209,9 @@ def answered(
     red = [each for each in verdicts if not each.outcome.passed]
     again = repeat.of(red[0]) if red else ""
     if red and red[0].sample is not None:
-        return _of_further(red[0]).lines(again, MORE)
+        return _of_further(red[0]).lines(again, asked.figures)
     before, reach = reach_of(verdicts), reach_of(verdicts, further)
-    more = MORE if red else asked.reach if reach is not None and reach.missed else ""
+    more = asked.figures if red else asked.reach if reach is not None and reach.missed else ""
     tried = further.lines(before, asked.thorough) if further is not None else []
     return answer([each.found for each in verdicts], tried, reach).lines(again, more)
 

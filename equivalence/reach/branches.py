@@ -6,7 +6,6 @@ same, but for its Python alone.
 """
 
 import dis
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from equivalence.errors import FRAMEWORKS, installed_in, of_models
+from equivalence.files import shown
 from equivalence.reach.decision import Decision, Key
 from equivalence.reach.extremes import Extremes
 from equivalence.reach.sources import Branch, Span, branches
@@ -214,7 +214,7 @@ def _end(spans: dict[int, Span]) -> tuple[int, int]:
 def module_file(frame: FrameType) -> str:
     """The file of a frame's code, below the folder that its module is imported from."""
     name, file = frame.f_globals.get("__name__", ""), frame.f_code.co_filename
-    base = os.path.basename(file)
+    base = shown(file)
     if "." not in name:
         return base
     parts = name.split(".")

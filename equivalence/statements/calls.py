@@ -13,6 +13,7 @@ from types import FrameType
 import numpy as np
 
 from equivalence.errors import FRAMEWORKS, of_engine, of_models, of_stand_in
+from equivalence.files import shown
 from equivalence.stream.frames import in_stream
 
 PATIENCE = 150_000
@@ -453,4 +454,4 @@ def at_line(
 
 
 def _place(file: str, line: int) -> str:
-    return f"{os.path.basename(file)}:{line}"
+    return f"{shown(file)}:{line}"

@@ -5,7 +5,6 @@ candidate with that other value would pass, but for the comparison of settings. 
 code of a network is no setting, nothing compares it: `clamp(max=100)` where nothing is above 50.
 """
 
-import os
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ import numpy as np
 from torch.optim import Optimizer
 
 from equivalence.errors import of_engine
+from equivalence.files import shown
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.reach.branches import module_file
@@ -164,7 +164,7 @@ class Number(NamedTuple):
     def path(self) -> str:
         """The line and the function, such as `net.py:41 clamp max`."""
         keyword = f" {self.argument}" if isinstance(self.argument, str) else ""
-        return f"{os.path.basename(self.file)}:{self.line} {self.function}{keyword}"
+        return f"{shown(self.file)}:{self.line} {self.function}{keyword}"
 
 
 class Numbers(Observer):

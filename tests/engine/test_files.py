@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -13,6 +14,15 @@ def test_a_file_is_written_with_its_folder(tmp_path, content):
     assert files.write(path, content) == path
     assert path.read_bytes() == (content.encode() if isinstance(content, str) else content)
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_cell_of_a_notebook_is_named_by_its_number(monkeypatch):
+    cells = types.SimpleNamespace(format_code_name={"/x/12.py": ("Cell", "In[3]")}.get)
+    shell = types.SimpleNamespace(compile=cells)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    assert [files.shown("/x/12.py"), files.shown("/x/net.py")] == ["In[3]", "net.py"]
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
+    assert files.shown("/x/12.py") == "12.py"
 
 
 def test_what_breaks_off_leaves_the_earlier_file_and_no_draft(tmp_path, monkeypatch):

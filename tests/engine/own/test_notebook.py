@@ -31,7 +31,7 @@ def test_the_result_is_true_or_false_and_prints_itself(different):
 
 def test_a_notebook_shows_the_page_of_the_result(different):
     frame = different._repr_html_()
-    assert frame.startswith('<iframe sandbox="allow-scripts" ')
+    assert frame.startswith('<iframe sandbox="allow-scripts allow-downloads" ')
     assert "&lt;title&gt;Sequential: different in 2 of 2 cases&lt;/title&gt;" in frame
 
 
