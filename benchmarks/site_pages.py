@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import griffe
+import nbformat
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
@@ -141,11 +142,27 @@ def _linked(files: Files) -> Iterator[str]:
 
 def _source(path: str) -> str:
     """A page with the text of a file. It is not searched: the page that leads to it is."""
-    language = LANGUAGES.get(PurePosixPath(path).suffix, "text")
-    text = (ROOT / path).read_text()
-    fence = "`" * 6
+    suffix, text = PurePosixPath(path).suffix, (ROOT / path).read_text()
     front = "---\nsearch: {exclude: true}\nhide: [toc]\n---\n"
-    return f"{front}# {path}\n\n{fence}{language}\n{text}\n{fence}\n"
+    if suffix == ".ipynb":
+        return front + _cells(text)
+    return f"{front}# {path}\n\n{_fenced(text, LANGUAGES.get(suffix, 'text'))}"
+
+
+def _fenced(text: str, language: str) -> str:
+    fence = "`" * 6
+    return f"{fence}{language}\n{text}\n{fence}\n"
+
+
+def _cells(text: str) -> str:
+    """The cells of a notebook, each with the text that it shows."""
+    parts = []
+    for cell in nbformat.reads(text, 4).cells:
+        code = cell.cell_type == "code"
+        parts.append(_fenced(cell.source, "python") if code else cell.source)
+        for shown in cell.get("outputs", ()):
+            parts.append(_fenced(shown.get("text") or shown.data["text/plain"], "text"))
+    return "\n\n".join(parts)
 
 
 def _python() -> str:

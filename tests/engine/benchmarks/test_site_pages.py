@@ -80,3 +80,11 @@ def test_a_link_that_leads_nowhere_fails_the_build(tmp_path):
     assert "nowhere.md" in done.stderr
     assert "#nowhere" in done.stderr
     assert done.stderr.count("WARNING") == 2
+
+
+def test_a_notebook_is_a_page_of_its_cells_and_of_what_they_show():
+    cells = site_pages._source("examples/notebook.ipynb")
+    assert "# A port in a notebook\n" in cells
+    assert "``````python\nimport torch\n" in cells
+    assert "``````text\nDIFFERENT. Original (eval, PyNative, CPU): " in cells
+    assert '"cell_type"' not in cells
