@@ -10,5 +10,6 @@ draws, distributions: how the inputs of a twin are drawn, or read from files.
 batches: the inputs of a twin, also those that a data pipeline gives.
 network: a network as an argument of what is compared.
 renames: what the renames of weights say.
+written: a declaration as a file of Python.
 spaces: the space of shapes and arguments that an operator's examples are drawn from.
 """

@@ -6,6 +6,14 @@ from dataclasses import dataclass, field
 from equivalence.reach.decision import Decision, Reach, total
 from equivalence.words import counted, listed
 
+SHARE, LEAST = 1.0, 5.0
+"""The time for further samples: a share of what the comparison took; seconds at least."""
+
+
+def time_for(took: float) -> float:
+    """The seconds for further samples after a comparison that took so many."""
+    return max(LEAST, SHARE * took)
+
 
 @dataclass(frozen=True)
 class Further:

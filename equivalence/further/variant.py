@@ -1,6 +1,7 @@
 """Other inputs for a case, as draws; and the case that has them. Loads no framework."""
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,9 @@ from equivalence.declare.batches import Batches
 from equivalence.declare.draws import Draw, file
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.sample import call_of
+
+SAVED = Path("reports", "further")
+"""Where the inputs of a further sample are saved that shows a difference, and its declaration."""
 
 SCALED = {"normal": ("scale", "shift"), "uniform": ("low", "high")}
 """Kinds of draws that are written with other numbers where all values are multiplied."""
@@ -168,6 +172,12 @@ def varies(case: TwinCase) -> bool:
     twin = case.twin
     plain = not (twin.by_layer or twin.raises or twin.differs or twin.degenerate or twin.computes)
     return plain and not isinstance(twin.inputs, Batches) and case.own is None and not case.alone
+
+
+def declared(case: TwinCase) -> Path:
+    """The file that declares the twin of a further sample that shows a difference."""
+    name = re.sub(r"\W", "_", case.name)
+    return SAVED / f"twins_{name}.py"
 
 
 def keep(variant: Variant, folder: Path, stem: str) -> Variant:

@@ -36,6 +36,7 @@ class Outcome:
     reach: the decisions that both sides took, and the sample; None for what has none, such as an
     operator.
     demanded: the share of these that must be reached.
+    further: how many further samples were compared, besides its own.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -64,6 +65,7 @@ class Outcome:
     proposed: tuple[str, ...] = ()
     reach: Reach | None = None
     demanded: float = 0.0
+    further: int = 0
     error: str | None = None
 
     @property

@@ -9,5 +9,4 @@ result: what the functions return, and all texts.
 terminal: colour, and lines as wide as the terminal.
 live: objects of this process as targets and inputs; copies of them are run.
 proposal: the shape of an input that the first layer tells.
-written: a declaration as a file of Python.
 """

@@ -25,11 +25,12 @@ from equivalence.declare.draws import file
 from equivalence.declare.network import read_network
 from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import PAIRS
+from equivalence.declare.written import source
 from equivalence.dumps import compare as dumped
 from equivalence.dumps import read
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
-from equivalence.own import result, terminal, written
+from equivalence.own import result, terminal
 from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, Tell, Verdict, forget
@@ -203,7 +204,7 @@ def _run(
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
-            _write(write, written.source(session.twin))
+            _write(write, source(session.twin))
         verdicts, further = session.all_verdicts(thorough)
         for outcome in (each.outcome for each in verdicts if hidden_settings and not each.sample):
             sample = outcome.case.sample_name
@@ -214,7 +215,7 @@ def _run(
             outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
     shown = [each.twin() for each in verdicts if each.sample is not None]
     if write is not None and (session.twin.degenerate or shown):  # which only the verdicts tell
-        _write(write, written.source(session.twin, *shown))
+        _write(write, source(session.twin, *shown))
     outcomes = [verdict.outcome for verdict in verdicts]
     out = _out.get() or sys.stdout
     below = [line for each in samples.values() for line in each.lines]

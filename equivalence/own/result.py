@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from equivalence.declare.twin import Twin
 from equivalence.further.tried import Further, added
+from equivalence.further.variant import declared
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference, Unread, unread_told
 from equivalence.judge.verdict import TensorVerdict
-from equivalence.own.session import DROPOUT, Structure, Verdict, declared, shown_each
+from equivalence.own.session import DROPOUT, Structure, Verdict, shown_each
 from equivalence.page.write import framed, page
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, encode, total
@@ -20,8 +21,8 @@ from equivalence.report import failures, text
 from equivalence.report.answer import (
     DETAILS,
     FORWARD_ONLY,
-    Answer,
     answer,
+    answer_of_further,
     answer_of_settings,
 )
 from equivalence.structure.slots import UNSAVED
@@ -209,25 +210,12 @@ def answered(
     red = [each for each in verdicts if not each.outcome.passed]
     again = repeat.of(red[0]) if red else ""
     if red and red[0].sample is not None:
-        return _of_further(red[0]).lines(again, asked.figures)
+        new = [*map(named, red[0].reached)]
+        return answer_of_further(red[0].found, red[0].sample.told, new).lines(again, asked.figures)
     before, reach = reach_of(verdicts), reach_of(verdicts, further)
     more = asked.figures if red else asked.reach if reach is not None and reach.missed else ""
     tried = further.lines(before, asked.thorough) if further is not None else []
     return answer([each.found for each in verdicts], tried, reach).lines(again, more)
-
-
-def _of_further(shown: Verdict) -> Answer:
-    """The answer where a further sample alone shows a difference."""
-    found = answer([shown.found])
-    told = [
-        "With the inputs that were given, all is equal: it shows with a further sample, "
-        f"{shown.sample.told if shown.sample else ''}."
-    ]
-    told += ["The original takes these inputs."] if shown.outcome.error else []
-    reached = listed([named(each) for each in shown.reached])
-    told += [f"This sample is the first to reach {reached}."] if reached else []
-    first = found.first.replace("NOT COMPARED.", "DIFFERENT.", 1)
-    return replace(found, first=first, after=(*told, *found.after))
 
 
 def _of_settings(structure: Structure) -> list[str]:

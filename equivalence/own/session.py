@@ -9,13 +9,11 @@ import importlib
 import logging
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equivalence import files, kinds
+from equivalence import kinds
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases
 from equivalence.errors import (
@@ -26,18 +24,15 @@ from equivalence.errors import (
     blaming,
     likely,
 )
-from equivalence.further.evidence import judged
-from equivalence.further.tried import Further
-from equivalence.further.turns import Turns
-from equivalence.further.variant import Variant, keep, varies
+from equivalence.further.tried import Further, time_for
+from equivalence.further.variant import Variant, varies
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
 from equivalence.own.proposal import propose
-from equivalence.own.written import source
-from equivalence.reach.decision import Decision, Reach, total
+from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
 from equivalence.runs import kept, pairing, sides
@@ -49,12 +44,6 @@ from equivalence.words import counted, left, listed, raised
 
 if TYPE_CHECKING:
     from equivalence.diagnosis.found import LayerError
-
-SAVED = Path("reports", "further")
-"""Where the inputs of a further sample are saved that shows a difference."""
-
-SHARE, LEAST = 1.0, 5.0
-"""The time for further samples: a share of what the comparison took; seconds at least."""
 
 DROPOUT = "eval"
 """The value of `random_layers` that pins dropout."""
@@ -243,8 +232,7 @@ class Session:
         """
         begun = time.monotonic()
         verdicts = [*self.verdicts()]
-        seconds = max(LEAST, SHARE * (time.monotonic() - begun))
-        seconds = math.inf if thorough else seconds
+        seconds = math.inf if thorough else time_for(time.monotonic() - begun)
         further, shown = self.further(verdicts, seconds)
         return verdicts + ([] if shown is None else [shown]), further
 
@@ -263,50 +251,16 @@ class Session:
         right = [each.case for each in every if each.passed and varies(each.case)]
         if reach is None or len(right) < len(every):
             return None, None
-        from equivalence.further.search import Search  # torch is there
+        from equivalence.further.samples import tried  # torch is there
 
-        until = time.monotonic() + seconds
-        tried: list[Reach | None] = []
-        dropped, ended = Counter[str](), False
-        with files.temporary() as folder, _alone():
-            for case, others in _representatives(right, seconds == math.inf):
-                self.tell(f"looking for further samples of {case.sample_name}")
-                search = Search(case, self.seed, reach, Path(folder), until - time.monotonic())
-                turns = [
-                    Turns(replace(search.given, case=one), self.seed) for one in (case, *others)
-                ]
-                for variant, reached in search.variants():
-                    if time.monotonic() > until:
-                        break
-                    for one, turn in zip((case, *others), turns, strict=True):
-                        self.tell(f"further sample: {variant.told}")
-                        found, variant = turn.judged(variant)
-                        if found.outcome is None:
-                            dropped[found.reason] += 1
-                            break
-                        tried.append(found.outcome.reach)
-                        if found.red:
-                            verdict = self._shown(one, variant, reached, found.outcome)
-                            return Further(len(tried), total(tried), dropped), verdict
-                reach = search.reach
-                ended = ended or time.monotonic() > until
-        return Further(len(tried), total(tried), dropped, ended), None
-
-    def _shown(
-        self, case: TwinCase, variant: Variant, reached: tuple[Decision, ...], outcome: Outcome
-    ) -> Verdict:
-        """The verdict on a further sample that shows a difference: the simplest that does."""
-        for simple in variant.simpler if variant.turns is None else ():
-            found = judged(simple.case(case), self.seed)
-            if found.red and found.outcome is not None:
-                variant, outcome = simple, found.outcome
-                break
-        variant = keep(variant, SAVED, outcome.case.sample_name)
-        outcome = replace(outcome, case=variant.case(case))
-        if variant.turns is not None:
-            files.write(declared(outcome.case), source(outcome.case.twin))
-        verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
-        return replace(verdict, sample=variant, reached=reached)
+        with _alone():
+            groups = _representatives(right, seconds == math.inf)
+            found, shown = tried(groups, self.seed, reach, seconds, self.tell)
+            if shown is None:
+                return found, None
+            outcome = shown.outcome
+            verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
+            return found, replace(verdict, sample=shown.variant, reached=shown.reached)
 
     def hidden(self, case: TwinCase) -> settings.Hidden:
         """The settings, and numbers in the reference's code, that a sample does not show."""
@@ -435,11 +389,6 @@ def _narrow(made_in: Mapping[str, int], dtypes: Sequence[str]) -> str:
 def _blamed(outcome: Outcome) -> bool:
     """Whether a case has failed because of a tensor, so that a layer may be to blame."""
     return not outcome.passed and bool(outcome.judgement and outcome.judgement.differing)
-
-
-def declared(case: TwinCase) -> Path:
-    """The file that declares a twin of two samples, which no command can give."""
-    return SAVED / f"twins_{case.twin.name}.py"
 
 
 def _representatives(

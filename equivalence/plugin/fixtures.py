@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shlex
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,6 +13,8 @@ import pytest
 from equivalence import files, kinds
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
+from equivalence.further.tried import added, time_for
+from equivalence.further.variant import declared, varies
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
@@ -23,11 +26,11 @@ from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import ROUNDED_PRODUCTS
 from equivalence.plugin.results import DIAGNOSES
 from equivalence.plugin.watch import WATCH, repeat
-from equivalence.reach.words import exactly
+from equivalence.reach.words import exactly, named
 from equivalence.record import candidates, truths
 from equivalence.report import failures
 from equivalence.report import text as report
-from equivalence.report.answer import NOTHING, Found, answer
+from equivalence.report.answer import DETAILS, NOTHING, Found, answer, answer_of_further
 from equivalence.twins import settings
 from equivalence.words import raised
 
@@ -61,6 +64,7 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
 
     def run(case: Case) -> None:
         request.node.stash[CASE] = case
+        begun = time.monotonic()
         with _fail_in_words(request.config):
             outcome = kinds.check(case, seed)
             whole = isinstance(case, TwinCase) and not (case.twin.by_layer or case.twin.raises)
@@ -77,6 +81,8 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
             if outcome.passed and outcome.proposed:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *outcome.proposed]
+            if request.config.getoption("further") and isinstance(case, TwinCase):
+                _try_further(request.node, outcome, time.monotonic() - begun)
             if request.config.getoption("hidden_settings") and whole:
                 shown = request.node.stash.get(DIAGNOSIS, [case.name])
                 request.node.stash[DIAGNOSIS] = [*shown, *_hidden_settings(outcome)]
@@ -84,6 +90,37 @@ def compare(request: pytest.FixtureRequest) -> Iterator[Callable[[Case], None]]:
 
     with isolated():
         yield run
+
+
+def _try_further(item: pytest.Item, outcome: Outcome, took: float) -> None:
+    """Try further samples of a green case, and fail the test where one shows a difference.
+
+    took: the seconds of the comparison.
+    """
+    reach = outcome.reach
+    possible = outcome.passed and varies(outcome.case) and environment.installed("torch")
+    if reach is None or not possible:
+        return
+    from equivalence.further.samples import tried
+
+    every = [(outcome.case, ())]
+    with truths.using(None), candidates.using(None):
+        found, shown = tried(every, outcome.seed, reach, time_for(took), lambda _: None)
+    outcome.reach = added(reach, found)
+    outcome.further = found.tried
+    item.stash[LINES] = report.lines(outcome)
+    if shown is None:
+        return
+    item.stash[CASE] = shown.outcome.case
+    item.stash[LINES] = report.lines(shown.outcome)
+    diagnosis, mistakes, more = _diagnosed(item, shown.outcome)
+    told = answer_of_further(
+        Found(shown.outcome, mistakes), shown.variant.told, [*map(named, shown.reached)]
+    )
+    item.stash[HEADLINE] = told.headline()
+    again = f"pytest {declared(shown.outcome.case)}"
+    lines = [*told.lines(again, more), DETAILS, *report.details(shown.outcome, diagnosis)]
+    pytest.fail("\n".join(lines), pytrace=False)
 
 
 def _hidden_settings(outcome: Outcome) -> list[str]:
@@ -159,13 +196,17 @@ def _fail_in_words(config: pytest.Config) -> Iterator[None]:
 
 def _fail(item: pytest.Item, outcome: Outcome, repeat: str, hint: str = "") -> NoReturn:
     """Fail the test with the text of a failure and a diagnosis. hint: a line after these."""
-    diagnosis: list[str] = []
-    found, more = NOTHING, ""
-    if outcome.judged.differing:
-        diagnosis, found, more = _diagnose(item, outcome, False)
+    diagnosis, found, more = _diagnosed(item, outcome)
     diagnosis += [hint] if hint else []
     item.stash[HEADLINE] = answer([Found(outcome, found)]).headline()
     pytest.fail(report.failure(outcome, repeat, diagnosis, found, more), pytrace=False)
+
+
+def _diagnosed(item: pytest.Item, outcome: Outcome) -> tuple[list[str], Mistakes, str]:
+    """What `_diagnose` gives of a failed case; nothing where no tensor differs."""
+    if outcome.judgement is None or not outcome.judgement.differing:
+        return [], NOTHING, ""
+    return _diagnose(item, outcome, False)
 
 
 def _diagnose(item: pytest.Item, outcome: Outcome, passed: bool) -> tuple[list[str], Mistakes, str]:

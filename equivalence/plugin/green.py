@@ -48,7 +48,7 @@ INDIFFERENT = (
 OTHERWISE = ("candidate", "example", "record_candidate")
 """Options with which a test is not what it is without them."""
 
-EVERY = ("diagnose", "hidden_settings", "reach")
+EVERY = ("diagnose", "further", "hidden_settings", "reach")
 """Options that ask for something of every case."""
 
 BY_PAST = ("lf", "failedfirst", "newfirst", "stepwise", "group")

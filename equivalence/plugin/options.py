@@ -55,6 +55,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "reference's code that its sample does not show: one run of the reference for each",
     )
     group.addoption(
+        "--further",
+        action="store_true",
+        help="after a twin's case that passes, try further samples, for as long as it took and at "
+        "least five seconds; one that shows a difference fails the test",
+    )
+    group.addoption(
         "--example",
         type=record_plugin.given,
         metavar="CALL",

@@ -6,7 +6,7 @@ JUnit, notebook and JSON have it from here. What stands below `DETAILS` is for t
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
@@ -119,6 +119,22 @@ def answer(cases: Sequence[Found], tried: Sequence[str] = (), reach: Reach | Non
     if undecided:
         return _undecided([each.outcome for each in undecided])
     return _different(cases, red, wrong)
+
+
+def answer_of_further(found: Found, sample: str, new: Sequence[str]) -> Answer:
+    """The answer where a further sample alone shows a difference.
+
+    sample: what the sample is, in words.
+    new: the decisions that it is the first to reach.
+    """
+    told = [
+        f"With the inputs that were given, all is equal: it shows with a further sample, {sample}."
+    ]
+    told += ["The original takes these inputs."] if found.outcome.error else []
+    told += [f"This sample is the first to reach {listed(new)}."] if new else []
+    plain = answer([found])
+    first = plain.first.replace("NOT COMPARED.", "DIFFERENT.", 1)
+    return replace(plain, first=first, after=(*told, *plain.after))
 
 
 def answer_of_settings(settings: Settings) -> Answer:

@@ -203,6 +203,7 @@ def lines(outcome: Outcome) -> list[str]:
     settings: how many were compared, in how many layers, which differ and which were unread.
     record: "used", "stale" or "written".
     reach: on the first line of a case, the decisions that it took, see `reach/decision.py`.
+    further: how many further samples were compared, too.
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
 
@@ -234,6 +235,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["undecidable"] = len(outcome.judgement.undecidable)
     if outcome.settings:
         common["settings"] = _compared(outcome.settings)
+    if outcome.further:
+        common["further"] = outcome.further
     if outcome.judgement.hollow:
         common["structure"] = True
     if outcome.judgement.forward_only:
@@ -377,6 +380,7 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     made_with: dict[str, str] = {}
     excused: dict[str, set[Any]] = {}
     settings: dict[str, dict[str, Any]] = {}
+    further: dict[str, int] = {}
     largest: tuple[float, str] = (0.0, "")
     lines = comparisons(results)
     for result in lines:
@@ -407,6 +411,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
             undecided[result["case"]] = result["undecided"]
         if "settings" in result:
             settings[result["case"]] = result["settings"]
+        if "further" in result:
+            further[result["case"]] = result["further"]
         if "undecidable" in result:
             undecidable[result["case"]] = result["undecidable"]
         if result["differs"]:
@@ -428,6 +434,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
         tell("settings", f"{compared} of {counted(layers, 'layer')} in {_cases(settings)}")
     tell("", *unread_told([n for each in settings.values() for n in each.get("unread", ())]))
     tell("reach", *unreached.summary(lines, hint))
+    if further:
+        tell("further samples", f"{sum(further.values())} of {_cases(further)}")
     if differing:
         many = counted(len(differing), "known difference")
         tell("as declared", f"{many} in {counted(declared, 'tensor')}")

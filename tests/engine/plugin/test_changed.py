@@ -455,7 +455,8 @@ def test_without_a_cache_everything_is_run(project):
 
 
 @pytest.mark.parametrize(
-    "options", [["--diagnose"], ["--hidden-settings"], ["--record=write"], ["--example", "x"]]
+    "options",
+    [["--diagnose"], ["--further"], ["--hidden-settings"], ["--record=write"], ["--example", "x"]],
 )
 def test_with_an_option_for_every_case_it_is_a_usage_error(project, options):
     result = project.run_it("--changed", *options)

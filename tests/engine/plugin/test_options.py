@@ -322,6 +322,29 @@ def test_settings_that_a_sample_does_not_show_are_listed_on_request(project):
     result.stdout.fnmatch_lines([f"*{name}*", "settings that the sample does not show: 0 of 0"])
 
 
+BOUNDED = """
+from equivalence import Twin, normal
+
+FIELDS = {"inputs": [normal(3, 8)], "phases": ["eval"], "executions": ["pynative"]}
+NETS = "tests.engine.parts.further_pt:Clamped", "tests.engine.parts.further_ms:"
+TWINS = tuple(Twin(n.lower(), NETS[0], NETS[1] + n, **FIELDS) for n in ("Clamped", "Unclamped"))
+"""
+
+
+def test_further_samples_are_tried_on_request_and_one_that_differs_can_be_repeated(pytester):
+    pytester.makepyfile(twins_bounded=BOUNDED)
+    plain = pytester.runpytest_inprocess("-p", "no:xdist", "-m", "cpu")
+    plain.assert_outcomes(passed=2)
+    result = pytester.runpytest_inprocess("-p", "no:xdist", "-m", "cpu", "--further")
+    result.assert_outcomes(passed=1, failed=1)
+    text = text_of(result)
+    assert "With the inputs that were given, all is equal: it shows with a further sample, " in text
+    assert "This sample is the first to reach " in text
+    assert re.search(r"^  further samples  \d+ of 1 case$", text, re.M)
+    (again,) = re.findall(r"^repeat: pytest (\S+)$", text, re.M)
+    pytester.runpytest_inprocess("-p", "no:xdist", "-m", "cpu", again).assert_outcomes(failed=1)
+
+
 def test_what_no_case_of_a_twin_reached_is_counted_and_on_request_listed(project):
     name = "right and pynative and cpu"
     result = run(project, "-k", name)

@@ -3,7 +3,7 @@
 import pytest
 
 from equivalence import Twin, given, integers, normal, uniform
-from equivalence.own.written import source
+from equivalence.declare.written import source
 
 SIDES = {"reference": "nets:Net", "candidate": "ports:Net"}
 

@@ -1,0 +1,89 @@
+"""Further samples of green cases, until one shows a difference. Loads torch."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from equivalence import files
+from equivalence.declare.twin import TwinCase
+from equivalence.declare.written import source
+from equivalence.further.evidence import judged
+from equivalence.further.search import Search
+from equivalence.further.tried import Further
+from equivalence.further.turns import Turns
+from equivalence.further.variant import SAVED, Variant, declared, keep
+from equivalence.judge.outcome import Outcome
+from equivalence.reach.decision import Decision, Reach, total
+
+
+class Shown(NamedTuple):
+    """A further sample that shows a difference.
+
+    variant: what it is, with its inputs in files that stay.
+    reached: the decisions that it is the first to reach.
+    outcome: its outcome, of a case whose twin declares it.
+    """
+
+    variant: Variant
+    reached: tuple[Decision, ...]
+    outcome: Outcome
+
+
+def tried(
+    every: Iterable[tuple[TwinCase, Sequence[TwinCase]]],
+    seed: int,
+    reach: Reach,
+    seconds: float,
+    tell: Callable[[str], None],
+) -> tuple[Further, Shown | None]:
+    """Try further samples of green cases; ends with the first that shows a difference.
+
+    every: the cases, each with others that get the same samples.
+    seed: their base seed.
+    reach: what the given inputs reached.
+    seconds: the time for all of it; infinite to try all.
+    tell: is told what is done.
+    """
+    until, ended = time.monotonic() + seconds, False
+    reaches: list[Reach | None] = []
+    dropped = Counter[str]()
+    with files.temporary() as folder:
+        for case, others in every:
+            tell(f"looking for further samples of {case.sample_name}")
+            search = Search(case, seed, reach, Path(folder), until - time.monotonic())
+            turns = [Turns(replace(search.given, case=one), seed) for one in (case, *others)]
+            for variant, reached in search.variants():
+                if time.monotonic() > until:
+                    break
+                for one, turn in zip((case, *others), turns, strict=True):
+                    tell(f"further sample: {variant.told}")
+                    found, variant = turn.judged(variant)
+                    if found.outcome is None:
+                        dropped[found.reason] += 1
+                        break
+                    reaches.append(found.outcome.reach)
+                    if found.red:
+                        shown = _shown(one, seed, variant, reached, found.outcome)
+                        return Further(len(reaches), total(reaches), dropped), shown
+            reach = search.reach
+            ended = ended or time.monotonic() > until
+    return Further(len(reaches), total(reaches), dropped, ended), None
+
+
+def _shown(
+    case: TwinCase, seed: int, variant: Variant, reached: tuple[Decision, ...], outcome: Outcome
+) -> Shown:
+    """The simplest sample that shows the difference, kept and declared."""
+    for simple in variant.simpler if variant.turns is None else ():
+        found = judged(simple.case(case), seed)
+        if found.red and found.outcome is not None:
+            variant, outcome = simple, found.outcome
+            break
+    variant = keep(variant, SAVED, outcome.case.sample_name)
+    outcome = replace(outcome, case=variant.case(case))
+    one = {"phases": (case.phase,), "executions": (case.execution,), "dtypes": (case.dtype,)}
+    files.write(declared(outcome.case), source(replace(outcome.case.twin, **one)))
+    return Shown(variant, reached, outcome)
