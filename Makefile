@@ -33,7 +33,7 @@ report = --junitxml reports/junit-$(1).xml $(if $(SHARD),$(call shard,$(1)))
 unexport DEVICE JOBS MODE SEEDS SEED CANDIDATE SHARD PYTHON PACKAGES ARGS
 
 .DEFAULT_GOAL := help
-.PHONY: help install lint engine gate changed record record-candidate nightly test defects findings releases audit accept \
+.PHONY: help install lint engine engine-nightly gate changed record record-candidate nightly test defects findings releases audit accept \
 	study bench installed docs package constraints clean
 
 help: ## list the targets
@@ -70,8 +70,11 @@ lint: install docs ## ruff and mypy; the workflows against their schemas; every 
 		.gitlab-ci.yml
 
 engine: install ## the tests of the engine, and a tenth of the defects
-	$(PYTEST) tests/engine $(PARALLEL) $(call report,engine) $(ARGS)
+	$(PYTEST) tests/engine -m "not nightly" --dist loadfile $(PARALLEL) $(call report,engine) $(ARGS)
 	$(PYTEST) tests/defects -m representative $(PARALLEL) $(call report,defects) $(ARGS)
+
+engine-nightly: install ## the tests of the engine that only a night needs to hold
+	$(PYTEST) tests/engine -m nightly --dist loadfile $(PARALLEL) $(call report,engine-nightly) $(ARGS)
 
 gate: install ## compare every gate twin on DEVICE (what a merge waits for)
 	$(PYTEST) $(SUITES) -m "gate and $(DEVICE)" $(mode) --seed $(SEED) $(PARALLEL) \

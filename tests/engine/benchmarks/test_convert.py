@@ -25,6 +25,7 @@ def test_a_command_that_fails_is_an_error():
         convert.run(["-c", "raise SystemExit(3)"])
 
 
+@pytest.mark.nightly
 def test_a_way_is_measured_beside_its_plain_loop(capsys, monkeypatch):
     safely = convert.WAYS[-1]
     monkeypatch.setattr(convert, "WAYS", (safely,))

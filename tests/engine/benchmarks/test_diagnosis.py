@@ -7,6 +7,7 @@ from equivalence.declare.draws import normal
 from tests.engine.parts.small import case
 
 
+@pytest.mark.nightly
 def test_the_diagnosis_is_measured_beside_the_comparison():
     wrong = case(
         "tests.defects.functional_reference:Attention",

@@ -318,6 +318,7 @@ def test_seeds_that_were_measured_are_not_planned_again():
 # The study as a whole.
 
 
+@pytest.mark.nightly
 def test_a_study_survives_a_crash_and_goes_on_where_it_ended(tmp_path, capsys):
     of_gate = of(name="right") + of("Aborting", name="aborting") + of(name="last")
     assert study(of_gate, 2, 1, tmp_path) == 1
@@ -334,6 +335,7 @@ def test_a_study_survives_a_crash_and_goes_on_where_it_ended(tmp_path, capsys):
     ElementTree.parse(tmp_path / "false_alarms.svg")
 
 
+@pytest.mark.nightly
 def test_an_interrupted_study_keeps_and_reports_what_was_finished(tmp_path, capsys, monkeypatch):
     def interrupted(task, units, jobs):  # noqa: ARG001
         yield units[0], task(*units[0])
@@ -351,6 +353,7 @@ def test_an_interrupted_study_keeps_and_reports_what_was_finished(tmp_path, caps
     assert "no alarm in 4 comparisons" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_a_study_that_compares_nothing_is_red(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(workers, "run", lambda *_: iter(()))
     assert study(of(), 1, 1, tmp_path) == 1

@@ -83,6 +83,7 @@ print(*sorted(m for m in sys.modules if m.startswith("equivalence.")))
 """
 
 
+@pytest.mark.nightly
 def test_the_sources_that_count_are_those_that_a_comparison_loads():
     run = [sys.executable, "-c", USED]
     loaded = subprocess.run(run, cwd=journal.ROOT, capture_output=True, text=True, check=True)

@@ -58,6 +58,7 @@ def test_each_public_name_and_each_command_is_in_the_reference():
     assert "--hidden-settings" in site_pages._commands()
 
 
+@pytest.mark.nightly
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path):
     docs = tmp_path / "docs"
     shutil.copytree(ROOT / "docs", docs)

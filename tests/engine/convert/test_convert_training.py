@@ -5,6 +5,8 @@ other side: what all of them together changed in each weight is judged against t
 steps in PyTorch's float64.
 """
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -97,13 +99,14 @@ def run(build, state, data, dtype=torch.float64, unsettled=None):
     return training_pt.weights(network)
 
 
-def expected(name, build):
+@functools.cache
+def expected(name):
     """Truth and noise of what all steps change, by PyTorch's names.
 
     Every perturbed run is measured from the weights that the others start at, since an update in
     float32 is that of a weight that is rounded.
     """
-    state, data = start(name), batches(name)
+    build, state, data = getattr(training_pt, name), start(name), batches(name)
     truth = {
         key: Expected(values, "float32")
         for key, values in changes(run(build, state, data), state).items()
@@ -140,8 +143,8 @@ def updates(after, state):
     return {key: change.astype(np.float32) for key, change in changes(after, state).items()}
 
 
-def judged(name, build, after):
-    return judge(expected(name, build), updates(after, start(name)), U, BUDGET)
+def judged(name, after):
+    return judge(expected(name), updates(after, start(name)), U, BUDGET)
 
 
 def saved(path, name, kind, steps=STEPS, **options):
@@ -204,7 +207,7 @@ def test_from_pytorch_to_mindspore(tmp_path, reference, candidate):
     source = saved(tmp_path / "half.pth", reference, reference)
     to_mindspore(source, tmp_path / "half.ckpt", candidate)
     after = goes_on_in_mindspore(tmp_path / "half.ckpt", reference, candidate)
-    judgement = judged(reference, getattr(training_pt, reference), after)
+    judgement = judged(reference, after)
     assert judgement.equal, judgement.differing or judgement.ill_posed
 
 
@@ -213,7 +216,7 @@ def test_from_mindspore_to_pytorch(tmp_path, reference, candidate):
     source = stored(tmp_path / "half.ckpt", reference, candidate, tmp_path)
     to_pytorch(source, tmp_path / "half.pth", reference)
     after = goes_on_in_pytorch(tmp_path / "half.pth", reference, reference)
-    judgement = judged(reference, getattr(training_pt, reference), after)
+    judgement = judged(reference, after)
     assert judgement.equal, judgement.differing or judgement.ill_posed
 
 
@@ -303,7 +306,7 @@ def test_a_wrong_state_is_seen_in_mindspore(tmp_path, reference, candidate, mist
     weights = {name: Weight(w.dtype, values[name]) for name, w in made.weights.items()}
     checkpoints.write(target, MINDSPORE, weights, {})
     after = goes_on_in_mindspore(target, reference, candidate)
-    judgement = judged(reference, getattr(training_pt, reference), after)
+    judgement = judged(reference, after)
     assert judgement.differing
     assert not judgement.ill_posed
 
@@ -336,7 +339,7 @@ def test_a_wrong_state_is_seen_in_pytorch(tmp_path, reference, candidate, mistak
         entry.update({key: torch.from_numpy(values[f"{key}.{number}"].copy()) for key in entry})
     torch.save(whole, tmp_path / "half.pth")
     after = goes_on_in_pytorch(tmp_path / "half.pth", reference, reference)
-    judgement = judged(reference, getattr(training_pt, reference), after)
+    judgement = judged(reference, after)
     assert judgement.differing
     assert not judgement.ill_posed
 
@@ -351,6 +354,6 @@ def test_a_state_that_is_left_behind_is_seen(tmp_path, reference):
     optimizer = getattr(training_ms, reference)(network)
     training_ms.train(network, optimizer, batches(reference)[STEPS:])
     after = {reference_name(n, {}): v for n, v in training_ms.weights(network).items()}
-    judgement = judged(reference, getattr(training_pt, reference), after)
+    judgement = judged(reference, after)
     assert judgement.differing
     assert not judgement.ill_posed

@@ -1,7 +1,9 @@
 """The steps of a comparison leave the process as it was, and say what takes long."""
 
 import logging
+import math
 import os
+from dataclasses import replace
 
 import mindspore as ms
 import pytest
@@ -41,6 +43,31 @@ def test_every_case_is_checked_and_announced():
         "1 of 2: linear-in_features6-out_features3-eval-float32-pynative-cpu",
         "2 of 2: linear-in_features6-out_features3-eval-float32-graph-cpu",
     ]
+
+
+def test_after_a_green_further_samples_are_tried_for_a_while_or_all(monkeypatch):
+    asked = []
+
+    def noted(_, verdicts, seconds):
+        asked.append((len(verdicts), seconds))
+        return None, None
+
+    monkeypatch.setattr(Session, "further", noted)
+    session = Session(LINEAR)
+    session.structure()
+    session.all_verdicts()
+    session.all_verdicts(thorough=True)
+    (given, seconds), (_, every) = asked
+    assert given == 2
+    assert 5.0 <= seconds < every == math.inf
+
+
+def test_where_the_time_ran_out_it_is_told():
+    session = Session(replace(LINEAR, executions=("pynative",)))
+    session.structure()
+    found, shown = Session.further.__wrapped__(session, [*session.verdicts()], 0.0)
+    assert shown is None
+    assert found.ended
 
 
 @pytest.fixture

@@ -369,6 +369,7 @@ def test_it_can_be_read_in_light_and_in_the_dark(opened, dark):
     assert min(told[1:]) > 4.5, "the contrast that WCAG asks for"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True])
 def test_pictures_are_kept_to_be_looked_at(tmp_path, dark):
     to = ROOT / "reports" / "page" / ("dark.png" if dark else "light.png")

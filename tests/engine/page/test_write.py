@@ -4,6 +4,8 @@ import hashlib
 import random
 import re
 
+import pytest
+
 from equivalence.page.write import FOLDER, SCRIPTS, framed, page
 from tests.engine.parts.histories import history
 from tests.engine.parts.results import diagnosis, failure, tensor
@@ -53,6 +55,7 @@ def test_an_infinite_error_is_no_trap():
     assert '<td class="figure">inf</td>' in page("a run", [[tensor(error=None, problem="NaN")]])
 
 
+@pytest.mark.nightly
 def test_a_run_of_17000_tensors_is_below_five_megabytes():
     draw = random.Random(0)
     lines = []

@@ -133,33 +133,34 @@ def test_the_first_run_runs_everything_and_says_so(project):
     result.stdout.fnmatch_lines(["no test was green yet: everything is run"])
 
 
-@pytest.mark.parametrize(
-    ("edits", "run"),
-    [
-        ({"a_ms.py": FILES["a_ms.py"] + "# edited"}, A),
-        ({"a_pt.py": FILES["a_pt.py"] + "# edited"}, A),
-        ({"layers_ms.py": "def conv(): return 1\n"}, A),
-        ({"constants.py": "EPS = 1e-4\n"}, A),
-        ({"b_ms.py": FILES["b_ms.py"] + "# edited"}, B),
-        ({"table.py": FILES["table.py"] + "# edited"}, B),
-        ({"table.json": "[2]"}, B),
-        ({"dynamic.py": FILES["dynamic.py"] + "# edited"}, B),
-        ({"conftest.py": CONFTEST + "# edited"}, A + B),
-        ({"twins_all.py": TWINS + "# edited"}, 0),
-        ({"twins_all.py": TWINS.replace('"b", normal(2, 3)', '"b", normal(2, 4)')}, B),
-        ({"twins_all.py": TWINS.replace('"gelu"', '"silu"')}, 1),
-        ({"twins_all.py": TWINS.replace("{name}_pt", "b_pt")}, A),
-        ({"twins_all.py": TWINS.replace("**options", "steps=2, **options")}, A + B),
-        ({"twins_all.py": TWINS.replace('"act": "relu"', '"act": lambda x: x')}, 1),
-        ({"constants/__init__.py": "EPS = 1e-5\n"}, A),
-    ],
-)
-def test_what_depends_on_an_edit_is_run_again_and_nothing_else(project, edits, run):
+EDITS = [
+    ({"a_ms.py": FILES["a_ms.py"] + "# edited"}, A),
+    ({"a_pt.py": FILES["a_pt.py"] + "# edited"}, A),
+    ({"layers_ms.py": "def conv(): return 1\n"}, A),
+    ({"constants.py": "EPS = 1e-4\n"}, A),
+    ({"b_ms.py": FILES["b_ms.py"] + "# edited"}, B),
+    ({"table.py": FILES["table.py"] + "# edited"}, B),
+    ({"table.json": "[2]"}, B),
+    ({"dynamic.py": FILES["dynamic.py"] + "# edited"}, B),
+    ({"conftest.py": CONFTEST + "# edited"}, A + B),
+    ({"constants/__init__.py": "EPS = 1e-5\n"}, A),
+    ({"twins_all.py": TWINS + "# edited"}, 0),
+    ({"twins_all.py": (other := TWINS.replace('"b", normal(2, 3)', '"b", normal(2, 4)'))}, B),
+    ({"twins_all.py": (other := other.replace('"gelu"', '"silu"'))}, 1),
+    ({"twins_all.py": (other := other.replace("{name}_pt", "b_pt"))}, A),
+    ({"twins_all.py": (other := other.replace("**options,\n", "steps=2, **options,\n"))}, A + B),
+    ({"twins_all.py": other.replace('"act": "relu"', '"act": lambda x: x')}, 1),
+]
+"""What is edited, one after the other in one project -> how many cases are run again."""
+
+
+def test_what_depends_on_an_edit_is_run_again_and_nothing_else(project):
     project.run_it()
-    for name in edits:
-        Path(project.path, name).parent.mkdir(exist_ok=True)
-    project.write(**edits)
-    assert changed(project)[0] == run
+    for edits, run in EDITS:
+        for name in edits:
+            Path(project.path, name).parent.mkdir(exist_ok=True)
+        project.write(**edits)
+        assert changed(project)[0] == run, edits
     assert changed(project)[0] == 0
 
 

@@ -99,6 +99,7 @@ def test_options_and_exit_codes_are_those_of_the_suite(project, chosen, code, pa
     assert result.parseoutcomes().get("passed", 0) == passed
 
 
+@pytest.mark.nightly
 def test_its_cases_go_to_workers_by_samples(project):
     result = project({"twins_net.py": BOTH}, "-n2", "-m", "cpu", process="subprocess")
     result.assert_outcomes(passed=1, failed=1)

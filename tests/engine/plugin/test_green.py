@@ -47,6 +47,7 @@ def edit(project):
     Path(project.path, "two.py").write_text("VALUE = 2\n")
 
 
+@pytest.mark.nightly
 def test_workers_leave_out_the_same_and_tell_what_was_green(project):
     run = ("-n", "2", "--changed")
     assert counts(project.runpytest_subprocess(*run)) == (8, 0)
@@ -57,6 +58,7 @@ def test_workers_leave_out_the_same_and_tell_what_was_green(project):
     assert counts(project.runpytest_subprocess(*run)) == (4, 4)
 
 
+@pytest.mark.nightly
 def test_of_a_worker_that_crashes_nothing_is_kept(project):
     crash = "\n\ndef test_last():\n    os._exit(1)\n"
     path = Path(project.path, "test_two.py")

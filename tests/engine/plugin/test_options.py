@@ -488,6 +488,11 @@ def test_a_crash_and_a_hang_each_fail_one_case_by_name_and_no_other(project):
         assert len(re.findall(crash, text, re.MULTILINE)) == 1
     failed = re.findall(r"^FAILED test_twins.py::test_twin\[(\w+)-", text, re.MULTILINE)
     assert sorted(failed) == ["aborting", "hanging", "wrong"]
+    page = Path(project.path, "reports", "index.html").read_text()
+    assert "<b>3</b> different" in page
+    written = map(json.loads, Path(project.path, "reports/results.jsonl").read_text().splitlines())
+    failures = {each["case"]: each["failure"] for each in written if "failure" in each}
+    assert "crashed while running" in failures[id_of("aborting")]
     # Both cases of a sample, on one worker; and every figure as without workers.
     workers = re.findall(r"^\[(gw\d)\].* PASSED .*\[right-", text, re.MULTILINE)
     assert len(workers) == 2

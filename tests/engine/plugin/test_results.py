@@ -56,15 +56,6 @@ def test_a_failed_case_keeps_its_text_and_its_layers_once(project):  # noqa: F81
     assert "<b>2</b> different" in page(project)
 
 
-def test_a_case_that_ends_its_process_is_on_the_page(project):  # noqa: F811
-    arguments = ("-p", "no:cacheprovider", "-k", "(right or aborting) and cpu and pynative", "-n1")
-    project.runpytest_subprocess(*arguments).assert_outcomes(passed=1, failed=1)
-    (line,) = failures(project).values()
-    assert line["case"] == id_of("aborting")
-    assert "crashed while running" in line["failure"]
-    assert "<b>1</b> different" in page(project)
-
-
 def test_a_run_without_a_case_writes_no_page(project):  # noqa: F811
     run(project, "test_arithmetic.py").assert_outcomes(passed=1)
     assert not Path(project.path, "reports").exists()

@@ -39,8 +39,8 @@ WAYS = {
 
 
 def starve():
-    "As on a busy machine: twelve seconds, a third of them of processor time."
-    until = time.monotonic() + 12.0
+    "As on a busy machine: six seconds, a third of them of processor time."
+    until = time.monotonic() + 6.0
     while time.monotonic() < until:
         time.sleep(0.02)
         begun = time.process_time()
@@ -53,7 +53,7 @@ def compare():
     "Compares nothing, so that no framework is loaded."
 
 
-@pytest.mark.timeout(6)
+@pytest.mark.timeout(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_twin(way, compare):
     WAYS[way]()
@@ -63,7 +63,7 @@ def test_of_something_else():
     os._exit(3)
 
 
-@pytest.mark.timeout(6)
+@pytest.mark.timeout(3)
 def test_of_a_thread():
     print("THREADS", *(thread.name for thread in threading.enumerate()))
 """
@@ -73,8 +73,8 @@ DEATHS = {
     "leave": (DIED, 0),  # which no process can change; a run with workers is red
     "segfault": (DIED, -signal.SIGSEGV),
     "kill": (DIED, -signal.SIGKILL),
-    "hang": (r"it hung: 0 s of processor time in [67] s, 0\.\d s of it in the last \d s", 1),
-    "spin": (r"it took too long: \d s of processor .* the limit is 6 s of processor time", 1),
+    "hang": (r"it hung: 0 s of processor time in [34] s, 0\.\d s of it in the last \d s", 1),
+    "spin": (r"it took too long: \d s of processor .* the limit is 3 s of processor time", 1),
 }
 """How a test ends its process -> a pattern of what is told, and the exit code without workers."""
 
@@ -134,7 +134,7 @@ def test_with_workers_the_failures_name_their_tests(project, tmp_path):
 def test_a_test_that_is_slow_since_the_machine_is_busy_goes_on(project):
     _, told, _ = run(project, "-n1", "--durations=1", *named("starve"))
     assert "1 passed" in told
-    assert re.search(r"^1[2-9]\.\d+s call ", told, re.MULTILINE)  # twice its timeout
+    assert re.search(r"^([6-9]|1\d)\.\d+s call ", told, re.MULTILINE)  # twice its timeout
 
 
 def test_nothing_is_told_of_tests_that_end_by_themselves(project, tmp_path):

@@ -11,11 +11,16 @@ from equivalence.declare.twin import cases
 from equivalence.host import devices
 from equivalence.record import store, truths
 from equivalence.report.text import comparisons
+from equivalence.runs import kept as references
 from tests.engine.parts.recording import kept as keep
+from tests.engine.plugin import test_options
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parents[3]
+_frameworks = test_options._frameworks
+
+WITHOUT_TORCH = ("-p", "tests.engine.parts.without_torch")
+WITHOUT = ("-p", "tests.engine.parts.without_mindspore")
 
 TWINS = """
 import pytest
@@ -64,7 +69,12 @@ def project(project_of):
 
 
 def run(project, *arguments):
-    return project.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:randomly", *arguments)
+    """A run in this process; in processes of its own with workers, or without a framework."""
+    command = ("-p", "no:cacheprovider", "-p", "no:randomly", *arguments)
+    if {"-n2", *WITHOUT_TORCH, *WITHOUT} & {*arguments}:
+        return project.runpytest_subprocess(*command)
+    references.forget()
+    return project.runpytest_inprocess(*command, no_reraise_ctrlc=True)
 
 
 def kept(project):
@@ -95,8 +105,7 @@ def test_two_workers_record_and_a_process_without_torch_reads_it(project):
     folder = Path(project.path, truths.FOLDER)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    without = ("-p", "tests.engine.parts.without_torch")
-    result = run(project, *without, "--record=require", "-m", "cpu")
+    result = run(project, *WITHOUT_TORCH, "--record=require", "-m", "cpu")
     result.assert_outcomes(passed=4, failed=4, skipped=1)
     result.stdout.fnmatch_lines(
         ["no diagnosis: it needs torch; repeat it where torch is installed"]
@@ -150,9 +159,6 @@ def results(project):
     found = comparisons(map(json.loads, lines))
     left = ("made_with", "settings")  # a recorded run has no settings
     return sorted(json.dumps({k: v for k, v in d.items() if k not in left}) for d in found)
-
-
-WITHOUT = ("-p", "tests.engine.parts.without_mindspore")
 
 
 def test_two_workers_keep_runs_and_a_process_without_mindspore_judges_them(project):
