@@ -29,7 +29,7 @@ from equivalence.errors import (
 from equivalence.further.evidence import judged
 from equivalence.further.tried import Further
 from equivalence.further.turns import Turns
-from equivalence.further.variant import Variant, keep, varies
+from equivalence.further.variant import Variant, keep
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
@@ -260,7 +260,7 @@ class Session:
         """
         every = [each.outcome for each in verdicts]
         reach = total(each.reach for each in every)
-        right = [each.case for each in every if each.passed and varies(each.case)]
+        right = [each.case for each in every if each.passed and each.case.varies]
         if reach is None or len(right) < len(every):
             return None, None
         from equivalence.further.search import Search  # torch is there
