@@ -25,7 +25,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "equivalence")
+SOURCES = (
+    *("pyproject.toml", "setup.py", "README.md", "LICENSE", "equivalence"),
+    *("tests", "findings", "ms_models", "pt_reference", "fixtures/measured-cpu.json"),
+)
 """What the wheel is built from."""
 
 PROJECTS = ("examples/own", "benchmarks/user")
@@ -46,14 +49,12 @@ class Step:
     command: the program of the environment, and its arguments.
     words: what it must print, in any order.
     code: its exit code.
-    in_clone: whether it runs in the clone rather than in the user's folder.
     """
 
     name: str
     command: Sequence[str]
     words: Sequence[str]
     code: int = 0
-    in_clone: bool = False
 
     def wrong(self, code: int, printed: str) -> list[str]:
         """What is wrong with an answer; empty where it is right."""
@@ -120,17 +121,17 @@ STEPS = (
         code=2,
     ),
     Step(
-        "coverage without the clone",
+        "coverage",
         ("equivalence", "coverage", "net_torch.py"),
-        ("the repository, not in the installed package: clone it",),
-        code=2,
-    ),
-    Step(
-        "coverage in the clone",
-        ("python", "-m", "equivalence", "coverage", "examples/own/net_torch.py"),
         ("torch.nn.Conv2d", "torch.nn.BatchNorm2d"),
         code=1,
-        in_clone=True,
+    ),
+    Step("findings", ("equivalence", "findings", "show", "sort_nan"), ("A NaN breaks sort",)),
+    Step(
+        "what needs the clone",
+        ("equivalence", "findings", "index"),
+        ("the repository, not in the installed package: clone it",),
+        code=2,
     ),
 )
 
@@ -138,6 +139,7 @@ STEPS = (
 def build(folder: Path, *options: str) -> Path:
     """The wheel, built in a folder from a copy of its sources. options: of `pip wheel`."""
     for name in SOURCES:
+        (folder / name).parent.mkdir(exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, folder / name)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *options]
@@ -200,7 +202,7 @@ def run(step: Step, programs: Path, folder: Path, tell: Callable[[str], None]) -
     try:
         done = subprocess.run(
             [programs / program, *arguments],
-            cwd=ROOT if step.in_clone else folder,
+            cwd=folder,
             env=bare(os.environ),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

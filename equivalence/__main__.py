@@ -13,6 +13,9 @@ from equivalence.targets import resolve
 INTERRUPTED = 130
 """The exit code after an interruption."""
 
+CUT_OFF = 141
+"""The exit code where nobody reads on, as after `| head`."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
@@ -22,7 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.path.insert(0, os.getcwd())
     try:
         given = {name: getattr(options, name) for name in options.given}
-        return resolve(options.run)(**given)
+        code = resolve(options.run)(**given)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to come
+        return CUT_OFF
     except EquivalenceError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR

@@ -10,6 +10,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+CLONE = Path(__file__).parents[1]
+"""The clone of the repository, where this package is not installed from a wheel."""
+
+VERIFIED = Path(__file__).parent / "verified"
+"""What a wheel holds of the repository, by `setup.py`: declarations, findings, accepted errors."""
+
+REPOSITORY = VERIFIED if VERIFIED.is_dir() else CLONE
+"""Where declarations, findings and accepted errors lie."""
+
 DRAFT = ".part"
 """The ending of a file that is not complete yet."""
 

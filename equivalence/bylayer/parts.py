@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class PartCase(TwinCase):
     """
 
     own: Any = None  # type: ignore[misc]  # a field here
+    varies: ClassVar[bool] = False
 
     @property
     def sample_name(self) -> str:

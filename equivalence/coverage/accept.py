@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from equivalence.coverage.known import counterparts, demand_clone, gate
+from equivalence.coverage.known import GATE, counterparts, demand, gate
 from equivalence.errors import CoverageError
 from equivalence.report import accepted
 
 
 def command(results: Path, device: str) -> int:
     """Write the figures in a device's results beside the records; returns the exit code."""
-    demand_clone("the gate")
+    demand("the gate", GATE)
     figures = accepted.collect(accepted.results_of(results, device))
     accepted.demand_all(figures, counterparts(), gate(device))
     path = accepted.path_of(device)

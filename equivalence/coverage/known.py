@@ -1,26 +1,26 @@
-"""What was verified: operators, layers and other declarations of the clone; and the findings."""
+"""What was verified: operators, layers and other declarations; and the findings.
+
+They lie in the clone, or in the wheel beside the engine.
+"""
 
 import importlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from equivalence import files
 from equivalence.declare.operator import Counterpart, Operator
 from equivalence.errors import IN_THE_CLONE, CoverageError
 from equivalence.findings import scripts
 from equivalence.findings.scripts import Finding
 from equivalence.report import accepted
 
-ROOT = Path(__file__).parents[2]
-"""The clone of the repository, where this package is not installed from a wheel."""
-
 TABLE = "tests.twins"
-"""The package with the declarations. It lies in the clone only."""
+"""The package with the declarations."""
 
 GATE = "tests.gate"
-"""The module that lists the cases of the gate."""
+"""The module that lists the cases of the gate. It lies in the clone only."""
 
 SHARED = ("torch", "torch.nn", "torch.nn.functional", "torch.special", "torch.Tensor")
 """Modules in which names that differ only in capitals and underscores are one operator."""
@@ -123,9 +123,9 @@ def changes_its_tensor(api: str) -> bool:
 def load() -> Declarations:
     """The declarations of `tests.twins`, with the accepted errors.
 
-    Raises CoverageError where there is no clone of the repository.
+    Raises CoverageError where they lie neither in a clone nor in the wheel.
     """
-    demand_clone("the table of what is verified")
+    demand("the table of what is verified", TABLE)
     from equivalence.stand_ins import table
 
     apis, operators = _declarations("apis"), _declarations("operators").operators()
@@ -137,19 +137,21 @@ def load() -> Declarations:
     return Declarations(*named, figures, found, alone, table.SHOW_TOO)
 
 
-def demand_clone(what: str) -> None:
-    """Make the declarations of the clone importable, from any folder.
+def demand(what: str, module: str) -> None:
+    """Make the declarations importable, from any folder.
 
-    what: what is read of the clone, for the error.
+    what: what is read of them, for the error. module: the module or package that has it.
 
-    Raises CoverageError where this package was installed without its repository.
+    Raises CoverageError where this package was installed without it.
     """
-    if not (ROOT / TABLE.replace(".", "/")).is_dir():
+    root = files.REPOSITORY
+    path = root / module.replace(".", "/")
+    if not (path.is_dir() or path.with_suffix(".py").is_file()):
         raise CoverageError(f"{what} lies {IN_THE_CLONE}")
     # A project that the command runs in may have a package of that name, too.
-    if str(ROOT) in sys.path:
-        sys.path.remove(str(ROOT))
-    sys.path.insert(0, str(ROOT))
+    if str(root) in sys.path:
+        sys.path.remove(str(root))
+    sys.path.insert(0, str(root))
 
 
 def _declarations(name: str) -> Any:

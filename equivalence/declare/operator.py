@@ -363,7 +363,8 @@ class OperatorCase(TwinCase):
     counterpart: Counterpart
     example: Example
 
-    alone, dtypes = True, OF_EXAMPLES
+    alone, keeps, small, varies = True, False, True, False
+    dtypes = OF_EXAMPLES
 
     @property
     def sample_name(self) -> str:

@@ -329,6 +329,26 @@ class TwinCase(Configured):
     by layer, see `bylayer/parts.py`; None: the twin says it."""
 
     @property
+    def keeps(self) -> bool:
+        """Whether its candidate may keep state, which a second call shows.
+
+        Not a training, which is called again and again anyway.
+        """
+        return not self.twin.steps
+
+    @property
+    def small(self) -> bool:
+        """Whether its truth is small, so that many can be kept side by side."""
+        return self.size is not None
+
+    @property
+    def varies(self) -> bool:
+        """Whether it can have other inputs: it draws them, and nothing else is declared of them."""
+        twin = self.twin
+        declared = twin.by_layer or twin.raises or twin.differs or twin.degenerate or twin.computes
+        return not (declared or isinstance(twin.inputs, Batches))
+
+    @property
     def sample_name(self) -> str:
         """The name of the sample; all executions and devices share it and its truth."""
         return f"{stem(self.twin.name, self.dimensions)}-{self.phase}-{self.dtype}"

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from equivalence.errors import FindingError
+from equivalence.errors import IN_THE_CLONE, FindingError
 from equivalence.files import write
 from equivalence.findings import reports, scripts
 from equivalence.findings.scripts import (
@@ -197,7 +197,12 @@ def _plain(cell: str) -> str:
 
 
 def index_command() -> int:
-    """Write the page that lists all findings, and that of the public reports."""
+    """Write the page that lists all findings, and that of the public reports.
+
+    Raises FindingError where there is no clone.
+    """
+    if not INDEX.parent.is_dir():
+        raise FindingError(f"docs/ lies {IN_THE_CLONE}")
     found = scripts.every()
     pages = {INDEX: index(found), reports.PAGE: reports.page(reports.read(), found)}
     for path, text in pages.items():

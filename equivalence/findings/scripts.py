@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from equivalence import files
 from equivalence.errors import IN_THE_CLONE, FindingError
-from equivalence.files import temporary
 from equivalence.processes import Limit
 from equivalence.words import nearest
 
-FOLDER = Path(__file__).parents[2] / "findings"
+FOLDER = files.REPOSITORY / "findings"
 """The folder with the scripts, in one folder for each kind."""
 KINDS = {  # the names of the folders, in the order in which findings are listed
     "kernel": "a kernel computes something wrong, or inaccurately",
@@ -196,7 +196,7 @@ class _Process:
 
     def __init__(self, finding: Finding, limit: float):
         self.finding = finding
-        self.folder = temporary()
+        self.folder = files.temporary()
         self.outputs = [Path(self.folder.name) / name for name in ("stdout", "stderr")]
         self.start = time.monotonic()
         with self.outputs[0].open("wb") as out, self.outputs[1].open("wb") as errors:
@@ -283,7 +283,7 @@ def run(findings: Iterable[Finding], jobs: int = 1, limit: float = LIMIT) -> Ite
 
 
 def every() -> list[Finding]:
-    """The findings of the clone; FindingError where there is none."""
+    """The findings of the clone, or of the wheel; FindingError where there are none."""
     if not FOLDER.is_dir():
         raise FindingError(f"the findings lie {IN_THE_CLONE}")
     return read_all(FOLDER)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from equivalence import nesting
-from equivalence.declare.batches import Batches
 from equivalence.declare.draws import Draw, file
 from equivalence.declare.twin import Twin, TwinCase
 from equivalence.sample import call_of
@@ -165,13 +164,6 @@ class Given:
 
 
 _numbers: Iterator[int] = itertools.count()
-
-
-def varies(case: TwinCase) -> bool:
-    """Whether a case can have other inputs: it draws them, and nothing else is declared of them."""
-    twin = case.twin
-    plain = not (twin.by_layer or twin.raises or twin.differs or twin.degenerate or twin.computes)
-    return plain and not isinstance(twin.inputs, Batches) and case.own is None and not case.alone
 
 
 def declared(case: TwinCase) -> Path:

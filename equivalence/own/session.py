@@ -25,7 +25,7 @@ from equivalence.errors import (
     likely,
 )
 from equivalence.further.tried import Further, time_for
-from equivalence.further.variant import Variant, varies
+from equivalence.further.variant import Variant
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
@@ -248,7 +248,7 @@ class Session:
         """
         every = [each.outcome for each in verdicts]
         reach = total(each.reach for each in every)
-        right = [each.case for each in every if each.passed and varies(each.case)]
+        right = [each.case for each in every if each.passed and each.case.varies]
         if reach is None or len(right) < len(every):
             return None, None
         from equivalence.further.samples import tried  # torch is there

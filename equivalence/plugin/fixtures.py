@@ -14,7 +14,7 @@ from equivalence import files, kinds
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.further.tried import added, time_for
-from equivalence.further.variant import declared, varies
+from equivalence.further.variant import declared
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
@@ -98,7 +98,7 @@ def _try_further(item: pytest.Item, outcome: Outcome, took: float) -> None:
     took: the seconds of the comparison.
     """
     reach = outcome.reach
-    possible = outcome.passed and varies(outcome.case) and environment.installed("torch")
+    possible = outcome.passed and outcome.case.varies and environment.installed("torch")
     if reach is None or not possible:
         return
     from equivalence.further.samples import tried

@@ -20,7 +20,7 @@ from equivalence.report.failures import is_red
 from equivalence.report.text import comparisons
 from equivalence.words import number
 
-FOLDER = Path(__file__).parents[2] / "fixtures"
+FOLDER = files.REPOSITORY / "fixtures"
 """The folder of the accepted errors."""
 
 GROWTH = 10.0

@@ -56,16 +56,17 @@ def slots(case: TwinCase, seed: int) -> dict[str, Slot]:
 def _kept(case: TwinCase, seed: int) -> "References":
     """What is kept of a sample's reference, until a case with another sample comes."""
     drawn, twin = Drawn(case, seed), case.twin
-    small = case.alone or case.size is not None
     library = truths.active() if truths.recordable(case) else None
     beside = devices.place(case.device).reference
     parts = (twin.reference, twin.inputs, twin.random_layers, twin.degenerate, twin.backward, seed)
     given = twin.weights and files.digest(str(twin.weights))
-    key = (small, *case.shared, *parts, drawn.products, library, beside, given)
+    key = (case.small, *case.shared, *parts, drawn.products, library, beside, given)
     for other, side in _references:
         if other == key:
             return side
-    if not (small and len(_references) < MAX_SMALL and all(other[0] for other, _ in _references)):
+    if not (
+        case.small and len(_references) < MAX_SMALL and all(other[0] for other, _ in _references)
+    ):
         _references.clear()  # free the former truth before the next is computed
     side = References(drawn, library)
     _references.append((key, side))
@@ -117,8 +118,7 @@ class References:
         with blaming("reference", drawn.case.name):
             from equivalence.truth import compute  # torch is there
 
-            begin = compute.begin_layer if drawn.case.alone else compute.begin
-            return _side(drawn, measurement, begin(measurement))
+            return _side(drawn, measurement, compute.begin(measurement))
 
     @cached_property
     def complete(self) -> Reference:
@@ -163,8 +163,7 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         measurement = drawn.measurement(sample)
         from equivalence.truth import compute  # torch is there
 
-        truth_of = compute.of_layer if case.alone else compute.compute
-        expected = truth_of(measurement, sketch_large(sample) if keep else compute.whole)
+        expected = compute.compute(measurement, sketch_large(sample) if keep else compute.whole)
         side = _side(drawn, measurement, expected)
     if keep:
         side.multiplies = units.reference_multiplies(case, drawn.seed)

@@ -1,6 +1,6 @@
 """Builds the two sides of a case, and draws their sample. Imports the frameworks late."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from equivalence.declare.batches import Batches
 from equivalence.declare.network import Network
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from equivalence.sides.torch_network import TorchNetwork
 
 
+class Maker(Protocol):
+    """Draws the sample of a case, and builds both sides of it."""
+
+    def sample(self, case: TwinCase, seed: int, /) -> Sample:
+        """Its inputs, weights and cotangents."""
+
+    def reference(self, case: TwinCase, /) -> "TorchNetwork":
+        """A new reference."""
+
+    def candidate(self, case: TwinCase, /) -> "MindSporeNetwork":
+        """A new candidate."""
+
+
 def draw(case: TwinCase, seed: int) -> Sample:
     """The sample of a case: its inputs, weights and cotangents."""
-    if case.own is not None:
-        return case.own.sample(case, seed)
-    given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
-    twin, dimensions = case.twin, case.dimensions
-    if isinstance(twin.inputs, Batches):
-        sample: Sample = batches.draw(twin.inputs, case.sample_name, seed, case.dtype, given)
-    else:
-        inputs, called = resolve_inputs(twin.draws, dimensions), call_of(twin.inputs, dimensions)
-        sample = Sample(case.sample_name, seed, inputs, case.dtype, called, given)
-    sample.state = state.of(case, sample, build_reference)
-    return sample
+    return _maker(case).sample(case, seed)
 
 
 def build_reference(case: TwinCase) -> "TorchNetwork":
@@ -42,46 +45,74 @@ def build_reference(case: TwinCase) -> "TorchNetwork":
             f"{case.name}: its reference needs torch, which is not installed, and no record of it "
             "is used; run pytest with --record=write where torch is"
         )
-    if case.own is not None:
-        return case.own.reference(case)
-    from equivalence.sides.torch_network import TorchNetwork
-    from equivalence.sides.torch_training import TorchTraining
-
-    place, arguments = devices.place(case.device), _arguments(case, "reference")
-    if case.twin.steps:
-        steps = case.twin.steps
-        network: TorchNetwork = TorchTraining(case.twin.reference, arguments, steps, place)
-    else:
-        network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
-    network.draws.pinned, network.backward = case.twin.pinned, case.twin.backward
-    return network
+    return _maker(case).reference(case)
 
 
 def build_candidate(case: TwinCase) -> "MindSporeNetwork":
     """The candidate of a case."""
-    if case.own is not None:
-        return case.own.candidate(case)
-    from equivalence.sides.mindspore_network import MindSporeNetwork
-    from equivalence.sides.mindspore_training import MindSporeTraining
+    return _maker(case).candidate(case)
 
-    place = devices.place(case.device).running(case.computed)
-    arguments = _arguments(case, "candidate")
-    if case.twin.steps:
-        network: MindSporeNetwork = MindSporeTraining(
-            case.twin.candidate, arguments, case.execution, place, case.twin.steps
-        )
-    else:
-        network = MindSporeNetwork(
-            case.twin.candidate, arguments, case.execution, place, _declared_shapes(case)
-        )
-    network.draws.pinned = case.twin.pinned
-    unfit = case.twin.backward or "graph" in case.twin.executions
-    if unfit and isinstance(network.slots(), Unseen):
-        raise DeclarationError(
-            "the candidate is a function of arrays, which gives no gradients and is not compiled; "
-            "add --forward --execution pynative (backward=False, executions=('pynative',))"
-        )
-    return network
+
+def _maker(case: TwinCase) -> Maker:
+    """What draws the sample of a case and builds its sides: the part's own, or the twin's."""
+    return case.own or DECLARED
+
+
+class _Declared:
+    """Draws and builds what a twin declares."""
+
+    def sample(self, case: TwinCase, seed: int) -> Sample:
+        given = trained.weights(case, build_reference, build_candidate) if case.twin.weights else {}
+        twin, dimensions = case.twin, case.dimensions
+        if isinstance(twin.inputs, Batches):
+            sample: Sample = batches.draw(twin.inputs, case.sample_name, seed, case.dtype, given)
+        else:
+            inputs = resolve_inputs(twin.draws, dimensions)
+            called = call_of(twin.inputs, dimensions)
+            sample = Sample(case.sample_name, seed, inputs, case.dtype, called, given)
+        sample.state = state.of(case, sample, build_reference)
+        return sample
+
+    def reference(self, case: TwinCase) -> "TorchNetwork":
+        from equivalence.sides.torch_network import TorchNetwork
+        from equivalence.sides.torch_training import TorchTraining
+
+        place, arguments = devices.place(case.device), _arguments(case, "reference")
+        if case.twin.steps:
+            steps = case.twin.steps
+            network: TorchNetwork = TorchTraining(case.twin.reference, arguments, steps, place)
+        else:
+            network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
+        network.draws.pinned, network.backward = case.twin.pinned, case.twin.backward
+        return network
+
+    def candidate(self, case: TwinCase) -> "MindSporeNetwork":
+        from equivalence.sides.mindspore_network import MindSporeNetwork
+        from equivalence.sides.mindspore_training import MindSporeTraining
+
+        place = devices.place(case.device).running(case.computed)
+        arguments = _arguments(case, "candidate")
+        if case.twin.steps:
+            network: MindSporeNetwork = MindSporeTraining(
+                case.twin.candidate, arguments, case.execution, place, case.twin.steps
+            )
+        else:
+            network = MindSporeNetwork(
+                case.twin.candidate, arguments, case.execution, place, _declared_shapes(case)
+            )
+        network.draws.pinned = case.twin.pinned
+        unfit = case.twin.backward or "graph" in case.twin.executions
+        if unfit and isinstance(network.slots(), Unseen):
+            raise DeclarationError(
+                "the candidate is a function of arrays, which gives no gradients and is not "
+                "compiled; add --forward --execution pynative (backward=False, "
+                "executions=('pynative',))"
+            )
+        return network
+
+
+DECLARED = _Declared()
+"""Of what is compared as its twin declares it."""
 
 
 def _arguments(case: TwinCase, side: str) -> dict[str, Any]:

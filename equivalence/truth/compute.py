@@ -42,7 +42,12 @@ def whole(truth: Trace) -> Truth:
 
 
 def compute(measurement: Measurement, expect: Expect = whole) -> Truth:
-    """The truth, the noise and the reference's own error of every tensor of the trace."""
+    """The truth, the noise and the reference's own error of every tensor of the trace.
+
+    The sample is moved as in `begin`.
+    """
+    if measurement.replaceable:
+        return of_layer(measurement, expect)
     return add_noise(measurement, _draw(measurement, expect), expect)
 
 
@@ -53,7 +58,13 @@ def begin(measurement: Measurement, expect: Expect = whole) -> Truth:
     activations stay near a kink, by drawing it anew. Activations that are near in the last draw
     are kept as `near`. A sample of which rounding leaves nothing is drawn anew, too. Raises
     IllPosedError if the truth holds nothing to compare.
+
+    A replaceable sample stays as it is: both sides are fed the very same values.
     """
+    if measurement.replaceable:
+        expected = _compute_unsettled(measurement, expect)
+        _measure_own(measurement, expected)
+        return expected
     return _beside_own(measurement, _draw(measurement, expect), expect, NOISY_RUNS)[0]
 
 
@@ -70,16 +81,6 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
         if not (undecidable and _draw_again(measurement.sample)):
             break
     repeated.demand(measurement, expected)
-    return expected
-
-
-def begin_layer(measurement: Measurement, expect: Expect = whole) -> Truth:
-    """As `begin`, for a layer to which both sides feed the very same values.
-
-    The sample is not moved off kinks.
-    """
-    expected = _compute_unsettled(measurement, expect)
-    _measure_own(measurement, expected)
     return expected
 
 

@@ -53,7 +53,7 @@ def outcome_of(
         kernels=comparison.kernels,
         settings=comparison.settings,
         proposed=comparison.partners.proposed,
-        reach=None if case.alone else comparison.reach,
+        reach=comparison.reach,
         demanded=case.twin.reach or 0.0,
     )
 

@@ -32,10 +32,12 @@ Act = Callable[[Comparison, Drawn], Comparison | None]
 def apply(made: Comparison, drawn: Drawn, flips: bool = True) -> Comparison:
     """The comparison after every excuse that applies, with their names in `excused`.
 
+    None applies to an operator alone: nothing rounds before it.
+
     flips: whether branch flips or inaccurate kernels may explain a difference.
     """
     made = _note_undecided(made, drawn)
-    return _apply(made, drawn, ACTS if flips else ())
+    return _apply(made, drawn, ACTS if flips and not drawn.case.alone else ())
 
 
 def _apply(
@@ -78,7 +80,7 @@ def _overflow(made: Comparison, drawn: Drawn) -> Comparison | None:
         verdict.problem and math.isfinite(verdict.got) and not math.isfinite(verdict.want)
         for verdict in made.judgement.verdicts
     )
-    if case.alone or not finite_alone or not environment.installed("torch"):
+    if not finite_alone or not environment.installed("torch"):
         return None
     with blaming("reference", case.name):
         measurement = drawn.measurement(known.sample)
@@ -134,7 +136,7 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
-    if case.alone or not made.judgement.perhaps_branches(known.expected, case.twin.steps or 1):
+    if not made.judgement.perhaps_branches(known.expected, case.twin.steps or 1):
         return None
     if known.record and not environment.installed("torch"):
         return replace(made, note=_untried(known.expected.near))

@@ -33,12 +33,9 @@ KEEPERS = {
 def prepare(
     drawn: Drawn, reference: Reference, candidate: CandidateSide, partners: Partners
 ) -> None:
-    """Let a new candidate run with another draw of the inputs and weights.
-
-    Single operators have nothing to keep, and a training step is called again and again anyway.
-    """
+    """Let a new candidate, which may keep state, run with another draw of inputs and weights."""
     case = drawn.case
-    if case.alone or case.twin.steps:
+    if not case.keeps:
         return
     sample = drawn.sample()
     sample.given.clear()  # what is kept of other weights must show, too
@@ -59,7 +56,7 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
 def keeps(comparison: Comparison, drawn: Drawn) -> bool:
     """Whether a wrong candidate is right in its first call, by the verdict with its excuses."""
     case, known = drawn.case, comparison.reference
-    if case.alone or case.twin.steps or not comparison.judgement.differing:
+    if not case.keeps or not comparison.judgement.differing:
         return False
 
     def judged(raw: Trace) -> Comparison:

@@ -137,6 +137,14 @@ def test_an_interruption_is_no_traceback(source, tmp_path, monkeypatch, capsys):
     assert os.listdir(tmp_path) == ["n.pth"]
 
 
+def test_what_nobody_reads_on_is_no_traceback():
+    command = [sys.executable, "-m", "equivalence", "findings", "list"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=-1, stderr=-1, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
 SLOW = """
 import runpy, sys, time
 from equivalence.checkpoints import torch_files as checkpoint_torch

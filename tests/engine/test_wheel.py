@@ -134,11 +134,23 @@ def test_the_example_fails_as_its_text_says(installed, example, layer, right, wr
     assert f"```text\n{told}```" in text
 
 
+def test_what_was_verified_and_what_was_found_is_in_the_wheel(installed, tmp_path):
+    (tmp_path / "net.py").write_text("import torch\ntorch.sort(torch.sin(y))\n")
+    done = installed("equivalence", "coverage", "net.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "A NaN breaks sort" in done.stdout
+    assert re.search(r"verified\n  torch\.sin\(\.\.\.\) +\d\.\d\d  line 2", done.stdout)
+    done = installed("equivalence", "findings", "show", "sort_nan", cwd=tmp_path)
+    assert (done.returncode, done.stdout.partition(":")[0]) == (0, "sort_nan")
+    done = installed("equivalence", "findings", "run", "sort_nan", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_command_tells_its_version_and_what_needs_the_repository(installed, tmp_path):
     done = installed("equivalence", "--version", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, f"equivalence {__version__}\n")
     (tmp_path / "net.py").touch()
-    for command in (["coverage", "net.py"], ["findings", "run"], ["accept"]):
+    for command in (["findings", "index"], ["accept"]):
         done = installed("equivalence", *command, cwd=tmp_path)
         assert done.returncode == 2
         assert "the repository, not in the installed package: clone it" in done.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from torch import nn
 
+from equivalence import files
 from equivalence.__main__ import main
 from equivalence.coverage import accept, defaults, known
 from equivalence.coverage import command as coverage
@@ -308,7 +309,7 @@ def test_a_file_that_uses_nothing_of_pytorch_is_a_mistake(shown, tmp_path, text)
 
 @pytest.mark.parametrize("command", [lambda: known.load(), lambda: accept.command("", "cpu")])
 def test_without_the_clone_it_is_one_sentence(monkeypatch, tmp_path, command):
-    monkeypatch.setattr(known, "ROOT", tmp_path)
+    monkeypatch.setattr(files, "REPOSITORY", tmp_path)
     with pytest.raises(CoverageError, match="lies in the repository, not in the installed package"):
         command()
 

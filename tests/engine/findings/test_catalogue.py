@@ -14,6 +14,13 @@ from tests.engine.parts.scripts import KILLED, TWO_LINES, empty, script
 DECLARED = scripts.read_all(FOLDER)
 
 
+def test_the_page_is_written_in_the_clone_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(catalogue, "INDEX", tmp_path / "docs" / "findings.md")
+    assert main(["findings", "index"]) == 2
+    assert "docs/ lies in the repository, not in the installed package" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder of findings, in an empty directory to write the report to."""

@@ -8,7 +8,7 @@ import pytest
 from equivalence.declare.draws import booleans, file, given, integers, normal, uniform
 from equivalence.declare.twin import Raised, Twin, cases
 from equivalence.errors import DeclarationError
-from equivalence.further.variant import Given, Variant, keep, varies
+from equivalence.further.variant import Given, Variant, keep
 from equivalence.runs.sides import draw
 
 RELU = ("torch.nn:ReLU", "mindspore.nn:ReLU")
@@ -92,8 +92,8 @@ def test_what_shows_a_difference_is_kept_in_a_folder_that_stays(tmp_path):
 )
 def test_what_is_declared_of_the_inputs_leaves_no_others(fields):
     case = case_of(normal(2, 4))
-    assert varies(case)
-    assert not varies(replace(case, twin=replace(case.twin, **fields)))
+    assert case.varies
+    assert not replace(case, twin=replace(case.twin, **fields)).varies
 
 
 def test_a_shape_that_a_draw_cannot_have_is_refused():
