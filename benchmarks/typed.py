@@ -37,7 +37,8 @@ For those who compare a network of a public package by one line. Written by
 `python benchmarks/typed.py` in the environment of `make audit`: comparisons of networks
 of public packages, each by one line of `audits/typed.txt` after `compare`. Nothing is
 declared for them, so that a setting that differs is red. *Refused*: the weights do not pair up, or
-a side cannot be built or run.
+a side cannot be built or run: `mindocr` 0.5.0, which was installed beside the others with what it
+imports, takes modules that MindSpore 2.10 no longer has.
 
 | typed | verdict | what it says | s |
 | --- | --- | --- | --- |

@@ -269,6 +269,14 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     ),
     (re.compile(r"pyboost_\w+ of .* returned a result with an exception set"), _numpy_2),
     (re.compile(r"kernel (\w+) unregistered"), _other_kernel),
+    (
+        re.compile(r"StridedSliceGrad, \d+ input memory out of bounds"),
+        lambda _: (
+            "a CPU has no gradient of a slice with a step along an axis with others before and "
+            "after it, such as x[:, ::2]: write x.swapaxes(0, 1)[::2].swapaxes(0, 1) there, or "
+            "ops.gather(x, ops.arange(0, x.shape[1], 2), 1)"
+        ),
+    ),
     (re.compile(r"CPU operator\[(\w+)\] fail.*bfloat16", re.I | re.S), _no_bfloat16),
 )
 """What a message says -> the likely cause."""

@@ -102,8 +102,8 @@ class Kind:
     check: the target of `check(case, seed) -> Outcome`, which runs both sides and judges them.
     diagnose: the target of `diagnose(case, seed, every) -> Told`, see `diagnose` below.
     part: the unit that a diagnosis looks at, one after the other: "layer", "stage", "rank".
-    raised: the target of a function of case and seed that tells where the reference goes on where
-        the candidate raises; "" where nothing tells it.
+    raised: the target of `raised(case, seed, told) -> str`, which tells more of where the candidate
+        raises than the message does; "" where nothing tells it.
     """
 
     case: type
@@ -183,7 +183,8 @@ def check(case: Case, seed: int) -> Outcome:
     except SideError as error:
         if not kind.raised or error.side != "candidate":
             raise
-        raise SideError(f"{error}{resolve(kind.raised)(case, seed)}", error.side) from error
+        further = resolve(kind.raised)(case, seed, str(error))
+        raise SideError(f"{error}{further}", error.side) from error
     if case.twin.differs and outcome.judgement is not None:
         names = [verdict.name for verdict in outcome.judgement.verdicts]
         case.twin.differs.demand_names(case.name, names)

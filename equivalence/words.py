@@ -40,13 +40,29 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; nearest: {close[0]}" if close else ""
 
 
+def several(thing: str) -> str:
+    """The plural of a thing; of one that has an "of", that of what stands before it.
+
+    >>> several("case"), several("loss"), several("entry"), several("order of samples")
+    ('cases', 'losses', 'entries', 'orders of samples')
+    """
+    head, of, rest = thing.partition(" of ")
+    if re.search("(s|x|sh|[aint]ch)$", head):
+        plural = f"{head}es"
+    elif re.search("[^aeiou]y$", head):
+        plural = f"{head[:-1]}ies"
+    else:
+        plural = f"{head}s"
+    return plural + of + rest
+
+
 def counted(count: int, thing: str) -> str:
     """How many there are of a thing.
 
     >>> counted(1, "case"), counted(0, "case")
     ('1 case', '0 cases')
     """
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    return f"{count} {thing if count == 1 else several(thing)}"
 
 
 def all_of(count: int, thing: str) -> str:
@@ -55,7 +71,7 @@ def all_of(count: int, thing: str) -> str:
     >>> all_of(4, "tensor"), all_of(1, "tensor")
     ('all 4 tensors are', 'its tensor is')
     """
-    return f"all {count} {thing}s are" if count != 1 else f"its {thing} is"
+    return f"all {count} {several(thing)} are" if count != 1 else f"its {thing} is"
 
 
 def left(seconds: float, done: int, total: int) -> str:

@@ -100,11 +100,12 @@ def _as_a_whole(
     why = raised(error).removeprefix(f"{type(error).__name__}: ").removeprefix(f"{case.name}: ")
     accurate = mistaken and kernels.replaceable(case)
     step, training = whole.Step(case, seed, accurate), _Training(case, seed, mistaken)
-    culprits = whole.first_wrong(step.layers, step.callers)
+    moved = training.wrong_updates(1)
+    culprits = whole.first_wrong(step.without(moved), step.callers)
     if not culprits:
         training.gradients = {name: each.truth for name, each in step.gradients.items()}
         culprits = [
-            step.told(LayerError(stage, stage, (TRAINING,) * 2, causes=causes))
+            step.told(LayerError(stage, stage, (TRAINING,) * 2, causes=causes), moved)
             for stage, causes in training.stages()
         ]
     notes = [f"by itself the network cannot be called with what the step gets: {why}"]
@@ -180,7 +181,7 @@ class _Training:
         """
         if not self.wrong or self.ill_posed:
             return []
-        updates = [self._wrong_updates(step) for step in range(1, self.steps + 1)]
+        updates = [self.wrong_updates(step) for step in range(1, self.steps + 1)]
         first = next((step for step, names in enumerate(updates, 1) if names), None)
         if first is None and not any(name.startswith("loss[") for name in self.wrong):
             return (
@@ -190,7 +191,8 @@ class _Training:
             return [(LOSS, self.problems or self._causes_of_loss())]
         return [(UPDATE, self.problems or self._causes_of_update(first, updates))]
 
-    def _wrong_updates(self, step: int) -> list[str]:
+    def wrong_updates(self, step: int) -> list[str]:
+        """The weights that a step moves wrongly, by their names in the reference."""
         prefix = tensors.update(step, "")
         return [name.removeprefix(prefix) for name in self.wrong if name.startswith(prefix)]
 

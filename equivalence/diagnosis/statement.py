@@ -21,7 +21,6 @@ from equivalence.diagnosis.found import SEEN_LATER, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.host import devices
 from equivalence.judge import tensors
-from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import judge
 from equivalence.sides.accurate import EXACT, AccurateKernels
@@ -135,6 +134,8 @@ class _Fed:
     """A layer of the candidate that is fed by itself, in PyNative mode.
 
     mended: the wrong layers within it, in whose places the reference's compute.
+    forward: whether outputs are wrong. state: the wrong buffers. off_backward: whether gradients
+    are wrong.
     """
 
     def __init__(self, search: Search, path: str, mended: Sequence[str] = ()):
@@ -150,7 +151,11 @@ class _Fed:
         gone = {tensors.parameter_gradient(name) for name in lent}
         self.expected = Truth({n: t for n, t in local.expected.items() if n not in gone})
         self.lent = lend(self.measurement, cells, path)
-        self.forward = local.forward > BUDGET
+        off = [v.name for v in local.judgement.differing if not v.equal]
+        backward = [name for name in off if tensors.of_gradient(name)]
+        self.state = [name for name in off if name.startswith(tensors.buffer(""))]
+        self.off_backward = bool(backward)
+        self.forward = len(off) > len(backward) + len(self.state)
 
     @property
     def gradients(self) -> bool:
@@ -210,22 +215,30 @@ class _Fed:
         return all(blame.statement.place in places for blame, _ in blames)
 
     def _searched(self, effort: Effort) -> Explained:
-        sides = self.measurement, self.network, self.partners
         if self.forward:
-            statements = Statements(*sides, {}, self.lent)
-            blames = statements.blame()
-            effort.done += statements.effort.done
-            if blames and not statements.mended:
-                self.search.notes.append(SEEN_LATER)
-            elif blames and not self.path:
-                self.search.mended = "all outputs are right"
-            return [(blame, _kernel(self.search, statements, blame)) for blame in blames]
+            return self._forward(effort)
+        found = self._forward(effort, self.state) if self.state else []
+        if found and not self.off_backward:
+            return found
+        sides = self.measurement, self.network, self.partners
         gradients = Gradients(*sides, self.expected, self.lent)
-        found: Explained = [(blame, []) for blame in gradients.blame()]
+        backward: Explained = [(blame, []) for blame in gradients.blame()]
         effort.done += gradients.effort.done
-        if found and not self.path:
+        if backward and not self.path:
             self.search.mended = "all gradients are right"
-        return found
+        return found + backward
+
+    def _forward(self, effort: Effort, state: Sequence[str] = ()) -> Explained:
+        """The statements to blame for wrong outputs, or for what is left in these buffers."""
+        sides = self.measurement, self.network, self.partners
+        statements = Statements(*sides, {}, self.lent, state)
+        blames = statements.blame()
+        effort.done += statements.effort.done
+        if blames and not statements.mended:
+            self.search.notes.append(SEEN_LATER)
+        elif blames and not self.path:
+            self.search.mended = f"all {'buffers' if state else 'outputs'} are right"
+        return [(blame, _kernel(self.search, statements, blame)) for blame in blames]
 
 
 def _below(path: str, holder: str) -> str:

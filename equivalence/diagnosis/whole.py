@@ -5,7 +5,7 @@ as the step is, the gradients that its optimisers get.
 """
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +59,8 @@ class Step:
     got: the same of the candidate, of the weights whose optimisers are MindSpore's.
     callers: path of a layer -> the statement of the candidate that first gets a wrong result of it.
     lines: name of a weight -> the statement that calls its optimiser, of either side.
+    behind: layer, or name of a weight -> the weights that optimisers have moved before its first
+        wrong result, or before its gradient.
 
     accurate: whether the candidate's kernels are replaced by accurate ones.
     """
@@ -77,6 +79,8 @@ class Step:
         ours = {layer.path: layer for layer in self.candidate.layers(self.partners)}
         self.callers: dict[str, Statement] = {}
         self.lines: tuple[dict[str, Statement], dict[str, Statement]] = ({}, {})
+        self.behind: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+        self._moved: set[str] = set()
         pairs = align(theirs.values(), ours.values(), self.partners.rename)
         results = self._of_reference()
         errors = self._of_candidate(pairs, results)
@@ -86,13 +90,26 @@ class Step:
             if path in errors
         ]
 
-    def told(self, culprit: LayerError) -> LayerError:
-        """A stage to blame, with what the gradients tell that the optimisers get."""
+    def without(self, moved: Collection[str]) -> list[LayerError]:
+        """The layers but those with a result that weights were moved wrongly before.
+
+        moved: the weights that the first step moves wrongly.
+        """
+        behind = self.behind[0]
+        return [each for each in self.layers if not behind.get(each.reference, set()) & {*moved}]
+
+    def told(self, culprit: LayerError, moved: Collection[str]) -> LayerError:
+        """A stage to blame, with what the gradients tell that the optimisers get.
+
+        moved: the weights that the first step moves wrongly; a gradient behind them is no cause.
+        """
         both = {n: got for n, got in self.got.items() if n in self.gradients}
-        wrong = {n for n, g in both.items() if not self.gradients[n].within(g, self.unit_roundoff)}
+        off = {n for n, g in both.items() if not self.gradients[n].within(g, self.unit_roundoff)}
+        wrong = {name for name in off if not self.behind[1].get(name, set()) & {*moved}}
         if not wrong:
-            right = "its optimisers get the right gradients; what they make of them is wrong"
-            known = [right] if len(both) == len(self.gradients) else []
+            who = "its optimisers get" if not off else "its first optimiser gets"
+            right = f"{who} the right gradients; what {'they make' if not off else 'it makes'} of "
+            known = [f"{right}them is wrong"] if len(both) == len(self.gradients) else []
             return replace(culprit, causes=[*known, *culprit.causes])
         first = next(name for name in both if name in wrong)
         told = f"its optimisers get another gradient of {listed(sorted(wrong))}"
@@ -163,8 +180,10 @@ class Step:
             if site.part == "output" and every:
                 nearest = min(max(each.errors(values, self.unit_roundoff)) for each in every)
                 errors[site.layer] = max(errors.get(site.layer, 0.0), nearest)
-                if nearest > BUDGET and site.layer not in self.callers and (line := here.here()):
-                    self.callers[site.layer] = line
+                if nearest > BUDGET:
+                    self.behind[0].setdefault(site.layer, {*self._moved})
+                    if site.layer not in self.callers and (line := here.here()):
+                        self.callers[site.layer] = line
 
         found: dict[str, np.ndarray] = {}
         parameters = {id(p): name for name, p in self.candidate.parameters.items()}
@@ -172,12 +191,15 @@ class Step:
         lines: dict[str, Any] = {}
 
         def got(optimizer: nn.Cell, inputs: tuple) -> None:
-            given, line = _tensors(inputs), here.here()
+            given, line, before = _tensors(inputs), here.here(), {*self._moved}
             if len(given) == len(optimizer.parameters):
                 for parameter, gradient in zip(optimizer.parameters, given, strict=True):
                     if name := parameters.get(id(parameter)):
                         found.setdefault(name, array(gradient))
                         lines.setdefault(name, line)
+                        theirs = self.partners.get(name, name)
+                        self.behind[1].setdefault(theirs, {*before})
+                        self._moved.add(theirs)
 
         kinds = nn.Optimizer | optim.Optimizer
         optimizers = [each for each in cells.values() if isinstance(each, kinds)]

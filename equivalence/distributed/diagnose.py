@@ -15,7 +15,7 @@ from equivalence.judge import tensors
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.norms import distance
 from equivalence.kinds import Told
-from equivalence.words import listed, number, plain
+from equivalence.words import listed, number, plain, several
 
 EXPLAINED_DISTANCE = 1e-3
 """A gradient is explained by values within this relative distance."""
@@ -229,8 +229,8 @@ def _tensors(names: Sequence[str], total: int) -> str:
     every = len(names) == total
     kind = names[0].partition(":")[0].partition("[")[0]
     if every:
-        return f"all {total} {kind}s"
-    return f"the {kind}s of {_list([name.partition(':')[2] for name in names])}"
+        return f"all {total} {several(kind)}"
+    return f"the {several(kind)} of {_list([name.partition(':')[2] for name in names])}"
 
 
 def _list(names: Sequence[str]) -> str:

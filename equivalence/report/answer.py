@@ -15,7 +15,7 @@ from equivalence.judge.verdict import TensorVerdict
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, total
 from equivalence.report import reach as reached
-from equivalence.words import counted, joined, listed, number, percent, plain
+from equivalence.words import counted, joined, listed, number, percent, plain, several
 
 DETAILS = "details:"
 """The line below which words of the house begin."""
@@ -342,9 +342,9 @@ def _part(kind: str, off: _Off) -> str:
     if total == 1:
         who = f"the {name} is"
     elif wrong == total:
-        who = f"all {total} {_several(name)} are"
+        who = f"all {total} {several(name)} are"
     else:
-        who = f"{wrong} of {total} {_several(name)} {'is' if wrong == 1 else 'are'}"
+        who = f"{wrong} of {total} {several(name)} {'is' if wrong == 1 else 'are'}"
     most = "" if wrong == 1 else "up to "
     if not (off.relative or off.absolute):
         return f"{who} off"
@@ -359,12 +359,8 @@ def _kind(name: str) -> str:
     return name.partition(":")[0].partition(".")[0].partition("[")[0].partition("@")[0]
 
 
-def _several(name: str) -> str:
-    return f"{name}es" if name.endswith("s") else f"{name}s"
-
-
 def _plural(name: str, count: int) -> str:
-    return f"the {name} is" if count == 1 else f"{_several(name)} are"
+    return f"the {name} is" if count == 1 else f"{several(name)} are"
 
 
 # What to mend.

@@ -17,7 +17,7 @@ from equivalence.report import reach as unreached
 from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, Found, answer
 from equivalence.report.failures import is_red
 from equivalence.report.lines import but_for_kernels, stood_in
-from equivalence.words import all_of, counted, listed, number
+from equivalence.words import all_of, counted, listed, number, several
 
 RECORDED = {
     "used": "against recorded truth",
@@ -179,11 +179,10 @@ def _table(verdicts: list[TensorVerdict]) -> list[str]:
 def _kinds(judgement: Judgement, wrong: list[TensorVerdict]) -> str:
     """How many tensors of each kind are among the wrong ones: outputs, gradients, buffers, ..."""
     counts = []
-    for kind in NAMES:
+    for kind, name in NAMES.items():
         verdicts = [v for v in judgement.verdicts if v.name.startswith(kind)]
         if verdicts:
-            kinds = "losses" if kind == "loss" else f"{kind}s"
-            counts.append(f"{kinds} {sum(v in wrong for v in verdicts)}/{len(verdicts)}")
+            counts.append(f"{several(name)} {sum(v in wrong for v in verdicts)}/{len(verdicts)}")
     return ", ".join(counts)
 
 

@@ -159,9 +159,6 @@ class TorchNetwork:
         network.draws, network.backward = self.draws.of_part(path), self.backward
         network.whole = self  # keeps the modes
         network.modes = network._modes(self.modes.below(path))
-        for module in network.module.modules():
-            if hasattr(module, "inplace"):
-                module.inplace = False  # its input may be a leaf here
         return network
 
     def slots(self) -> dict[str, Slot]:
@@ -278,6 +275,7 @@ class TorchNetwork:
         inputs = self._inputs(sample, dtype)
         for i in sample.differentiable:
             inputs[i].requires_grad_()
+        given = self._given(inputs)
         with (
             self._computing(sample, dtype) as widened,
             self.draws.running(),
@@ -285,7 +283,7 @@ class TorchNetwork:
             torch.set_grad_enabled(self.backward),
             watch or contextlib.nullcontext(),
         ):
-            arguments, keywords = sample.arguments.filled(inputs)
+            arguments, keywords = sample.arguments.filled(given)
             returned = self.module(*arguments, **keywords)
             if returned is None and self.whole is None:
                 raise EquivalenceError(
@@ -304,6 +302,10 @@ class TorchNetwork:
             for name, out in outputs.items()
         }
         return trace | gradients | self._buffers()
+
+    def _given(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        """What the module is called with: a part may write to it, as a ReLU in place does."""
+        return inputs if self.whole is None else [each.clone() for each in inputs]
 
     def _buffers(self) -> Trace:
         drawn = {
@@ -380,7 +382,7 @@ class TorchNetwork:
 
     def _forward(self, sample: AnySample, phase: str, watch: Watch, dtype: str) -> None:
         self._load(sample, phase, dtype)
-        inputs = self._inputs(sample, dtype)
+        inputs = self._given(self._inputs(sample, dtype))
         with (
             self._computing(sample, dtype),
             torch.set_grad_enabled(self._differentiates),

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import mindspore as ms
-import numpy as np
 from mindspore import mint, nn, ops
-from mindspore.ops.operations import image_ops, nn_ops
+from mindspore.ops.operations import nn_ops
 
-from equivalence.stand_ins import making
+from equivalence.stand_ins import making, maps
 from equivalence.stream.mindspore_stream import Observer, transposed_length
 from equivalence.stream.patches import patched
 
@@ -65,40 +64,21 @@ def reduced(loss, reduction):
     return loss.sum() if reduction == "sum" else loss.mean()
 
 
-CUBIC = -0.75
-"""The slope of PyTorch's cubic kernel at a distance of one; MindSpore's is that of -0.5."""
-
-
 def bicubic(align_corners=False, half_pixel_centers=False):
-    """A bicubic interpolation by PyTorch's kernel; one that aligns corners has it already."""
-    if align_corners or not half_pixel_centers:
-        return image_ops.ResizeBicubic(align_corners, half_pixel_centers)
+    """A bicubic interpolation by PyTorch's kernel, at the very places between two pixels."""
+    if align_corners == half_pixel_centers:
+        raise ValueError("PyTorch aligns either the corners or the centres of pixels")
 
     def resize(images, size):
-        height = between(images.shape[2], size[0])
-        width = between(images.shape[3], size[1])
-        return ops.matmul(ops.matmul(height, images), width.swapaxes(0, 1))
+        return maps.bicubic(images, measures(size), None, align_corners)
 
     return resize
 
 
 @ops.constexpr
-def between(size, wanted):
-    """The matrix of a cubic interpolation of a line, float32 (wanted, size)."""
-    matrix = np.zeros((wanted, size), np.float32)
-    for row in range(wanted):
-        place = (row + 0.5) * size / wanted - 0.5
-        first = int(np.floor(place)) - 1
-        for column in range(first, first + 4):
-            matrix[row, min(max(column, 0), size - 1)] += cubic(abs(place - column))
-    return ms.Tensor(matrix)
-
-
-def cubic(distance):
-    """The weight of a place at a distance of less than two."""
-    if distance <= 1.0:
-        return ((CUBIC + 2.0) * distance - (CUBIC + 3.0)) * distance**2 + 1.0
-    return CUBIC * (((distance - 5.0) * distance + 8.0) * distance - 4.0)
+def measures(size):
+    """The height and the width that are wanted: numbers, in a compiled graph too."""
+    return tuple(int(each) for each in size.asnumpy())
 
 
 def split(tensor, split_size_or_sections, dim=0):
@@ -253,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "interpolate_bicubic",
-        "bicubic ops.interpolate without align_corners",
+        "bicubic ops.interpolate",
         "a product with the weights of a cubic kernel of a = -0.75 along each axis",
         "ResizeBicubic",
         False,

@@ -19,7 +19,7 @@ from equivalence.statements.handed import Handing, handed
 from equivalence.statements.mindspore_calls import Swap
 from equivalence.statements.same import Known, norm, plain
 from equivalence.statements.series import Series, Trial, runs
-from equivalence.statements.watched import Watched, equal, outputs
+from equivalence.statements.watched import Watched, equal
 
 TRIED = 40
 """At most this many values of the candidate are replaced, one at a time."""
@@ -245,21 +245,45 @@ class Statements(Watched):
             agreeing = self._agreeing(places) if places else set()
             mended = agreeing > self.agreeing and agreeing >= mends
             if mended and (blame := self._told_misplaced(trial, places)):
-                return self._at_source(trial, agreeing) or (blame, places)
+                return self._at_source(trial, places, agreeing) or (blame, places)
         return None
 
-    def _at_source(self, trial: Sequence[Trial], mends: set[int]) -> Step | None:
+    def _at_source(
+        self, trial: Sequence[Trial], taken: Iterable[Swap], mends: set[int]
+    ) -> Step | None:
         """The statement that gives a value, where the reference makes the other one of the same.
 
-        The statement is then wrong itself, as by a sign or a mask, if that mends as much.
+        The statement is then wrong itself, as by a sign, a mask or a bound that never bites, if
+        that mends as much.
+
+        taken: where the value stands in its wrong place.
         """
-        for value, known, _ in trial:
-            producer = self.quantities.recording.producers.get(known.number)
-            if producer is None or self._shared(known, self._sources(value)) < 1.0:
+        belongs = {value: (known, want) for value, known, want in trial}
+        calls, spots, sources = self.candidate.calls, {}, {}
+        for number, _, position in taken:
+            value = calls[number].inputs[position]
+            first = self.candidate.producers.get(value)
+            source = self.candidate.sources.get((number, position), first)
+            known, want = belongs[value]
+            theirs = self.quantities.recording.producers.get(known.number)
+            if source is None or theirs is None or not self._makes_of_the_same(source, theirs):
                 return None
-        places = self._places(trial)
-        blame = self._told(trial) if self._agreeing(places) >= mends else None
-        return (blame, places) if blame else None
+            sources[value] = source
+            spots[source, "output", calls[source].outputs.index(value)] = want
+        blame = self._told(trial, sources) if self._agreeing(spots) >= mends else None
+        return (blame, spots) if blame else None
+
+    def _makes_of_the_same(self, ours: int, theirs: int) -> bool:
+        """Whether a call, or its statement, takes all that the reference's takes."""
+        one, other = self.candidate, self.quantities.recording
+        pairs = (
+            (one.calls[ours].inputs, {*other.calls[theirs].inputs}),
+            (one.made_of(ours), other.made_of(theirs)),
+        )
+        return any(
+            want and want <= {n for value in taken for n in self.found[value]}
+            for taken, want in pairs
+        )
 
     def _instead(
         self, values: Sequence[int], lacking: Sequence[Known], numbers: Sequence[int]
@@ -347,7 +371,7 @@ class Statements(Watched):
         if key not in self._tries:
             try:
                 trace = self.run({**self.replaced, **places}, recorded=False)[1]
-                self._tries[key] = self.matching(outputs(trace))
+                self._tries[key] = self.matching(self.results(trace))
             except Exception:  # the values cannot stand there
                 self._tries[key] = set()
         return self._tries[key]
@@ -377,18 +401,23 @@ class Statements(Watched):
             ahead += fresh
         return sorted(suspects, key=lambda v: (suspects[v], v in self.candidate.producers))
 
-    def _told(self, trial: Sequence[Trial]) -> Blame | None:
+    def _told(self, trial: Sequence[Trial], sources: Mapping[int, int] = {}) -> Blame | None:
+        """The statement to blame in a trial. sources: value -> the call that gives it, if known."""
         if not trial:
             return None
+        producers, calls = {**self.candidate.producers, **sources}, self.candidate.calls
         # What one statement gives another may give before it.
-        lines = [self.statement(value) for value, _, _ in trial]
+        lines = [
+            calls[sources[value]].statement if value in sources else self.statement(value)
+            for value, _, _ in trial
+        ]
         common = max(range(len(trial)), key=lambda i: sum(alike(lines[i], e) for e in lines))
         (value, known, want), statement = trial[common], lines[common]
         if statement is None:
             return None
         takes = self._takes(trial, statement)
-        number = self.candidate.producers.get(value, -1)
-        call = self.candidate.calls[number] if number >= 0 else None
+        number = producers.get(value, -1)
+        call = calls[number] if number >= 0 else None
         agrees = self._agrees(value)
         return Blame(
             (agrees and statement.outer) or statement,
@@ -450,7 +479,7 @@ class Statements(Watched):
                     trace = self.run(self.replaced, recorded=False)[1]
                 except Exception:  # the number cannot stand there
                     continue
-            if handing.origin and self.matching(outputs(trace)) >= mends:
+            if handing.origin and self.matching(self.results(trace)) >= mends:
                 return replace(
                     blame, statement=handing.origin, calls=here, hands=True, number=number, takes=()
                 )

@@ -171,6 +171,19 @@ class Recording:
         taken = range(len(self.calls[number].inputs))
         return {self.sources.get((number, i), -1) for i in taken} - {-1}
 
+    def made_of(self, number: int) -> set[int]:
+        """The values that the statement of a call makes its results of."""
+        ahead, inside, taken = [number], {number}, set()
+        while ahead:
+            at = ahead.pop()
+            here = self.calls[at].statement
+            near = {n for n in self.made_by(at) if alike(self.calls[n].statement, here)}
+            inputs = enumerate(self.calls[at].inputs)
+            taken |= {value for i, value in inputs if self.sources.get((at, i)) not in near}
+            ahead += near - inside
+            inside |= near
+        return taken
+
     def giving(self, value: int) -> list[Call]:
         """The calls that give a value."""
         return [call for call in self.calls if value in call.outputs]

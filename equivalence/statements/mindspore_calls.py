@@ -5,6 +5,7 @@ Values and cotangents can be replaced in a run.
 
 import contextlib
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from mindspore import nn, ops
 from equivalence import nesting
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_pullback import FLOATS
-from equivalence.statements.calls import Code, Place, Recording, Spot
+from equivalence.statements.calls import Code, Place, Recording, Spot, Statement
 from equivalence.statements.lent import Lent, Pull
 from equivalence.stream.mindspore_stream import Call, Observer, asking
 from equivalence.stream.patches import patched
@@ -34,6 +35,7 @@ class MindSporeCalls(Observer):
     lent: path of a cell -> the layer of the reference that computes in its place, as one operator.
     recording: the run as data.
     taken: the values that the call takes which is under way, or has raised.
+    returned: whether the forward pass came to its end.
     """
 
     slot = "calls"
@@ -57,7 +59,7 @@ class MindSporeCalls(Observer):
         """The begin of a forward pass: of a second one where the first lacked a kernel."""
         self.number, self.recording = 0, Recording()
         self.taken: tuple[int, ...] = ()
-        self._within = False
+        self._within = self.returned = False
         self._alive: list[ms.Tensor] = []
         self._followed: set[tuple[int, int]] = set()
         self._reached: list[ms.Tensor] = []
@@ -184,7 +186,7 @@ class MindSporeCalls(Observer):
 
     def _returned(self, _cell: nn.Cell, _inputs: Any, outputs: Any) -> Any:
         """The end of the forward pass: what the backward pass calls is not recorded."""
-        self._within = True
+        self._within = self.returned = True
         if not self._reached:
             return None
         reach, done = Reach(), False
@@ -202,19 +204,54 @@ class MindSporeCalls(Observer):
         """The values with the tensors of `replaced` in their places."""
         if not any(spot[:2] == (number, side) for spot in self.replaced):
             return values
-        position = -1
+        positions = itertools.count()
 
-        def swap(value: Any) -> Any:
-            nonlocal position
-            if isinstance(value, ms.Tensor):
-                position += 1
-                other = self.replaced.get((number, side, position))
-                return value if other is None else _tensor(other, value.dtype)
-            if isinstance(value, tuple | list):
-                return type(value)(map(swap, value))
-            return value
+        def swap(value: ms.Tensor) -> ms.Tensor:
+            other = self.replaced.get((number, side, next(positions)))
+            return value if other is None else _tensor(other, value.dtype)
 
-        return swap(values)
+        return _exchanged(values, swap)
+
+
+class MindSporeGradients(MindSporeCalls):
+    """Asks every operator of a run for its gradient by itself, before it is called.
+
+    refused: the statement of each call that raises then, and what it raises.
+    """
+
+    def __init__(self, network: nn.Cell):
+        super().__init__(network, recorded=False)
+        self.refused: list[tuple[Statement | None, Exception]] = []
+
+    def _watch(
+        self,
+        name: str,
+        call: Callable,
+        arguments: tuple,
+        writes: bool = False,
+        follows: bool = True,
+    ) -> Any:
+        if not self._within and not writes:
+            self._ask(call, arguments)
+        return super()._watch(name, call, arguments, writes, follows)
+
+    def _ask(self, call: Callable, arguments: tuple) -> None:
+        tensors = _tensors(arguments)
+        floating = tuple(i for i, tensor in enumerate(tensors) if tensor.dtype in FLOATS)
+        if not floating:
+            return
+
+        def alone(*given: ms.Tensor) -> Any:
+            left = iter(given)
+            return call(_exchanged(arguments, lambda _: next(left)))
+
+        self._within = True
+        try:
+            ms.grad(alone, floating)(*tensors)
+        except Exception as error:  # it is what is asked for
+            self.refused.append((self.code.here(), error))
+        finally:
+            self._within = False
 
 
 class Reach(nn.Cell):
@@ -287,6 +324,15 @@ def _place(tensor: ms.Tensor) -> Place:
 
 def _is_same(place: Place, value: object) -> bool:
     return isinstance(value, ms.Tensor) and not value.has_init and _place(value) == place
+
+
+def _exchanged(values: Any, other: Callable[[ms.Tensor], ms.Tensor]) -> Any:
+    """Nested values with another tensor for each, in order."""
+    if isinstance(values, ms.Tensor):
+        return other(values)
+    if isinstance(values, tuple | list):
+        return type(values)(_exchanged(value, other) for value in values)
+    return values
 
 
 def _tensors(values: Any) -> list[ms.Tensor]:

@@ -1,7 +1,7 @@
 """Both sides of a case after runs in which every operator call was watched."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Watched:
     partners: candidate name -> reference name of every weight.
     pulled: name -> shape of each output that cotangents are pulled back from; empty: forward only.
     lent: path of a cell -> the layer of the reference that computes in its place.
+    state: the buffers that are to be right, by their names in a trace; none: the outputs are.
     effort: what is run and compared, counted.
     """
 
@@ -66,17 +67,19 @@ class Watched:
         partners: Partners,
         pulled: Mapping[str, tuple[int, ...]],
         lent: Mapping[str, Lent] | None = None,
+        state: Collection[str] = (),
     ):
-        self.measurement, self.network = measurement, network
+        self.measurement, self.network, self.state = measurement, network, sorted(state)
         self.partners, self.pulled, self.lent = partners, pulled, lent or {}
         self.sample: Sample = measurement.sample
         steps = KinkWatch()
         reference, theirs = self._reference(self.sample, steps)
+        numbers = [*map(reference.value, theirs)]
         self.quantities = Quantities(reference, measurement.unit_roundoff)
         for probe in range(PROBES):
             noisy, _ = self._reference(measurement.perturbed(probe), KinkWatch(steps))
             self.quantities.widen(noisy)
-        self.expected = [self.quantities.known[reference.value(out)] for out in theirs]
+        self.expected = [self.quantities.known[number] for number in numbers]
         self._finds: dict[tuple, tuple[list[int], bool]] = {}
         self.effort, self.candidate = Effort(), Recording()
         self.look({})
@@ -88,7 +91,7 @@ class Watched:
         replaced: the values that tensors get in place of their own.
         """
         self.candidate, self.trace = self.run(replaced)
-        self.outputs = outputs(self.trace)
+        self.outputs = self.results(self.trace)
         found = [self.find(values) for values in self.candidate.values]
         self.found = [numbers for numbers, _ in found]
         self.tried: dict[int, list[tuple[Known, np.ndarray]]] = {}
@@ -99,10 +102,15 @@ class Watched:
     def _reference(
         self, sample: Sample | Perturbed, steps: KinkWatch
     ) -> tuple[Recording, list[np.ndarray]]:
-        """A run of the reference, and its outputs. steps: those of roundings that it takes."""
+        """A run of the reference, and its results. steps: those of roundings that it takes.
+
+        What it leaves in its buffers is a quantity, too, however it is written there.
+        """
         watch = TorchCalls(self.measurement.network.module)
         trace = self.measurement.run(sample, flips.hold_branches((), steps, watch))
-        return watch.recording, outputs(trace)
+        left = [trace[name] for name in sorted(trace) if name.startswith(tensors.buffer(""))]
+        watch.recording.add("state", (), left, None)
+        return watch.recording, self.results(trace)
 
     def run(
         self,
@@ -133,8 +141,12 @@ class Watched:
         return self._finds[key]
 
     def right(self, trace: tensors.Trace) -> bool:
-        """Whether these are the reference's outputs, within the budget."""
-        return len(self.matching(outputs(trace))) == len(self.expected)
+        """Whether these are the reference's results, within the budget."""
+        return len(self.matching(self.results(trace))) == len(self.expected)
+
+    def results(self, trace: tensors.Trace) -> list[np.ndarray]:
+        """What is to be right in a trace: the outputs, or the buffers of `state`."""
+        return [trace[name] for name in self.state if name in trace] or outputs(trace)
 
     def matching(self, found: Sequence[np.ndarray]) -> set[int]:
         """Which of the outputs are the reference's, within the budget."""
@@ -352,9 +364,9 @@ def _unlike(ranked: Sequence[tuple[float, Known, np.ndarray]]) -> list:
 
 
 def outputs(trace: tensors.Trace) -> list[np.ndarray]:
-    """The floating outputs, in the order of their names, which both sides share."""
+    """The real outputs, in the order of their names, which both sides share."""
     names = sorted(name for name in trace if name.startswith(tensors.output("")))
-    return [trace[name] for name in names if trace[name].dtype.kind == "f"]
+    return [trace[name] for name in names if trace[name].dtype.kind in "fiub"]
 
 
 def equal(known: Known, values: np.ndarray) -> bool:

@@ -1,4 +1,6 @@
-from equivalence.words import left, listed, nearest
+import pytest
+
+from equivalence.words import all_of, counted, left, listed, nearest, several
 
 
 def test_all_are_named_where_there_is_room():
@@ -21,3 +23,22 @@ def test_the_time_that_is_left_is_told_once_something_is_done():
     assert left(10.0, 1, 5) == ", about 40 s left"
     assert left(60.0, 1, 5) == ", about 4 min left"
     assert left(10.0, 5, 5) == ""
+
+
+@pytest.mark.parametrize(
+    ("thing", "plural"),
+    [
+        ("loss", "losses"),
+        ("order of samples", "orders of samples"),
+        ("weight of all ranks", "weights of all ranks"),
+        ("entry", "entries"),
+        ("array", "arrays"),
+        ("batch", "batches"),
+        ("epoch", "epochs"),
+    ],
+)
+def test_many_of_a_thing_have_its_plural(thing, plural):
+    assert several(thing) == plural
+    assert counted(2, thing) == f"2 {plural}"
+    assert all_of(3, thing) == f"all 3 {plural} are"
+    assert counted(1, thing) == f"1 {thing}"

@@ -301,7 +301,7 @@ def test_a_failure_says_what_is_wrong():
     text = told[below + 1 :]
     assert text[0] == (
         "dense-in_features60-out_features70-cpu: 1 of 2 tensors differ by more than chance "
-        "(parameters 1/2)"
+        "(weights 1/2)"
     )
     assert "std 0.07" in text[1]
     assert ", ratio " in text[1]

@@ -115,6 +115,12 @@ class Upscaled(nn.Cell):
         return ops.interpolate(y, size=(7, 9), mode="bicubic", align_corners=False)
 
 
+class Cornered(Upscaled):
+    def construct(self, x):
+        y = self.factor * self.far(x).expand_dims(1)
+        return ops.interpolate(y, size=(7, 9), mode="bicubic", align_corners=True)
+
+
 class Padded(nn.Cell):
     def __init__(self, factor=1.0, row=0):
         super().__init__()

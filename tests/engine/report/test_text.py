@@ -150,6 +150,11 @@ def test_a_difference_larger_than_declared_and_a_further_one_are_told_apart():
     assert told[2] == "  buffer:mean: declared to say 'does not have it'"
 
 
+def test_what_is_off_is_counted_in_the_words_of_the_answer():
+    told = details_of(outcome(wrong("samples:order", 9.0), wrong("loss[0]", 9.0)))
+    assert "(losses 1/1, orders of samples 1/1)" in told[0]
+
+
 def test_a_line_of_a_declared_tensor_has_its_bound_and_says_where_it_is_exceeded():
     found = outcome(RIGHT, wrong("output.1", 99.0, relative=0.25), MISSING, differs=KNOWN)
     first, second, third = map(strictly, report.lines(found))

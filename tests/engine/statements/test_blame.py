@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from equivalence.declare.draws import normal
+from equivalence import kinds
+from equivalence.declare.draws import integers, normal
 from equivalence.diagnosis import diagnose
 from equivalence.statements.blame import Statements
 from equivalence.statements.calls import Effort
@@ -132,3 +133,46 @@ def test_a_mistake_behind_much_that_is_computed_in_another_way_is_come_to_from_b
     monkeypatch.setattr(Statements, "_tried", only_from_behind)
     assert "scores / math.sqrt(c)" in told("scaled_by_width")[0]
     assert begun[1] == begun[0][::-1]
+
+
+PLACED, LENGTHS = "tests.engine.parts.placed_", integers(3, low=5, high=21)
+INPUTS = {
+    "Chosen": [normal(4, 6)],
+    "Lengths": [normal(3, 4, 20), LENGTHS],
+    "Center": [normal(6, 6)],
+    "Queue": [normal(3, 6)],
+    "InPlace": [normal(5, 6)],
+    "Scan": [normal(3, 5, 4)],
+}
+
+
+def placed(reference, candidate):
+    target = f"{PLACED}pt:{reference}", f"{PLACED}ms:{candidate}"
+    return case(*target, *INPUTS[reference], phase="eval")
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "line", "words", "mended"),
+    [
+        ("Chosen", "LeastChosen", "scores.argmin(-1)", "what goes in is the same", "outputs"),
+        ("Lengths", "LongerLengths", "(lengths - self.less) // 2", "what goes in is", "outputs"),
+        ("Center", "SlowCenter", "self.keeps + mean *", "what goes in is the same", "buffers"),
+        ("Queue", "EarlyQueue", "ops.matmul(key, used)", "and the original another", "outputs"),
+        ("InPlace", "NotInPlace", "before.sum(-1", "and the original another value", "outputs"),
+        ("Scan", "LateScan", "self.new(x[:, t - self.late])", "what goes in is", "outputs"),
+    ],
+)
+def test_whole_numbers_buffers_and_what_is_written_in_place_have_their_statement(
+    reference, candidate, line, words, mended
+):
+    told = kinds.diagnose(placed(reference, candidate), 0)
+    culprits = [each for each in told.brief if each.startswith("culprit")]
+    assert len(culprits) == 1
+    assert line in culprits[0]
+    assert words in "".join(told.brief)
+    assert told.mistakes.mended == f"all {mended} are right"
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_their_right_ports_are_equal(name):
+    assert kinds.check(placed(name, name), 0).passed

@@ -1,0 +1,119 @@
+"""Their ports, right ones and those with one mistake each."""
+
+import mindspore as ms
+import numpy as np
+from mindspore import Parameter, Tensor, nn, ops
+
+
+class Chosen(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(6, 9)
+
+    def construct(self, x):
+        scores = self.fc(x)
+        return scores, scores.argmax(-1).astype(ms.int32)
+
+
+class LeastChosen(Chosen):
+    def construct(self, x):
+        scores = self.fc(x)
+        return scores, scores.argmin(-1).astype(ms.int32)
+
+
+class Lengths(nn.Cell):
+    less = 1
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 5, 3, stride=2, pad_mode="valid", has_bias=True)
+
+    def construct(self, x, lengths):
+        y = self.conv(x)
+        lengths = (lengths - self.less) // 2
+        mask = ops.arange(y.shape[-1])[None] < lengths[:, None]
+        return y * mask[:, None], lengths
+
+
+class LongerLengths(Lengths):
+    less = -1
+
+
+class Center(nn.Cell):
+    keeps = 0.9
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(6, 5)
+        self.center = Parameter(ops.zeros((1, 5)), requires_grad=False)
+
+    def construct(self, x):
+        y = self.fc(x)
+        out = ops.softmax(y - self.center.value().copy(), -1)
+        mean = ops.stop_gradient(y).mean(0, keep_dims=True)
+        ops.assign(self.center, self.center * self.keeps + mean * (1 - self.keeps))
+        return out
+
+
+class SlowCenter(Center):
+    keeps = 0.99
+
+
+class Queue(nn.Cell):
+    early = False
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(6, 5)
+        keys = np.random.standard_normal((5, 8)).astype(np.float32)
+        self.queue = Parameter(Tensor(keys), requires_grad=False)
+
+    def construct(self, x):
+        key = self.fc(x)
+        old = self.queue.value().copy()
+        new = ops.cat((ops.stop_gradient(key).T, old[:, key.shape[0] :]), 1)
+        ops.assign(self.queue, new)
+        used = new if self.early else old
+        return ops.matmul(key, used)
+
+
+class EarlyQueue(Queue):
+    early = True
+
+
+class InPlace(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.act, self.head = nn.Dense(6, 8), nn.ReLU(), nn.Dense(8, 3)
+
+    def construct(self, x):
+        after = self.act(self.fc(x))
+        return self.head(after) + after.sum(-1, keepdims=True)
+
+
+class NotInPlace(InPlace):
+    def construct(self, x):
+        before = self.fc(x)
+        after = self.act(before)
+        return self.head(after) + before.sum(-1, keepdims=True)
+
+
+class Scan(nn.Cell):
+    late = 0
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.new = nn.Dense(4, 4), nn.Dense(4, 4)
+
+    def construct(self, x):
+        state, states = ops.zeros_like(x[:, 0]), []
+        for t in range(x.shape[1]):
+            gate = ops.sigmoid(self.gate(x[:, t]))
+            new = self.new(x[:, t - self.late])
+            state = gate * state + (1 - gate) * ops.relu(new)
+            states.append(state)
+        return ops.stack(states, 1)
+
+
+class LateScan(Scan):
+    late = 1

@@ -1,0 +1,93 @@
+"""Networks whose mistakes show in whole numbers, in buffers, or in what is written in place."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Chosen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 9)
+
+    def forward(self, x):
+        scores = self.fc(x)
+        return scores, scores.argmax(-1)
+
+
+class Lengths(nn.Module):
+    """A sequence of halved length, and what is behind its end."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 5, 3, stride=2)
+
+    def forward(self, x, lengths):
+        y = self.conv(x)
+        lengths = (lengths - 1) // 2
+        mask = torch.arange(y.shape[-1])[None] < lengths[:, None]
+        return y * mask[:, None], lengths
+
+
+class Center(nn.Module):
+    """Outputs around a moving mean of those before."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 5)
+        self.register_buffer("center", torch.zeros(1, 5))
+
+    def forward(self, x):
+        y = self.fc(x)
+        out = torch.softmax(y - self.center, -1)
+        with torch.no_grad():
+            self.center.mul_(0.9).add_(y.mean(0, keepdim=True) * 0.1)
+        return out
+
+
+class Queue(nn.Module):
+    """The scores against the keys of earlier batches, of which the oldest are replaced."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 5)
+        self.register_buffer("queue", torch.randn(5, 8))
+
+    def forward(self, x):
+        key = self.fc(x)
+        scores = key @ self.queue.clone()
+        with torch.no_grad():
+            self.queue[:, : len(key)] = key.T
+        return scores
+
+
+class InPlace(nn.Module):
+    """What the ReLU takes is what it gives, thereafter."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 8)
+        self.act = nn.ReLU(inplace=True)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        before = self.fc(x)
+        after = self.act(before)
+        return self.head(after) + before.sum(-1, keepdim=True)
+
+
+class Scan(nn.Module):
+    """A linear recurrence."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.new = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        state, states = torch.zeros_like(x[:, 0]), []
+        for t in range(x.shape[1]):
+            gate = torch.sigmoid(self.gate(x[:, t]))
+            new = self.new(x[:, t])
+            state = gate * state + (1 - gate) * F.relu(new)
+            states.append(state)
+        return torch.stack(states, 1)
