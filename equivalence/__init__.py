@@ -49,6 +49,7 @@ _HOMES = {
     "integers": "equivalence.declare.draws",
     "logits": "equivalence.declare.draws",
     "masked": "equivalence.declare.draws",
+    "monitored": "equivalence.dumps.monitor",
     "network": "equivalence.declare.network",
     "nonfinite": "equivalence.declare.draws",
     "normal": "equivalence.declare.draws",

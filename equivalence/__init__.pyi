@@ -34,6 +34,7 @@ from equivalence.declare.pipeline import Pipeline as Pipeline
 from equivalence.declare.twin import Twin as Twin
 from equivalence.declare.twin import cases as cases
 from equivalence.declare.twin import grid as grid
+from equivalence.dumps.monitor import monitored as monitored
 from equivalence.dumps.recorder import recorded as recorded
 from equivalence.errors import DeclarationError as DeclarationError
 from equivalence.errors import EquivalenceError as EquivalenceError

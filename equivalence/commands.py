@@ -469,8 +469,9 @@ def _add_curve(commands: Any) -> None:
         "curve",
         help="whether a training's losses and metrics are those of the reference, step by step",
         description="Compare two trainings by their curves. Each side is what a run has left (CSV, "
-        "JSON lines, a log, TensorBoard's events), or MODULE:FUNCTION, which yields a loss or a "
-        "dict of losses and metrics for each step. A reference that is a function is run again "
+        "JSON lines, a log, TensorBoard's events, a file of equivalence.monitored), or "
+        "MODULE:FUNCTION, which yields a loss or a dict of losses and metrics for each "
+        "step. A reference that is a function is run again "
         "with noise of one rounding, for its band. Exit code 1: the candidate leaves it.",
     )
     command.add_argument("reference", metavar="REFERENCE", help="a file, or MODULE:FUNCTION")

@@ -28,10 +28,20 @@ def joined(values: Iterable[object]) -> str:
 def raised(error: BaseException) -> str:
     """The class of an exception and the first line of its message.
 
+    Where a message begins with a heading of its own between rulers, as MindSpore's of a kernel that
+    is missing, these are the first two lines below it.
+
     >>> raised(KeyError("stride"))
     "KeyError: 'stride'"
+    >>> raised(TypeError("\\n---\\n- Select failed:\\n---\\nConv2D fails!\\nIt has float32."))
+    'TypeError: Conv2D fails! It has float32.'
     """
-    return f"{type(error).__name__}: {error}".partition("\n")[0]
+    first, _, below = str(error).partition("\n")
+    if not first.strip():
+        said = [each.strip() for each in below.split("\n")]
+        said = [each for each in said if each.strip("-") and not each.startswith("- ")]
+        first = " ".join(said[:2])
+    return f"{type(error).__name__}: {first}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ command: `equivalence curve A B`.
 compare: `curve`, and which side is read and which is run.
 result: the verdict on each metric, and all texts.
 series: a curve: values by step, and the digits that a log holds of them.
+monitored: two monitored trainings, layer by layer.
 read: curves from CSV, JSON lines, logs and TensorBoard's events.
 running: curves of functions that train; of PyTorch's also with noise of one rounding.
 band: the band of the reference's own runs, and whether a curve stays inside.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from equivalence import files
 from equivalence.curves.compare import curve
+from equivalence.curves.monitored import MonitoredResult
 from equivalence.curves.result import CurveResult, lines
 from equivalence.errors import DeclarationError
 
@@ -42,6 +43,13 @@ def command(
             seed=seed,
             tell=_tell,
         )
+    if isinstance(result, MonitoredResult):
+        print("\n".join(result.lines()))
+        if image is not None:
+            raise DeclarationError("--picture draws curves, and these are monitors; --json has all")
+        if json_file is not None:
+            files.write(json_file, json.dumps(result.document(), indent=1) + "\n")
+        return 0 if result else DIFFERENT
     print("\n".join(lines(result)))
     if image is not None:
         files.write(image, result.picture())

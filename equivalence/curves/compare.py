@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.curves import changed_runs, read, running
+from equivalence.curves import changed_runs, monitored, read, running
 from equivalence.curves.band import Band
 from equivalence.curves.departing import departure
 from equivalence.curves.fits import fits
+from equivalence.curves.monitored import MonitoredResult
 from equivalence.curves.result import CurveResult, Metric
 from equivalence.curves.series import Curve, Series
 from equivalence.errors import DeclarationError, EquivalenceError
@@ -40,10 +41,11 @@ def curve(
     runs: int = RUNS,
     seed: int = 0,
     tell: Tell = lambda _: None,
-) -> CurveResult:
+) -> CurveResult | MonitoredResult:
     """Compare two trainings by their losses and metrics, step by step.
 
-    Each side is what a run has left (CSV, JSON lines, a log, TensorBoard's events), or a function
+    Each side is what a run has left (CSV, JSON lines, a log, TensorBoard's events, or what
+    `monitored` writes, which is compared layer by layer), or a function
     that trains: "module:attribute" or itself. It yields a loss, or a dict of losses and metrics,
     for each step, and is called with `steps` and `seed` where it has parameters of these names. A
     reference that is a function is run again with noise of one rounding, which gives a band.
@@ -69,6 +71,9 @@ def curve(
     with contextlib.ExitStack() as during:
         theirs = _side(reference, "reference", during)
         ours = _side(candidate, "candidate", during)
+        both = _monitored(theirs, ours, rename or {})
+        if both is not None:
+            return both
 
         def made(side: str | Path, around: running.Context = contextlib.nullcontext) -> Curve:
             if isinstance(side, Path):
@@ -109,6 +114,21 @@ def curve(
             min(unsound, default=None),
             tuple(untried),
         )
+
+
+def _monitored(
+    theirs: str | Path, ours: str | Path, rename: Mapping[str, str]
+) -> MonitoredResult | None:
+    """The comparison of two files of monitors; None where neither side is one."""
+    files = [each for each in (theirs, ours) if isinstance(each, Path)]
+    monitors = [each for each in files if monitored.is_monitor(each)]
+    if not monitors:
+        return None
+    if len(monitors) == 1:
+        raise DeclarationError(
+            f"{monitors[0]} is of a monitor, and the other side is not: compare it with another's"
+        )
+    return monitored.compare(monitors[0], monitors[1], rename)
 
 
 def _side(side: Any, role: str, during: contextlib.ExitStack) -> str | Path:

@@ -15,9 +15,10 @@ import numpy as np
 from mindspore import nn
 
 from equivalence import dtypes
-from equivalence.dumps.passing import Passing
+from equivalence.dumps.passing import Passing, by_weight
 from equivalence.stream.mindspore_stream import requires_gradients
 from equivalence.stream.patches import patched
+from equivalence.structure.mindspore_steps import rates_now
 from equivalence.structure.weights import WRAPPERS
 
 GRAPH = (
@@ -66,6 +67,23 @@ class Side:
     def weights(self) -> Iterator[tuple[str, ms.Parameter]]:
         """Name and value of each parameter, by its place in the network."""
         yield from self.net.parameters_and_names()
+
+    def rates(self, optimizer: Any) -> dict[str, float]:
+        """The learning rate of now, or those of each weight where they differ."""
+        if optimizer is None:
+            return {}
+        names = {id(weight): name for name, weight in self.net.parameters_and_names()}
+        return by_weight(
+            {
+                names[id(weight)]: float(rate)
+                for weight, rate in rates_now(optimizer)
+                if id(weight) in names
+            }
+        )
+
+    def scale(self, scaler: Any) -> float:
+        """The scale that a scaler of the loss has now."""
+        return float(scaler.scale_value.asnumpy())
 
     def watch(self, value: Any, got: Callable[[Any], None]) -> None:
         """Let `got` have the gradient of a cell's output, if there will be one."""

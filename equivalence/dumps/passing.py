@@ -1,7 +1,7 @@
 """Which calls of layers go on in a step, and under which names their arrays are recorded."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -129,6 +129,17 @@ class Passing:
             f"{words}: {counted(number, 'time')}, first {example}"
             for words, (number, example) in self.notes.items()
         ]
+
+
+def by_weight(rates: Mapping[str, float]) -> dict[str, float]:
+    """The one rate of all weights, or those of each.
+
+    >>> by_weight({"fc.weight": 0.1, "fc.bias": 0.1}), by_weight({"a": 0.1, "b": 0.2})
+    ({'rate': 0.1}, {'rates/a': 0.1, 'rates/b': 0.2})
+    """
+    if len({*rates.values()}) == 1:
+        return {"rate": next(iter(rates.values()))}
+    return {f"rates/{name}": rate for name, rate in rates.items()}
 
 
 def _named(path: str) -> str:

@@ -149,7 +149,7 @@ def recorded(
     >>> [name for name in read(path).arrays if "backward" in name]
     ['step0/backward.0.output.0']
     """
-    side = _side(net)
+    side = side_of(net)
     if steps is not None:
         steps = frozenset([steps] if isinstance(steps, int) else steps)
         if not all(isinstance(each, int) and each >= 0 for each in steps):
@@ -166,7 +166,7 @@ def recorded(
     recorder._finish(None)
 
 
-def _side(net: Any) -> Any:
+def side_of(net: Any) -> Any:
     """The network on its side; the other framework is not imported."""
     kinds = {(each.__module__, each.__name__) for each in type(net).__mro__}
     if ("torch.nn.modules.module", "Module") in kinds:

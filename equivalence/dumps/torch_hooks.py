@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 from equivalence import dtypes
-from equivalence.dumps.passing import Passing
+from equivalence.dumps.passing import Passing, by_weight
 from equivalence.stream.torch_stream import in_backward
+from equivalence.structure.torch_steps import of_optimizers
 from equivalence.structure.weights import REFERENCE_ONLY, WRAPPERS
 
 COMPILED = "it is compiled: of its layers, only its own inputs and outputs are seen"
@@ -51,6 +52,16 @@ class Side:
             self.forget()
             for handle in handles:
                 handle.remove()
+
+    def rates(self, optimizer: Any) -> dict[str, float]:
+        """The learning rate of now, or those of each weight where they differ."""
+        names = {id(weight): [name] for name, weight in self._inner.named_parameters()}
+        told = of_optimizers([optimizer], names).get("lr", {}) if optimizer is not None else {}
+        return by_weight({name: float(rate) for name, rate in told.items()})
+
+    def scale(self, scaler: Any) -> float:
+        """The scale that a scaler of the loss has now."""
+        return float(scaler.get_scale())
 
     def weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Name and value of each parameter and buffer that a state dict has, each once."""

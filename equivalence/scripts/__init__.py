@@ -9,6 +9,9 @@ torch_side, mindspore_side: what each framework shows of a training.
 places: lines of a script, and the names that it has.
 judging: the verdict on each stage of each step.
 layers: the first layer that departs in a step.
+looks: runs a side once more, to see where it departs and in which precision.
+overflow: the first operator that gives NaN or an infinity.
+single: which layers to keep in float32, found by trying.
 known: what is known of optimisers that update otherwise.
 text: all that is said of a result.
 """

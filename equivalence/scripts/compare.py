@@ -2,17 +2,21 @@
 
 import contextlib
 import io
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.scripts.judging import Expectation, Verdict
-from equivalence.scripts.layers import Culprit, culprit, named
+from equivalence.scripts.layers import Culprit, named
+from equivalence.scripts.looks import Looks
+from equivalence.scripts.overflow import Found, Overflow
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
+from equivalence.scripts.single import Kept
 from equivalence.scripts.steps import Network, Run, demand_steps
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.slots import Slot
@@ -30,6 +34,9 @@ class Result:
     reference, candidate: their names. runs: those of the reference with noise.
     theirs, ours: both runs. settings: those of the layers, by network.
     culprit: the first layer that departs, where outputs depart first.
+    overflows: "reference", "candidate" -> the step in which numbers stop being finite, and where.
+    kept: what layers in float32 would change; None where that was not tried.
+    coarser: in which precision the culprit computes on both sides, where that differs.
     """
 
     reference: str
@@ -41,6 +48,9 @@ class Result:
     verdict: Verdict = field(repr=False)
     settings: Mapping[str, Settings] = field(repr=False)
     culprit: Culprit | None = None
+    overflows: Mapping[str, tuple[int, Overflow]] = field(default_factory=dict)
+    kept: Kept | None = None
+    coarser: str = ""
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -63,39 +73,49 @@ def trainings(
 
     Raises EquivalenceError where a training cannot be run, or shows nothing.
     """
-    from equivalence.scripts.mindspore_side import MindSporeSide
+    from equivalence.scripts.mindspore_side import MindSporeSide, Watch
 
     with isolated():
         tell("the reference")
+
+        def run_reference(
+            steps: int, looked_into: int = 0, noise: int = 0, watch: Found | None = None
+        ) -> Run:
+            return _reference(reference, steps, theirs, noise, looked_into, watch)
+
         theirs = _reference(reference, steps)
         demand_steps(theirs, "reference", reference.name)
         expectation = Expectation(theirs)
         tell("the candidate")
 
-        def run_candidate(steps: int, looked_into: int = 0) -> Run:
+        def run_candidate(
+            steps: int,
+            looked_into: int = 0,
+            single: Collection[str] = (),
+            watch: Found | None = None,
+        ) -> Run:
             paired = _Pairing(theirs, rename, constants)
-            side = MindSporeSide(eager)
+            side = MindSporeSide(eager, single)
             recorder = Recorder(side, steps, theirs, paired, looked_into)
-            with isolated(), _silent(bool(looked_into)):
-                candidate.run(recorder, side.watching(recorder))
+            observers = [Watch(side, recorder, watch)] if watch else []
+            with isolated(), _silent(bool(looked_into or single)):
+                candidate.run(recorder, side.watching(recorder, *observers))
             return recorder.run
 
+        begun = time.monotonic()
         ours = run_candidate(len(theirs.steps))
         demand_steps(ours, "candidate", candidate.name)
         for count in (NOISY_RUNS, MORE_RUNS):
             for number in range(expectation.runs, count):
                 tell(f"the reference with noise, {number + 1} of {count}")
-                expectation.widen(_reference(reference, len(theirs.steps), theirs, number + 1))
+                expectation.widen(run_reference(len(theirs.steps), noise=number + 1))
             verdict = expectation.judge(ours)
             if not verdict.departures:
                 break
-        at = _forward(verdict)
-        found = None
-        if at:
-            tell(f"both sides, layer by layer, in step {at}")
-            plain = _reference(reference, at, theirs, 0, at)
-            noisy = [_reference(reference, at, theirs, n, at) for n in range(1, NOISY_RUNS + 1)]
-            found = culprit(at, plain, noisy, run_candidate(at, at), rename)
+        looks = Looks(run_reference, run_candidate, theirs, ours, verdict, rename, tell)
+        found = looks.culprit()
+        kept = looks.kept(expectation, time.monotonic() - begun)
+        overflows = looks.overflows()
     return Result(
         reference.name,
         candidate.name,
@@ -111,14 +131,10 @@ def trainings(
             for each in ours.networks
         },
         found,
+        overflows,
+        kept,
+        looks.coarser(found),
     )
-
-
-def _forward(verdict: Verdict) -> int:
-    """The number of the step whose first departure is an output; 0 where another stage is first."""
-    first = verdict.departures[0] if verdict.departures else None
-    numeric = first is not None and math.isfinite(first.roundings)
-    return first.step if first and numeric and first.stage == "forward" else 0
 
 
 def _reference(
@@ -127,14 +143,16 @@ def _reference(
     given: Run | None = None,
     noise: int = 0,
     looked_into: int = 0,
+    watch: Found | None = None,
 ) -> Run:
     """A run of the reference. given: a first one, of which it gets weights and batches."""
-    from equivalence.scripts.torch_side import TorchSide
+    from equivalence.scripts.torch_side import TorchSide, Watch
     from equivalence.sides.torch_jitter import Jitter
 
     side = TorchSide()
     recorder = Recorder(side, steps, given, looked_into=looked_into)
-    observers = [Jitter(noise)] if noise else []
+    observers: list[Any] = [Jitter(noise)] if noise else []
+    observers += [Watch(recorder, watch)] if watch else []
     with isolated(), _silent(given is not None):
         training.run(recorder, side.watching(recorder, *observers))
     return recorder.run

@@ -40,7 +40,7 @@ class Departure:
     step, stage, name: where. told: what differs, as a sentence without a subject.
     line, of_reference: the lines of both scripts; "" where they are not known.
     roundings: by how many it is off; infinite where no number tells.
-    weights: whether `name` is that of a weight.
+    undefined: elements that are NaN or infinite on one side alone.
     """
 
     step: int
@@ -50,6 +50,12 @@ class Departure:
     line: str = ""
     of_reference: str = ""
     roundings: float = math.inf
+    undefined: int = 0
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether numbers differ, and not what a step does."""
+        return math.isfinite(self.roundings) or self.undefined > 0
 
 
 @dataclass
@@ -129,10 +135,10 @@ class Expectation:
     def __init__(self, plain: Run):
         self.plain = plain
         self.expected: dict[Key, Expected] = {}
-        self.shapes: dict[Key, tuple[int, ...]] = {}
+        self.stored: dict[Key, Stored] = {}
         for key, stored in _all(plain):
             self.expected[key] = Expected.whole(stored.values)
-            self.shapes[key] = stored.shape
+            self.stored[key] = stored
         self.runs = 0
         self.constants = {
             plain.name(number, name)
@@ -145,7 +151,7 @@ class Expectation:
         """Let the noise be at least as far as a noisy run of the reference is off."""
         self.runs += 1
         for key, stored in _all(noisy):
-            if key in self.expected and self.shapes[key] == stored.shape:
+            if key in self.expected and self.stored[key].shape == stored.shape:
                 self.expected[key].widen(stored.values)
 
     def judge(self, candidate: Run) -> Verdict:
@@ -189,7 +195,7 @@ class Expectation:
             if len(sides[0]) != len(sides[1]) and ours.calls:
                 told = (
                     f"is called {counted(len(sides[1]), 'time')}, and "
-                    f"{counted(len(sides[0]), 'time')} in the original"
+                    f"{counted(len(sides[0]), 'time')} in the original{_skipped(theirs, ours)}"
                 )
                 one_line, two_line = (each[0].line if each else "" for each in sides)
                 yield Departure(number, "forward", network.name, told, two_line, one_line)
@@ -199,12 +205,9 @@ class Expectation:
                     told = f"is in {modes[0]} mode, and in {modes[1]} mode in the original"
                     yield Departure(number, "forward", network.name, told, two.line, one.line)
         if ours.losses and len(ours.losses) != len(theirs.losses):
-            told = (
-                f"{counted(len(ours.losses), 'loss')} differentiated, where the original has "
-                f"{len(theirs.losses)}"
-            ).replace("losss", "losses")
+            told = f"is {len(ours.losses)}, and {len(theirs.losses)} in the original"
             line, of_reference = (each.lines.get("loss", "") for each in (ours, theirs))
-            yield Departure(number, "loss", "loss", told, line, of_reference)
+            yield Departure(number, "loss", "number of losses", told, line, of_reference)
         if theirs.scale and ours.scale and theirs.scale != ours.scale:
             told = f"is {ours.scale:g}, and {theirs.scale:g} in the original"
             yield Departure(number, "scale", "scale of the loss", told, *lines)
@@ -241,7 +244,7 @@ class Expectation:
                     yield Departure(theirs.number, stage, name, "is missing", *lines)
                 continue
             verdict.compared += 1
-            shape = self.shapes[theirs.number, kept, name]
+            shape = self.stored[theirs.number, kept, name].shape
             lines = _lines(stage, name, theirs, ours)
             if stored.shape != shape:
                 told = f"is of shape {stored.shape}, and {shape} in the original"
@@ -250,7 +253,7 @@ class Expectation:
                 else:
                     yield Departure(theirs.number, stage, name, told, *lines)
                 continue
-            unit = UNIT_ROUNDOFF.get(str(expected.truth.dtype), UNIT_ROUNDOFF["float32"])
+            unit = unit_of(self.stored[theirs.number, kept, name])
             if expected.truth.dtype.kind == "f":
                 values = stored.values
             else:
@@ -266,7 +269,8 @@ class Expectation:
                 told = _off(expected, values)
                 if stage == "data":
                     told += self._instead(kept, name, values)
-                yield Departure(theirs.number, stage, name, told, *lines, roundings)
+                undefined = expected.distance(values).mismatched if values.dtype.kind == "f" else 0
+                yield Departure(theirs.number, stage, name, told, *lines, roundings, undefined)
         if decided:
             verdict.decided_until = theirs.number
 
@@ -281,6 +285,21 @@ class Expectation:
             if same and floats and _rows(expected.truth) == _rows(values):
                 return f"; it has the samples of the original's step {number} in another order"
         return ""
+
+
+def unit_of(stored: Stored) -> float:
+    """The unit roundoff of a tensor of the reference, by its precision."""
+    return UNIT_ROUNDOFF.get(stored.precision, UNIT_ROUNDOFF["float32"])
+
+
+def _skipped(theirs: Step, ours: Step) -> str:
+    """Which side skips more updates for an overflow, as the end of a sentence; "" for neither."""
+    if theirs.overflows == ours.overflows:
+        return ""
+    sides = ("the original", "the port")
+    (few, least), (_, most) = sorted(zip((theirs.overflows, ours.overflows), sides, strict=True))
+    other = f"{least} skips fewer" if few else f"{least} does not"
+    return f"; {most} skips an update whose gradients overflow, and {other}"
 
 
 def _rows(values: np.ndarray) -> list[bytes]:
@@ -352,7 +371,9 @@ def _off(expected: Expected, values: np.ndarray) -> str:
         return f"differs in {wrong} of {expected.truth.size} integers"
     error = expected.distance(values)
     if error.mismatched:
-        return f"has {counted(error.mismatched, 'element')} that are NaN or infinite on one side"
+        verb = "is" if error.mismatched == 1 else "are"
+        elements = counted(error.mismatched, "element")
+        return f"has {elements} that {verb} NaN or infinite on one side"
     if expected.truth.size == 1:
         one, two = (float(x.reshape(-1)[0]) for x in (values, expected.truth))
         return f"is {one:.7g}, and {two:.7g} in the original"

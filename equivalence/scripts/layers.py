@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from equivalence.judge.expected import Expected
-from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.judge.precision import BUDGET
+from equivalence.scripts.judging import unit_of
 from equivalence.scripts.steps import Call, Network, Run, Stored
 from equivalence.structure.layers import Layer, align
-
-UNIT = UNIT_ROUNDOFF["float32"]
 
 
 @dataclass(frozen=True)
@@ -16,11 +15,14 @@ class Culprit:
     """Where the forward pass departs.
 
     told: the layer, or that it is the code before it. line, of_reference: of both scripts.
+    layer, of_port: the path of a layer that departs itself, on both sides; "" of code.
     """
 
     told: str
     line: str
     of_reference: str
+    layer: str = ""
+    of_port: str = ""
 
 
 def culprit(
@@ -53,7 +55,7 @@ def culprit(
                 return Culprit(f"the network's code before {called}", *lines)
             if path in before:
                 return Culprit(f"the code of {called}", *before[path])
-            return Culprit(called, *lines)
+            return Culprit(called, *lines, path, pairs.get(path, ""))
         if last and not _outputs_are_right(theirs, ours, others):
             return Culprit(f"the network's code after {last}", *before[""])
     return None
@@ -65,7 +67,7 @@ def _is_right(plain: Stored, candidate: Stored, noisy: Iterable[Stored]) -> bool
     for each in noisy:
         if each.shape == plain.shape:
             expected.widen(each.values)
-    return max(expected.errors(candidate.values, UNIT)) <= BUDGET
+    return max(expected.errors(candidate.values, unit_of(plain))) <= BUDGET
 
 
 def _outputs_are_right(theirs: Call, ours: Call, others: Sequence[Call]) -> bool:

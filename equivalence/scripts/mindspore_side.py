@@ -6,7 +6,7 @@ and `Model.train`. Of a step that is compiled, what goes in and comes out, and t
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
@@ -15,15 +15,23 @@ from mindspore import mint, nn, ops
 from mindspore.experimental import optim
 from mindspore.ops import function
 from mindspore.ops.function import nn_func
+from mindspore.train import amp
 
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
+from equivalence.scripts.overflow import Found, Overflow, inspect
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.steps import Network
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_training import look
 from equivalence.stream import mindspore_stream
-from equivalence.stream.mindspore_stream import Call, differentiating, requires_gradients
+from equivalence.stream.mindspore_stream import (
+    CAST_TO_HALF,
+    Call,
+    Observer,
+    differentiating,
+    requires_gradients,
+)
 from equivalence.stream.observer import installed
 from equivalence.stream.patches import patched
 from equivalence.structure.layers import Layer
@@ -46,10 +54,11 @@ class MindSporeSide:
     """A MindSpore training that is watched.
 
     eager: whether graph mode and `jit` are left out, so that all of a step is seen.
+    single: the paths of cells that compute in float32, whatever the script asks for.
     """
 
-    def __init__(self, eager: bool = False) -> None:
-        self.eager = eager
+    def __init__(self, eager: bool = False, single: Collection[str] = ()) -> None:
+        self.eager, self.single = eager, single
         self._inside = self._in_loss = self._forward = 0
         self._drawing = False
         self._cells: list[nn.Cell] = []
@@ -58,8 +67,11 @@ class MindSporeSide:
         self._computed: dict[int, ms.Tensor] = {}
 
     @contextlib.contextmanager
-    def watching(self, recorder: Recorder) -> Iterator[None]:
-        """A context in which the recorder is told of all that a script does."""
+    def watching(self, recorder: Recorder, *observers: Any) -> Iterator[None]:
+        """A context in which the recorder is told of all that a script does.
+
+        observers: further observers of the run.
+        """
         self.recorder = recorder
         pinning = Pinning()
         owners = (ops, function, nn_func, mint, mint.nn.functional)
@@ -73,13 +85,16 @@ class MindSporeSide:
                 stack.enter_context(patched(owner, **draws))
             for scaler in SCALERS:
                 stack.enter_context(patched(scaler, scale=_scaling(recorder, scaler.scale)))
+            for owner in (ms.amp, amp) if self.single else ():
+                levelled = self._levelled(owner.auto_mixed_precision)
+                stack.enter_context(patched(owner, auto_mixed_precision=levelled))
             for base in OPTIMIZERS:
                 stack.enter_context(patched(base, __init__=_made(base.__init__)))
             told = differentiating(self._differentiated, self._gradients(recorder))
             stack.enter_context(told)
             if self.eager:
                 stack.enter_context(_without_graphs())
-            stack.enter_context(installed(pinning))
+            stack.enter_context(installed(pinning, *observers))
             try:
                 yield
             finally:
@@ -195,7 +210,26 @@ class MindSporeSide:
             return False
         if id(cell) not in self._roots and self._is_network(cell, args):
             self._roots[id(cell)] = cell
+            self._keep_single(cell)
         return id(cell) in self._roots
+
+    def _keep_single(self, network: nn.Cell) -> None:
+        """Let the cells that are asked for compute in float32."""
+        for path, cell in network.cells_and_names() if self.single else ():
+            if path in self.single:
+                cell.add_flags(fp16=False, bf16=False, fp32=True)
+                if isinstance(cell, CAST_TO_HALF):
+                    cell.dtype = ms.float32
+
+    def _levelled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`auto_mixed_precision`, which keeps what is in float32 before it at some levels."""
+
+        def auto_mixed_precision(network: Any, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(network, nn.Cell):
+                self._keep_single(network)
+            return function(network, *args, **kwargs)
+
+        return auto_mixed_precision
 
     def _is_network(self, cell: nn.Cell, args: tuple) -> bool:
         """Whether a cell is a network, and not what holds one with its loss or its optimiser."""
@@ -280,6 +314,11 @@ class MindSporeSide:
     def _is_in_training(self) -> bool:
         return bool(self._forward or any(each.requires_grad for each in self._cells))
 
+    @property
+    def is_forward(self) -> bool:
+        """Whether what runs now belongs to a forward pass."""
+        return bool(self._forward or self._inside)
+
     def _differentiated(self, run: Callable[[], Any]) -> Any:
         """What is differentiated runs."""
         self._forward += 1
@@ -338,6 +377,49 @@ class Pinning(Pinned):
         arguments = call.args
         super().before(call)
         self.pinned += call.args is not arguments
+
+
+class Watch(Observer):
+    """Looks at the operators of a step, see `Found`.
+
+    MindSpore shows the operators of a forward pass, and few of a backward pass.
+    """
+
+    slot = "calls"
+
+    def __init__(self, side: MindSporeSide, recorder: Recorder, found: Found):
+        self.side, self.recorder, self.found = side, recorder, found
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Look at what an operator gives; what only moves numbers makes none."""
+        found, layer = self.found, self.recorder.layer_now
+        if not self.recorder.is_looked_into:
+            return result
+        if self.side.is_forward:
+            found.note(layer, result, _states)
+        if call.name in MOVES or found.first or (found.later and not self.side.is_forward):
+            return result
+        told = inspect(call.name, call.args, result, _states)
+        if told and self.side.is_forward:
+            found.first = Overflow(told + (f" in {layer}" if layer else ""), places.here())
+        elif told:
+            found.later = Overflow(told, places.here())
+        return result
+
+
+MOVES = {
+    *("Cast", "Select", "MaskedFill", "Reshape", "Transpose", "Concat", "Tile", "BroadcastTo"),
+    *("Fill", "FillScalar", "FillTensor", "FillV2", "Full", "FullLike", "Identity", "Contiguous"),
+}
+"""Operators that make no number of their own; a cast that overflows is found by what it gets."""
+
+
+def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:
+    for value in _tensors(values):
+        numbers = array(value)
+        if numbers.dtype.kind == "f":
+            name = str(value.dtype).lower()
+            yield name, bool(np.isnan(numbers).any()), bool(np.isinf(numbers).any())
 
 
 def _settings(cell: Any, names: Mapping[int, Sequence[str]]) -> dict[str, dict[str, object]]:

@@ -30,10 +30,11 @@ def own_frames() -> Iterator[FrameType]:
 def here() -> str:
     """The innermost line of the script that runs now: "train.py:12: loss.backward()"."""
     frame = next(own_frames(), None)
-    return "" if frame is None else _line(frame.f_code.co_filename, frame.f_lineno)
+    return "" if frame is None else line(frame.f_code.co_filename, frame.f_lineno)
 
 
-def _line(file: str, number: int) -> str:
+def line(file: str, number: int) -> str:
+    """A line of a file as texts name it: "train.py:12: loss.backward()"."""
     linecache.checkcache(file)
     code = linecache.getline(file, number).strip()
     return f"{os.path.relpath(file)}:{number}" + (f": {code}" if code else "")

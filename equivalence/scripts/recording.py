@@ -5,6 +5,7 @@ A step ends with an update by an optimiser. What a side sees of the frameworks, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -84,6 +85,8 @@ class Recorder:
         self.looked_into = looked_into
         self._inside: Call | None = None
         self._calls: dict[str, int] = {}
+        self._running: list[str] = []
+        self._passes: list[Tensors] = []
         self.run, self.step = Run(), Step()
         self._numbers: dict[int, int] = {}
         self._networks: list[Any] = []
@@ -149,6 +152,8 @@ class Recorder:
         number = self._calls[path] = self._calls.get(path, 0) + 1
         line = places.here()
 
+        self._running.append(path)
+
         def note(values: Any, what: str) -> None:
             for place, (_, value) in enumerate(nesting.leaves(nesting.simplified(values))):
                 array = self.side.array(value)
@@ -157,9 +162,22 @@ class Recorder:
                     inside.layers[path, number, name] = Stored.of(name, array), line
 
         note(arguments, "input")
-        outputs = run()
+        try:
+            outputs = run()
+        finally:
+            self._running.pop()
         note(outputs, "output")
         return outputs
+
+    @property
+    def is_looked_into(self) -> bool:
+        """Whether the step that runs is the one of which layers are noted."""
+        return self.looked_into == len(self.run.steps) + 1
+
+    @property
+    def layer_now(self) -> str:
+        """The path of the layer that runs now; "" where none is noted."""
+        return self._running[-1] if self._running else ""
 
     def target(self, target: Any) -> Any:
         """A loss gets a target; gives the one that it is to get."""
@@ -201,12 +219,30 @@ class Recorder:
     def gradients(self, arrays: Mapping[int, np.ndarray], accumulate: bool) -> None:
         """A backward pass has ended. arrays: id of a weight -> its gradient."""
         found = self._named(arrays, self.step.scale or 1.0)
-        before = self.step.gradients if accumulate else {}
-        for name, values in found.items():
-            old = before.get(name)
-            self.step.gradients[name] = (
-                Stored(old.values + values.values, values.shape) if old else values
-            )
+        self._passes.append(found)
+        if not accumulate:
+            self.step.gradients |= found
+
+    def _accumulate(self) -> None:
+        """Add up the backward passes of the step, where a side tells of each by itself.
+
+        Of a scaler that skips an update, the gradients that overflow are none of the sum.
+        """
+        step, passes, self._passes = self.step, self._passes, []
+        reached = any(each.undefined for each in step.reached.values())
+        undefined = [any(each.undefined for each in found.values()) for found in passes]
+        if not reached and step.reached:
+            step.overflows = sum(undefined[:-1])
+            kept = [f for f, over in zip(passes, undefined, strict=True) if not over]
+            passes = kept or passes
+        if step.gradients:  # the side has added them up
+            return
+        for found in passes:
+            for name, values in found.items():
+                old = step.gradients.get(name)
+                step.gradients[name] = (
+                    replace(values, values=old.values + values.values) if old else values
+                )
 
     def update(
         self,
@@ -227,6 +263,7 @@ class Recorder:
         step.lines["update"] = places.here()
         step.lines["optimizer"] = places.made(optimizer)
         step.reached = self._named(arrays)
+        self._accumulate()
         taken = self._taken.get(len(self.run.steps), ())
         self._replays = self._replays and len(taken) == len(self._theirs("draws"))
         step.replayed = self._replays
@@ -253,6 +290,7 @@ class Recorder:
         """The script has ended, by itself or not. names: its global names."""
         self._names_left = names
         self.run.ended = ended
+        self.run.overflows = sum(any(g.undefined for g in each.values()) for each in self._passes)
         self.settle()
 
     def settle(self) -> None:
@@ -419,17 +457,18 @@ class Recorder:
         return found
 
     def _named(self, arrays: Mapping[int, np.ndarray], divisor: float = 1.0) -> Tensors:
-        """Gradients by the names of their weights."""
+        """Gradients by the names of their weights, in the precision that they were computed in."""
         found: Tensors = {}
         for number, network in enumerate(self._networks):
-            own = {
-                name: arrays[id(weight)] / np.float32(divisor)
-                if divisor != 1.0
-                else arrays[id(weight)]
-                for name, weight in self.side.weights(network).items()
-                if id(weight) in arrays
-            }
-            found |= self._restored(number, own)
+            weights = self.side.weights(network).items()
+            own = {name: arrays[id(weight)] for name, weight in weights if id(weight) in arrays}
+            of_network = self._restored(number, own)
+            if divisor != 1.0:
+                of_network = {
+                    name: replace(stored, values=stored.values / np.float32(divisor))
+                    for name, stored in of_network.items()
+                }
+            found |= of_network
         return found
 
     def _restored(self, number: int, arrays: Mapping[str, np.ndarray], before: str = "") -> Tensors:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from equivalence import dtypes
 from equivalence.errors import DeclarationError
 from equivalence.held import Group
 from equivalence.judge.sketch import Sketch
@@ -21,17 +22,33 @@ class Stored:
     """A tensor of a run, or the sketch of a large one.
 
     values: its elements, or the sums of its sketch. shape: of the whole tensor.
+    precision: the name of its dtype, which tells its unit roundoff: "bfloat16", too.
     """
 
     values: np.ndarray
     shape: tuple[int, ...]
+    precision: str = "float32"
 
     @classmethod
-    def of(cls, name: str, values: np.ndarray) -> "Stored":
-        """A copy of a tensor; `name` decides how it is sketched."""
+    def of(cls, name: str, values: np.ndarray, precision: str = "") -> "Stored":
+        """A copy of a tensor; `name` decides how it is sketched.
+
+        precision: of what these values were computed from; "": that of the values.
+        """
+        precision = precision or dtypes.name(values.dtype)
         if values.dtype.kind == "f" and values.size > WHOLE:
-            return cls(Sketch(values.shape, (name,)).of(values), values.shape)
-        return cls(np.array(values), values.shape)
+            return cls(Sketch(values.shape, (name,)).of(values), values.shape, precision)
+        return cls(np.array(values), values.shape, precision)
+
+    @property
+    def is_half(self) -> bool:
+        """Whether it is held in float16 or bfloat16."""
+        return self.precision in dtypes.HALVES
+
+    @property
+    def undefined(self) -> bool:
+        """Whether an element is NaN or infinite."""
+        return self.values.dtype.kind == "f" and not np.isfinite(self.values).all()
 
     @property
     def sketched(self) -> bool:
@@ -87,6 +104,7 @@ class Step:
     losses: what was differentiated, before it was scaled. scale: the scale; None without one.
     gradients: after the last backward pass. reached: as the optimiser gets them.
     settings: name -> weight -> value of the optimiser, in this step.
+    overflows: backward passes whose gradients are NaN or infinite, and which no update follows.
     weights: all parameters and buffers after the update.
     averages: what else the script keeps of the weights, after all that follows the update.
     kind: the class of the optimiser.
@@ -103,6 +121,7 @@ class Step:
     scale: float | None = None
     gradients: Tensors = field(default_factory=dict)
     reached: Tensors = field(default_factory=dict)
+    overflows: int = 0
     settings: dict[str, dict[str, object]] = field(default_factory=dict)
     weights: Tensors = field(default_factory=dict)
     averages: Tensors | None = None
@@ -138,6 +157,7 @@ class Run:
     notes: sentences on what could not be seen. ended: whether the script ended by itself.
     evaluations: calls of networks without gradients, which are not compared.
     pinned: draws of dropouts that keep everything.
+    overflows: backward passes after the last step whose gradients are NaN or infinite.
     """
 
     networks: list[Network] = field(default_factory=list)
@@ -146,6 +166,7 @@ class Run:
     ended: bool = False
     evaluations: int = 0
     pinned: int = 0
+    overflows: int = 0
 
     def name(self, network: int, weight: str) -> str:
         """A weight of a network, as texts call it."""
@@ -182,8 +203,11 @@ def demand_steps(run: Run, side: str, name: str) -> None:
     """Raise DeclarationError where a run has made no step, or called no network."""
     compiled = "; of what is compiled, --execution pynative shows all" * (side == "candidate")
     if not run.steps:
+        passes = f"{run.overflows} backward passes"
+        told = f"; the gradients of {passes} overflow: begin with a smaller scale of the loss"
         raise DeclarationError(
-            f"the {side} {name} ends without an update by an optimiser that could be seen{compiled}"
+            f"the {side} {name} ends without an update by an optimiser that could be seen"
+            + (told if run.overflows else compiled)
         )
     if not run.networks:
         raise DeclarationError(

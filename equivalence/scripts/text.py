@@ -21,27 +21,69 @@ def lines(result: Result) -> list[str]:
 
 
 def _verdict(result: Result) -> Iterator[str]:
-    steps = counted(len(result.theirs.steps), "step")
     verdict = result.verdict
     if not verdict.departures:
-        word = "EQUAL" if result else "DIFFERENT"
-        yield (
-            f"{word}. {result.candidate} trains as {result.reference} does in {steps}: "
-            f"{counted(verdict.compared, 'tensor')} are off by at most {number(verdict.worst)} of "
-            f"the {BUDGET:g} roundings that rounding may cause"
-        )
+        yield from _green(result)
         return
     first = verdict.departures[0]
     yield f"DIFFERENT. {result.candidate} departs from {result.reference} in step {first.step}:"
     yield f"  {first.stage}: {told(first)}"
     placed = first
     if result.culprit:
-        yield f"    first in {result.culprit.told}"
+        coarser = f", {result.coarser}" if result.coarser else ""
+        yield f"    first in {result.culprit.told}{coarser}"
         placed = replace(first, line=result.culprit.line, of_reference=result.culprit.of_reference)
     yield from _places(placed)
     if hint := known(placed, result.ours.steps[first.step - 1 : first.step]):
         yield f"    {hint}"
+    yield from _precision(result)
     yield from _others(first, verdict.departures)
+
+
+def _green(result: Result) -> Iterator[str]:
+    """The verdict where no step departs."""
+    verdict, steps = result.verdict, counted(len(result.theirs.steps), "step")
+    word = "EQUAL" if result else "DIFFERENT"
+    yield (
+        f"{word}. {result.candidate} trains as {result.reference} does in {steps}: "
+        f"{counted(verdict.compared, 'tensor')} are off by at most {number(verdict.worst)} of the "
+        f"{BUDGET:g} roundings that rounding may cause"
+    )
+    yield from _precision(result)
+
+
+def _precision(result: Result) -> Iterator[str]:
+    """Where numbers stop being finite, and which layers to keep in float32."""
+    for side, word in (("candidate", "port"), ("reference", "original")):
+        if side in result.overflows:
+            step, overflow = result.overflows[side]
+            when = f"in step {step}" if overflow.passing else f"from step {step} on"
+            yield f"  NaN or infinity in the {word} {when}: {overflow.told}"
+            if overflow.line:
+                yield f"    {word}: {overflow.line}"
+    kept = result.kept
+    if kept is None:
+        return
+    of = f"of {counted(kept.count, 'layer')} in half precision"
+    if kept.casting:
+        first = kept.casting[0].replace("._backbone", "") or "the network's own code"
+        yield (
+            f"  which layers to keep in float32 was not found by trying: {first} computes in half "
+            "precision whatever it is set to, by casts in its code, as level O1 writes them"
+        )
+        return
+    if not kept.layers:
+        yield f"  precision is not the reason: with all {of[3:]} in float32 it departs as well"
+        return
+    names = [name.replace("._backbone", "") or "the network's own code" for name in kept.layers]
+    least = "" if kept.smallest else "; fewer may do, the time for trials was over"
+    yield (
+        f"  to keep in float32, with which this step is right ({len(names)} {of}, "
+        f"{counted(kept.trials, 'trial')}): {listed(names)}{least}"
+    )
+    if kept.smallest and "" not in kept.layers:
+        more = ", and so on" if len(names) > 1 else ""
+        yield f"    write net.{names[0]}.to_float(mindspore.float32){more}"
 
 
 def told(departure: Departure) -> str:
@@ -134,6 +176,11 @@ def document(result: Result) -> dict[str, Any]:
             {**vars(each), "roundings": each.roundings if math.isfinite(each.roundings) else None}
             for each in result.verdict.departures
         ],
+        "overflows": {
+            side: {"step": step, "told": each.told, "line": each.line}
+            for side, (step, each) in result.overflows.items()
+        },
+        "float32": list(result.kept.layers) if result.kept else None,
         "settings": {
             name: [str(each) for each in settings.wrong]
             for name, settings in result.settings.items()

@@ -1,6 +1,8 @@
 """What a PyTorch training shows: calls, losses, backward passes, optimisers. Loads torch."""
 
 import contextlib
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,15 +15,25 @@ from torch.optim import Optimizer
 from torch.optim import optimizer as hooks
 
 from equivalence.dumps import torch_hooks
+from equivalence.errors import of_models
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
+from equivalence.scripts.overflow import Found, Overflow, inspect
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.steps import Network
-from equivalence.sides.torch_modes import as_written
+from equivalence.sides.torch_modes import MOVES, as_written
 from equivalence.sides.torch_training import look
 from equivalence.stream.observer import installed
 from equivalence.stream.patches import patched
-from equivalence.stream.torch_stream import LOSS, Call, in_backward, unseen, without_functions
+from equivalence.stream.torch_stream import (
+    LOSS,
+    Call,
+    Observer,
+    in_backward,
+    traced,
+    unseen,
+    without_functions,
+)
 from equivalence.structure.layers import Layer, below
 from equivalence.structure.settings import in_modes
 from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
@@ -280,6 +292,59 @@ class Drawing(Pinned):
                 if not isinstance(each, nn.Parameter) and not each.requires_grad
             )
         return result
+
+
+class Watch(Observer):
+    """Looks at the operators of a step, see `Found`."""
+
+    slot = "calls"
+
+    def __init__(self, recorder: Recorder, found: Found):
+        self.recorder, self.found = recorder, found
+
+    def open(self) -> contextlib.AbstractContextManager:
+        """The mode that tells of operators; autograd then keeps the lines of the forward pass."""
+        stack = contextlib.ExitStack()
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        stack.enter_context(torch.autograd.set_detect_anomaly(True, check_nan=False))
+        stack.enter_context(super().open())
+        return stack
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Look at what an operator gives; what only moves numbers makes none."""
+        found, layer = self.found, self.recorder.layer_now
+        if not self.recorder.is_looked_into or call.name.rstrip("_") in MOVES:
+            return result
+        with unseen(), without_functions():
+            if not in_backward():
+                found.note(layer, result, _states)
+            if found.first:
+                return result
+            told = inspect(call.name, (call.args, call.kwargs), result, _states)
+        if told and in_backward():
+            found.first = Overflow(f"{told} in the backward pass", _forward_line())
+        elif told:
+            found.first = Overflow(told + (f" in {layer}" if layer else ""), places.here())
+        return result
+
+
+def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:
+    for value in _tensors(values):
+        if value.is_floating_point() and value.layout == torch.strided:
+            name = str(value.dtype).removeprefix("torch.")
+            yield name, bool(value.isnan().any()), bool(value.isinf().any())
+
+
+def _forward_line() -> str:
+    """The line of the script whose gradient is computed; that of the backward pass otherwise."""
+    for told in reversed(traced()):
+        if (found := _TRACED.search(told)) and of_models(found[1]):
+            return places.line(found[1], int(found[2]))
+    return places.here()
+
+
+_TRACED = re.compile(r'File "([^"]+)", line (\d+)')
 
 
 def _before(side: TorchSide, recorder: Recorder) -> Callable[..., Any]:

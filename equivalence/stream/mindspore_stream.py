@@ -16,6 +16,7 @@ from mindspore.common.api import _cell_graph_executor, _pynative_executor
 from mindspore.nn.layer.conv import _deconv_output_length
 from mindspore.ops.function import nn_func
 from mindspore.ops.operations._grad_ops import BatchNormGrad
+from mindspore.train import amp
 
 from equivalence import releases
 from equivalence.errors import EquivalenceError
@@ -43,6 +44,9 @@ dtype_numbered = typing.type_id_to_type
 
 transposed_length = _deconv_output_length
 """The length of what a transposed convolution gives, before its output padding."""
+
+CAST_TO_HALF = amp._OutputTo16
+"""What level O2 puts around a cell that stays in float32: it casts what comes out to `dtype`."""
 
 ORDER = ("draws", "arithmetic", "calls", "kernels", "faults")
 """From the network to the kernel: who is told of an operator first. The order decides bits.

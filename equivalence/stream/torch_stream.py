@@ -149,6 +149,15 @@ def in_backward() -> bool:
     return torch._C._current_graph_task_id() != -1
 
 
+def traced() -> list[str]:
+    """The frames in which the forward pass called what is differentiated now, the innermost last.
+
+    Each is as a traceback prints it. There are none without `torch.autograd.set_detect_anomaly`.
+    """
+    node = torch._C._current_autograd_node()
+    return (node.metadata.get("traceback_") if node else None) or []
+
+
 def unseen() -> contextlib.AbstractContextManager:
     """A context whose operators no observer is told of."""
     return torch._C._DisableTorchDispatch()

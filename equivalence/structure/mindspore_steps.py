@@ -131,6 +131,19 @@ def of_optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
     ]
 
 
+def rates_now(cell: nn.Cell) -> list[tuple[ms.Parameter, float]]:
+    """Every weight that an optimiser updates, with its learning rate in the step that is next."""
+    at = int(cell.global_step.asnumpy().reshape(-1)[0]) if hasattr(cell, "global_step") else 0
+    found = []
+    for weight, told in of_optimizer(cell):
+        rate = configuration.plain(told).get("lr")
+        if isinstance(rate, np.ndarray):
+            rate = rate[min(at, len(rate) - 1)]
+        if isinstance(rate, int | float | np.floating):
+            found.append((weight, float(rate)))
+    return found
+
+
 def _groups(cell: nn.Cell) -> list[dict[str, Any]]:
     """The groups of an optimiser of `mindspore.experimental` or `mindspore.mint`; else none."""
     return getattr(cell, "param_groups", [])

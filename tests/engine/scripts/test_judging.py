@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from equivalence import dtypes
 from equivalence.scripts.judging import Expectation, label
 from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored
 from equivalence.structure.slots import UNSAVED, Slot
@@ -75,7 +76,7 @@ def test_what_differs_is_named_by_its_stage_and_line(stage):
     [
         (lambda s: s.calls.append(s.calls[0]), "forward", "is called 2 times, and 1 time"),
         (lambda s: setattr(s.calls[0], "training", False), "forward", "is in evaluation mode"),
-        (lambda s: s.losses.append(np.float32(1)), "loss", "2 losses differentiated"),
+        (lambda s: s.losses.append(np.float32(1)), "loss", "is 2, and 1 in the original"),
         (lambda s: s.reached.update(stored("0:fc.bias", WEIGHTS)), "clipping", "is updated by"),
         (lambda s: setattr(s, "reached", stored("0:x", WEIGHTS)), "data", "updates x and others"),
     ],
@@ -201,3 +202,36 @@ def test_another_batch_is_known_by_its_samples(batch, told):
     first = Expectation(plain).judge(candidate).departures[0]
     assert first.stage == "data"
     assert first.told.partition("; ")[2] == told
+
+
+def in_bfloat16(step, change=0.0):
+    """Weights as a script in bfloat16 has them, or a port's that round otherwise."""
+    step.weights = stored("0:fc.weight", dtypes.rounded(WEIGHTS * 3 * (1 + change), "bfloat16"))
+
+
+@pytest.mark.parametrize(("change", "equal"), [(2.0**-9, True), (0.2, False)])
+def test_a_weight_in_bfloat16_is_judged_by_its_own_roundings(change, equal):
+    plain = run(in_bfloat16)
+    ours = run(lambda step: in_bfloat16(step, change))
+    found = Expectation(plain).judge(ours).departures
+    assert bool(found) is not equal
+    assert Expectation(run()).judge(ours).departures  # in float32 neither is right
+
+
+def test_a_step_that_one_side_skips_for_an_overflow_is_told():
+    def skipped(step):
+        step.calls.append(step.calls[0])
+        step.overflows = 1
+
+    first = departures(skipped)[0]
+    assert first.told.endswith(
+        "; the port skips an update whose gradients overflow, and the original does not"
+    )
+
+
+def test_a_number_that_is_nan_on_one_side_is_numeric():
+    broken = np.where(WEIGHTS > 0.9, np.nan, WEIGHTS)
+    (found,) = departures(lambda s: s.calls[0].outputs.update(stored("0", broken)))
+    assert (found.undefined, found.is_numeric) == (1, True)
+    assert found.told == "has 1 element that is NaN or infinite on one side"
+    assert not departures(CHANGES["schedule"])[0].is_numeric

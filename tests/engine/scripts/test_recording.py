@@ -93,6 +93,7 @@ def test_gradients_are_divided_by_the_scale_of_the_loss():
     recorder.scaled(4.0)
     recorder.gradients({id(network.weights["w"]): np.full(3, 8.0)}, accumulate=True)
     recorder.gradients({id(network.weights["w"]): np.full(3, 8.0)}, accumulate=True)
+    recorder.update(network, {id(network.weights["w"]): np.full(3, 4.0)}, lambda _: {})
     assert recorder.step.gradients["0:w"].values.tolist() == [4.0, 4.0, 4.0]
 
 
@@ -128,3 +129,24 @@ def test_what_cannot_be_looked_through_is_told():
     recorder = Recorder(Odd(), 1)
     one_step(recorder, net(1.0), np.ones(3))
     assert recorder.run.notes == ["averages of weights could not be looked for: RuntimeError: odd"]
+
+
+def test_gradients_that_overflow_are_none_of_the_sum_where_their_update_is_skipped():
+    recorder, network = Recorder(Side(), 1), net(1.0)
+    weight = network.weights["w"]
+    recorder.enter(network, ((np.ones(3),), {}), True, True)
+    recorder.gradients({id(weight): np.array([1.0, np.inf, 1.0])}, accumulate=True)
+    recorder.gradients({id(weight): np.full(3, 2.0)}, accumulate=True)
+    recorder.update(network, {id(weight): np.full(3, 2.0)}, lambda _: {})
+    assert recorder.step.gradients["0:w"].values.tolist() == [2.0, 2.0, 2.0]
+    assert recorder.step.overflows == 1
+
+
+def test_gradients_that_overflow_stay_where_they_reach_the_optimiser():
+    recorder, network = Recorder(Side(), 1), net(1.0)
+    weight = network.weights["w"]
+    recorder.enter(network, ((np.ones(3),), {}), True, True)
+    recorder.gradients({id(weight): np.array([1.0, np.inf, 1.0])}, accumulate=True)
+    recorder.update(network, {id(weight): np.array([1.0, np.inf, 1.0])}, lambda _: {})
+    assert recorder.step.gradients["0:w"].undefined
+    assert recorder.step.overflows == 0

@@ -1,12 +1,15 @@
 """All that is said of a result, as text and as JSON."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import Expectation
 from equivalence.scripts.layers import Culprit
+from equivalence.scripts.overflow import Overflow
+from equivalence.scripts.single import Kept
 from equivalence.scripts.text import document, lines
 from tests.engine.scripts.test_judging import CHANGES, run
 
@@ -68,3 +71,28 @@ def test_all_of_it_is_json():
     assert made["equal"] is False
     assert made["departures"][0]["stage"] == "loss"
     assert np.allclose(made["losses"], [[[2.5]], [[2.6]]])
+
+
+def test_where_numbers_overflow_and_what_to_keep_in_float32_is_told_and_written():
+    both = result(CHANGES["forward"])
+    overflow = Overflow("exp gives infinity in float16 in act", "m.py:3: ops.exp(x)")
+    changed = replace(
+        both,
+        overflows={"candidate": (1, overflow), "reference": (2, Overflow("no operator was seen"))},
+        kept=Kept(("act", "norm._backbone"), 5, 7),
+    )
+    told = lines(changed)
+    assert (
+        "  NaN or infinity in the port from step 1 on: exp gives infinity in float16 in act" in told
+    )
+    assert "    port: m.py:3: ops.exp(x)" in told
+    assert "  NaN or infinity in the original from step 2 on: no operator was seen" in told
+    found = "(2 of 5 layers in half precision, 7 trials): act, norm"
+    assert any(line.endswith(found) for line in told)
+    assert "    write net.act.to_float(mindspore.float32), and so on" in told
+    written = document(changed)
+    assert written["float32"] == ["act", "norm._backbone"]
+    assert written["overflows"]["candidate"]["step"] == 1
+    unsure = lines(replace(changed, kept=Kept(("act",), 5, 7, smallest=False)))
+    assert any("fewer may do" in line for line in unsure)
+    assert not any("write net." in line for line in unsure)

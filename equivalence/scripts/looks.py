@@ -1,0 +1,112 @@
+"""What is looked for once a verdict is known. Imports no framework."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from equivalence.scripts.judging import STAGES, Expectation, Verdict
+from equivalence.scripts.layers import Culprit, culprit
+from equivalence.scripts.overflow import Found, Overflow, first_step, of_gradients
+from equivalence.scripts.single import LEAST, Kept, search
+from equivalence.scripts.steps import Run
+from equivalence.truth.measurement import NOISY_RUNS
+from equivalence.words import counted
+
+STAGES_OF_PRECISION = ("forward", "loss", "gradients", "clipping", "update")
+"""Stages in which a coarser precision may show first."""
+
+
+class Looks:
+    """Looks into the step that departs: each runs a side once more, up to that step.
+
+    run_reference, run_candidate: run a side up to a step, see `trainings`.
+    theirs, ours: both runs, of which the verdict is. tell: is called with words on what runs.
+    """
+
+    def __init__(
+        self,
+        run_reference: Callable[..., Run],
+        run_candidate: Callable[..., Run],
+        theirs: Run,
+        ours: Run,
+        verdict: Verdict,
+        rename: Mapping[str, str],
+        tell: Callable[[str], None],
+    ):
+        self.run_reference, self.run_candidate, self.tell = run_reference, run_candidate, tell
+        self.theirs, self.ours, self.rename = theirs, ours, rename
+        first = verdict.departures[0] if verdict.departures else None
+        self.first = first if first and first.is_numeric else None
+        self._seen: dict[tuple[str, int], tuple[Run, Found]] = {}
+
+    def _look(self, side: str, at: int) -> tuple[Run, Found]:
+        """A run of a side that looks into a step."""
+        if (side, at) not in self._seen:
+            self.tell(f"the {side}, operator by operator, in step {at}")
+            watch = Found()
+            if side == "candidate":
+                run = self.run_candidate(at, at, watch=watch)
+            else:
+                run = self.run_reference(at, at, watch=watch)
+            self._seen[side, at] = run, watch
+        return self._seen[side, at]
+
+    def culprit(self) -> Culprit | None:
+        """The first layer that departs; None where another stage than the forward pass does."""
+        if self.first is None or self.first.stage != "forward":
+            return None
+        at = self.first.step
+        plain, _ = self._look("reference", at)
+        noisy = [self.run_reference(at, at, noise=n) for n in range(1, NOISY_RUNS + 1)]
+        return culprit(at, plain, noisy, self._look("candidate", at)[0], self.rename)
+
+    def overflows(self) -> dict[str, tuple[int, Overflow]]:
+        """Side -> the step in which its numbers stop being finite, and the first operator."""
+        found = {}
+        for side, run in (("reference", self.theirs), ("candidate", self.ours)):
+            if at := first_step(run):
+                looked, watch = self._look(side, at)
+                overflow = watch.first or of_gradients(looked, at) or watch.later
+                found[side] = at, overflow or Overflow("no operator was seen to make it")
+        departs = self.first.step if self.first else 0
+        if "candidate" not in found and ("candidate", departs) in self._seen:
+            overflow = self._seen["candidate", departs][1].first
+            if overflow:  # it is divided by, say, so that what follows is finite
+                found["candidate"] = departs, replace(overflow, passing=True)
+        return found
+
+    def coarser(self, found: Culprit | None) -> str:
+        """In which precision the port computes the layer that departs, if the original does not."""
+        if found is None or not found.layer or self.first is None:
+            return ""
+        (_, theirs), (_, ours) = (
+            self._look(s, self.first.step) for s in ("reference", "candidate")
+        )
+        mine = ours.halves.get(found.of_port, "")
+        its = theirs.halves.get(found.layer, "float32")
+        return f"computed in {mine}, and in {its} in the original" if mine not in ("", its) else ""
+
+    def kept(self, expectation: Expectation, seconds: float) -> Kept | None:
+        """Which layers to keep in float32; None where the port is right, or has none in half."""
+        first = self.first
+        if first is None or first.stage not in STAGES_OF_PRECISION:
+            return None
+        at = first.step
+        halves = [*self._look("candidate", at)[1].halves]
+        if not halves:
+            return None
+        self.tell(f"the candidate with layers in float32, {counted(len(halves), 'layer')}")
+        last = max(STAGES.index(first.stage), STAGES.index("clipping"))
+
+        watches: list[Found] = []
+
+        def is_right(single: Collection[str]) -> bool:
+            watches.append(Found())
+            run = self.run_candidate(at, at, single, watches[-1])
+            departures = expectation.judge(run).departures
+            return not any(
+                each.is_numeric and each.step <= at and STAGES.index(each.stage) <= last
+                for each in departures
+            )
+
+        found = search(is_right, halves, max(seconds, LEAST))
+        return found if found.layers else replace(found, casting=tuple(watches[0].halves))

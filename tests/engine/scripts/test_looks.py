@@ -1,0 +1,119 @@
+"""Trainings in half precision: which layers to keep in float32, and where numbers overflow."""
+
+import pytest
+
+from equivalence.errors import DeclarationError
+from equivalence.scripts.text import lines
+
+NONE_KEPT = ('kept = "norm"', 'kept = "none"')
+FLOAT32 = (
+    ("with torch.autocast", "with torch.autocast('cpu', enabled=False), torch.autocast"),
+    (
+        '"cpu", torch.float16',
+        '"cpu", torch.float16, enabled=False',
+    ),
+)
+LARGE = ("1024.0", "2097152.0")
+
+
+@pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3"])
+def test_a_right_port_in_half_precision_is_equal(compared, level):
+    result = compared("half", ('"O3"', f'"{level}"'), steps=2)
+    assert result, lines(result)
+
+
+def test_the_layer_that_overflows_is_named_with_its_operator_and_found_by_trying(compared):
+    result = compared("half", NONE_KEPT, steps=1)
+    assert not result
+    assert result.kept.layers == ("norm",)
+    assert result.kept.count == 5
+    step, overflow = result.overflows["candidate"]
+    assert (step, overflow.passing) == (1, True)
+    assert overflow.told == "Mul gives infinity in float16 in norm"
+    assert overflow.line.endswith("variance = (x * x).mean(-1, True)")
+    assert "reference" not in result.overflows
+    told = "\n".join(lines(result))
+    assert "with which this step is right (1 of 5 layers in half precision" in told
+    assert "    write net.norm.to_float(mindspore.float32)" in told
+
+
+def test_another_mistake_is_told_not_to_be_the_precision_s(compared):
+    result = compared("half", ("ops.relu(self.mix(x))", "ops.tanh(self.mix(x))"), steps=1)
+    assert not result
+    assert result.kept.layers == result.kept.casting == ()
+    assert any(
+        line.startswith("  precision is not the reason: with all ") for line in lines(result)
+    )
+
+
+def test_casts_in_the_code_are_told_to_withstand_the_trials(compared):
+    mix = "self.mix(x.astype(ms.float16)).astype(ms.float16) * ms.Tensor(8.0, ms.float16)"
+    result = compared("half", ("self.mix(x)", mix), steps=1)
+    assert not result
+    assert result.kept.casting
+    assert any("was not found by trying" in line for line in lines(result))
+
+
+def test_a_layer_in_another_precision_is_told_beside_the_original_s(compared):
+    result = compared("half", steps=1, reference=[FLOAT32[1]])
+    assert not result
+    assert result.coarser == "computed in float16, and in float32 in the original"
+    first = next(line for line in lines(result) if line.startswith("    first in"))
+    assert first.endswith(f"conv (Conv2d), {result.coarser}")
+
+
+def test_updates_that_are_skipped_for_an_overflow_are_right_on_both_sides(compared):
+    result = compared("half", LARGE, reference=[LARGE], steps=1)
+    assert result, lines(result)
+    assert result.theirs.steps[0].overflows == result.ours.steps[0].overflows > 0
+
+
+def test_an_update_that_is_not_skipped_is_told(compared):
+    edit = ("    if finite:\n", "    if True:\n")
+    result = compared("half", LARGE, edit, reference=[LARGE], steps=1)
+    first = result.verdict.departures[0]
+    assert (
+        "the original skips an update whose gradients overflow, and the port does not" in first.told
+    )
+    _, overflow = result.overflows["candidate"]
+    assert overflow.told.startswith(
+        "the backward pass gives NaN or infinity, first in the gradient"
+    )
+    assert ": " in overflow.line
+
+
+def test_nothing_is_looked_for_in_a_right_port(compared):
+    result = compared("plain", steps=1)
+    assert (result.kept, result.overflows, result.coarser) == (None, {}, "")
+
+
+def test_a_script_that_skips_every_update_is_an_error_that_says_so(compared):
+    with pytest.raises(DeclarationError, match="gradients of 6 backward passes overflow"):
+        compared("half", ("1024.0", "1e12"), reference=[("1024.0", "1e12")])
+
+
+UNDER_AUTOCAST = [
+    (
+        "            loss = nn.functional.mse_loss(net(x), y)",
+        '            with torch.autocast("cpu", torch.float16):\n'
+        "                loss = nn.functional.mse_loss(net(x), y)",
+    )
+]
+MANAGED = (
+    (
+        "Model(net, nn.MSELoss(), optimizer)",
+        'Model(net, nn.MSELoss(), optimizer, amp_level="O2", '
+        "loss_scale_manager=FixedLossScaleManager(1024.0, False))",
+    ),
+    ("import Callback,", "import FixedLossScaleManager, Callback,"),
+)
+UNSCALED = ("weight_decay=0.05)", "weight_decay=0.05, loss_scale=1024.0)")
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_model_with_its_level_and_its_loss_scale_manager(compared, is_right):
+    edits = [*MANAGED, UNSCALED] if is_right else MANAGED
+    result = compared("model", *edits, reference=UNDER_AUTOCAST, steps=2, eager=True)
+    assert bool(result) is is_right, lines(result)
+    if not is_right:
+        assert result.verdict.departures[0].stage == "clipping"
