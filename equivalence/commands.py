@@ -78,6 +78,13 @@ def _add_compare(commands: Any) -> None:
     )
     _add_input(command)
     _add_networks(command)
+    command.add_argument(
+        "--reference",
+        dest="original",
+        metavar="MODULE:ATTRIBUTE",
+        help="the original in PyTorch by which both are judged, where TORCH and MINDSPORE are two "
+        "networks of one framework",
+    )
     for option, meaning in (
         ("--by-layer", "one layer at a time, for networks beyond memory"),
         ("--forward", "outputs alone: neither side is asked for gradients"),
@@ -104,7 +111,8 @@ def _add_compare(commands: Any) -> None:
         run="equivalence.own.command:command",
         given=(
             *Networks._fields,
-            *("inputs", "by_layer", "forward", "settings", "hidden_settings", "reach"),
+            *("original", "inputs", "by_layer", "forward", "settings", "hidden_settings"),
+            "reach",
             *("require_reach", "thorough", "write", "json_file", "html"),
         ),
         destination="the result",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from equivalence.declare.batches import Batches
 from equivalence.declare.network import Network
-from equivalence.declare.twin import TwinCase
+from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import DeclarationError, TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
@@ -61,6 +61,11 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
     """The candidate of a case."""
     if case.own is not None:
         return case.own.candidate(case)
+    if isinstance(case, TorchCase):
+        from equivalence.runs.torch_candidate import TorchCandidate
+
+        other: Any = TorchCandidate(case, _arguments(case, "candidate"))
+        return other  # what a case of two networks of PyTorch asks of a candidate, it has
     from equivalence.sides.mindspore_network import MindSporeNetwork
     from equivalence.sides.mindspore_training import MindSporeTraining
 

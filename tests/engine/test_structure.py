@@ -34,7 +34,7 @@ LEVELS = (
     ("twins",),
     ("statements",),
     ("diagnosis", "further"),
-    ("operators", "report", "bylayer"),
+    ("operators", "report", "bylayer", "alike"),
     ("trend", "dumps"),
     ("page",),
     ("coverage", "own", "changed"),
