@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,8 +27,10 @@ from equivalence.declare.operator import read_draw
 from equivalence.declare.twin import PAIRS
 from equivalence.dumps import compare as dumped
 from equivalence.dumps import read
+from equivalence.dumps.beside import Judgements
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
+from equivalence.host.isolation import isolated
 from equivalence.own import result, terminal, written
 from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
@@ -80,17 +82,15 @@ def command(
     told = Networks(**networks)
     reference, candidate = told.reference, told.candidate
     if any(map(read.is_stored, (reference, candidate))):
-        others: dict[str, Any] = {
-            "--input": inputs,
-            "--weights": told.weights,
-            "--arguments": told.arguments,
-        }
+        others: dict[str, Any] = {"--input": inputs, "--weights": told.weights}
+        others |= {} if original else {"--arguments": told.arguments}
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         others |= {"--reach": reach, "--require-reach": require_reach}
         others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
         others |= {"--random": told.random, "--thorough": thorough, "--forward": forward}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
-        return dumped.command(reference, candidate, dict(told.rename), json_file)
+        judge = None if original is None else _judging(original, told)
+        return dumped.command(reference, candidate, dict(told.rename), json_file, judge)
     if original is not None:
         asked = {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         asked |= {"--hidden-settings": hidden_settings, "--reach": reach}
@@ -142,6 +142,34 @@ def command(
         raise
     finally:
         forget()
+
+
+def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str, str]], Judgements]:
+    """What judges a recorded run by the original, in the phase of the run."""
+    environment.demand_torch(f"the reference {original}")
+    _demand_target(original, "TORCH")
+
+    def judge(dump: read.Dump, rename: Mapping[str, str]) -> Judgements:
+        from equivalence.dumps import judged  # torch is there
+        from equivalence.sides.torch_network import TorchNetwork
+
+        if not dump.made:
+            raise DeclarationError(
+                f"{dump.path} is no run that `recorded` has written, which alone holds what went "
+                "in; leave out --reference"
+            )
+        phase = told.phase[0] if len(told.phase) == 1 else dump.made.get("phase")
+        if phase is None:
+            raise DeclarationError(
+                f"{dump.path} does not say whether the network trains; add --phase train or eval"
+            )
+        tell(f"running {original} on what went into {dump.path}")
+        target = folders.joined(told.torch_path or "", original)
+        with contextlib.redirect_stdout(sys.stderr), isolated():
+            network = TorchNetwork(target, dict(told.arguments))
+            return judged.judge(dump, network, phase, rename)
+
+    return judge
 
 
 def _judged_by(
