@@ -56,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     _add_trend(commands)
     _add_time(commands)
     _add_evaluate(commands)
+    _add_generate(commands)
     _add_data(commands)
     _add_curve(commands)
     _add_train(commands)
@@ -252,20 +253,8 @@ def _add_convert(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.convert.command:command",
         given=(
-            "source",
-            "destination",
-            "to",
-            "network",
-            "arguments",
-            "rename",
-            "drop",
-            "layout",
-            "force",
-            "optimizer",
-            "steps",
-            "key",
-            "strip",
-            "shard",
+            *("source", "destination", "to", "network", "arguments", "rename", "drop"),
+            *("layout", "force", "optimizer", "steps", "key", "strip", "shard"),
         ),
     )
 
@@ -440,6 +429,24 @@ def _add_evaluate(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.evaluation.command:command",
         given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
+        destination="the result",
+    )
+
+
+def _add_generate(commands: Any) -> None:
+    command = commands.add_parser(
+        "generate",
+        help="whether two functions that generate take the same tokens, call by call",
+        description="Run both functions with the same weights: the tokens, the logits of each call "
+        "of the network, the first token that differs, and whether rounding decides there. Exit "
+        "code 1: they differ.",
+    )
+    _add_input(command)
+    _add_networks(command, phases=("eval",))
+    _add_json(command)
+    command.set_defaults(
+        run="equivalence.generation.command:command",
+        given=(*Networks._fields, "inputs", "json_file"),
         destination="the result",
     )
 

@@ -39,7 +39,7 @@ LEVELS = (
     ("page",),
     ("coverage", "own", "changed"),
     ("timing",),
-    ("evaluation",),
+    ("evaluation", "generation"),
     ("curves", "scripts"),
     ("plugin", "commands"),
     ("__main__",),
