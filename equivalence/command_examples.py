@@ -22,6 +22,12 @@ EXAMPLES = {
         "evaluate nets:Net ports:Net --weights net.pth --data data:loader",
         "evaluate nets:Net ports:Net --data data:loader --batches 4 --metric metrics:f1",
     ),
+    "generate": (
+        "generate nets:greedy ports:greedy --input 'integers(2, 4, high=100)' --arguments "
+        "'net=network(nets:Net, ports:Net)'",
+        "generate nets:beams ports:beams --input ids.npy --weights net.pth --arguments "
+        "'net=network(nets:Net, ports:Net)' width=4",
+    ),
     "data": (
         "data data_torch:loader data_mindspore:dataset",
         "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",

@@ -56,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     _add_trend(commands)
     _add_time(commands)
     _add_evaluate(commands)
+    _add_generate(commands)
     _add_data(commands)
     _add_curve(commands)
     _add_train(commands)
@@ -78,6 +79,13 @@ def _add_compare(commands: Any) -> None:
     )
     _add_input(command)
     _add_networks(command)
+    command.add_argument(
+        "--reference",
+        dest="original",
+        metavar="MODULE:ATTRIBUTE",
+        help="the original in PyTorch by which both are judged, where TORCH and MINDSPORE are two "
+        "networks of one framework",
+    )
     for option, meaning in (
         ("--by-layer", "one layer at a time, for networks beyond memory"),
         ("--forward", "outputs alone: neither side is asked for gradients"),
@@ -104,7 +112,8 @@ def _add_compare(commands: Any) -> None:
         run="equivalence.own.command:command",
         given=(
             *Networks._fields,
-            *("inputs", "by_layer", "forward", "settings", "hidden_settings", "reach"),
+            *("original", "inputs", "by_layer", "forward", "settings", "hidden_settings"),
+            "reach",
             *("require_reach", "thorough", "write", "json_file", "html"),
         ),
         destination="the result",
@@ -244,20 +253,8 @@ def _add_convert(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.convert.command:command",
         given=(
-            "source",
-            "destination",
-            "to",
-            "network",
-            "arguments",
-            "rename",
-            "drop",
-            "layout",
-            "force",
-            "optimizer",
-            "steps",
-            "key",
-            "strip",
-            "shard",
+            *("source", "destination", "to", "network", "arguments", "rename", "drop"),
+            *("layout", "force", "optimizer", "steps", "key", "strip", "shard"),
         ),
     )
 
@@ -432,6 +429,24 @@ def _add_evaluate(commands: Any) -> None:
     command.set_defaults(
         run="equivalence.evaluation.command:command",
         given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
+        destination="the result",
+    )
+
+
+def _add_generate(commands: Any) -> None:
+    command = commands.add_parser(
+        "generate",
+        help="whether two functions that generate take the same tokens, call by call",
+        description="Run both functions with the same weights: the tokens, the logits of each call "
+        "of the network, the first token that differs, and whether rounding decides there. Exit "
+        "code 1: they differ.",
+    )
+    _add_input(command)
+    _add_networks(command, phases=("eval",))
+    _add_json(command)
+    command.set_defaults(
+        run="equivalence.generation.command:command",
+        given=(*Networks._fields, "inputs", "json_file"),
         destination="the result",
     )
 

@@ -33,6 +33,17 @@ class DeclarationError(EquivalenceError):
     """
 
 
+class OtherFrameworkError(DeclarationError):
+    """A target builds a network of the other framework.
+
+    found: the framework that its network is of, "PyTorch" or "MindSpore".
+    """
+
+    def __init__(self, text: str, found: str):
+        super().__init__(text)
+        self.found = found
+
+
 class WeightError(EquivalenceError):
     """The weights of the two sides do not pair up, or the candidate does not hold its values."""
 

@@ -15,7 +15,7 @@ from equivalence.declare.difference import Difference, Raised
 from equivalence.declare.initial import InitialCase
 from equivalence.declare.operator import OperatorCase
 from equivalence.declare.pipeline import PipelineCase
-from equivalence.declare.twin import LayeredCase, TwinCase
+from equivalence.declare.twin import LayeredCase, MindSporeCase, TorchCase, TwinCase
 from equivalence.errors import SideError
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
@@ -125,6 +125,18 @@ KINDS = (
         LayeredCase,
         check="equivalence.bylayer.compare:check",
         diagnose="equivalence.bylayer.diagnose:tell",
+        part="layer",
+    ),
+    Kind(
+        TorchCase,
+        check="equivalence.twins.check:check",
+        diagnose="equivalence.alike.diagnose:tell",
+        part="layer",
+    ),
+    Kind(
+        MindSporeCase,
+        check="equivalence.alike.check:check",
+        diagnose="equivalence.alike.diagnose:tell",
         part="layer",
     ),
     Kind(

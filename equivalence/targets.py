@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from equivalence import folders, torchvision_schemas
-from equivalence.errors import DeclarationError, own_line
+from equivalence.errors import DeclarationError, OtherFrameworkError, own_line
 from equivalence.words import nearest
 
 OFFERED = "offered"
@@ -94,6 +94,20 @@ def resolve(target: str) -> Any:
     torchvision_schemas.declare_missing()
     with folders.entered(folder), _keeping_frameworks(target):
         return _imported(target, rest)
+
+
+def needs(target: str, package: str) -> bool:
+    """Whether the module of a target cannot be imported without a package that is not installed.
+
+    Raises DeclarationError where there is no such module or attribute.
+    """
+    try:
+        resolve(target)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in (package, f"{package}vision"):
+            return True
+        raise
+    return False
 
 
 @contextlib.contextmanager
@@ -430,10 +444,10 @@ def demand_network(target: str, built: Any, framework: str) -> None:
     """
     found = framework_of(built)
     if found not in (None, framework):
-        raise DeclarationError(
+        raise OtherFrameworkError(
             f"{target!r} builds a network of {found}, where one of {framework} is wanted; the "
-            "reference is PyTorch's and comes first, the candidate is MindSpore's. Of two networks "
-            "of one framework, record a run each by `recorded`, and compare the two folders"
+            "reference is PyTorch's and comes first, the candidate is MindSpore's",
+            found,
         )
     if found == framework == "PyTorch" and not isinstance(built, type):
         _demand_readable(target, built)

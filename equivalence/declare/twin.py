@@ -423,22 +423,33 @@ class LayeredCase(TwinCase):
     """A comparison of a network layer by layer; the room `bylayer` makes it."""
 
 
+@dataclass(frozen=True)
+class TorchCase(TwinCase):
+    """A comparison of two networks of PyTorch; the room `alike` makes it."""
+
+
+@dataclass(frozen=True)
+class MindSporeCase(TwinCase):
+    """A comparison of two networks of MindSpore, without an original; the room `alike` does it."""
+
+
 def sample_of(name: str) -> str:
     """The name of the sample, read from the name of a case."""
     return name.rsplit("-", 2)[0]
 
 
-def cases(twin: Twin, device: str) -> Iterator[TwinCase]:
+def cases(twin: Twin, device: str, kind: type[TwinCase] | None = None) -> Iterator[TwinCase]:
     """All cases of a twin on a device; cases that share a sample follow each other.
 
     device: the name of a place, "cpu", "gpu" or "ascend", see `host/devices.py`.
+    kind: the class of the cases; None: a network of MindSpore beside its original.
 
     >>> from equivalence import Twin, cases, normal
     >>> relu = Twin("relu", "torch.nn:ReLU", "mindspore.nn:ReLU", [normal(4, 8)])
     >>> [case.name for case in cases(relu, "cpu")][:2]
     ['relu-train-float32-pynative-cpu', 'relu-train-float32-graph-cpu']
     """
-    kind = LayeredCase if twin.by_layer else TwinCase
+    kind = kind or (LayeredCase if twin.by_layer else TwinCase)
     for config in twin.configs:
         for phase, dtype, execution in itertools.product(twin.phases, twin.dtypes, twin.executions):
             yield kind(twin, config, phase, dtype, execution, device)

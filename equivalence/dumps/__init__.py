@@ -9,7 +9,9 @@ mindspore_callback: a monitor as a callback of `Model`.
 passing: what goes through the layers in a step, and how it is named.
 torch_hooks, mindspore_hooks: how each framework lets it be seen.
 layout: the folder that a recorder writes, and how it is read again.
-compare: the pairs in the order of the run, and what they come to.
+compare: the pairs in the order of the run, and what they come to, in words.
+beside: what each pair is, and the verdict on all.
+judged: a recorded run, judged by the original on what went in.
 
 Two files tell what is equal, and how two arrays differ. Whether rounding explains a difference they
 cannot tell: that takes the network that made them.

@@ -4,17 +4,18 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from equivalence import dtypes, files
-from equivalence.dumps import layout, names, read, relation
+from equivalence.dumps import beside, layout, names, read, relation
+from equivalence.dumps.beside import Beside, Judgements, Pair
 from equivalence.dumps.read import Dump, Stored
-from equivalence.dumps.relation import Relation
+from equivalence.dumps.relation import WITHIN, Relation
 from equivalence.errors import EquivalenceError
-from equivalence.words import counted, listed
+from equivalence.judge.precision import BUDGET
+from equivalence.words import counted, listed, number
 
 ROWS = 20
 """Pairs that a terminal shows; the others are counted, and `--json` has all."""
@@ -22,50 +23,28 @@ ROWS = 20
 CLOSE = 2.0**-8
 """A relative difference that some computation might round to: the unit roundoff of bfloat16."""
 
+MOVED = (
+    "weights at the end of a step hide the small update that an optimiser has made: `equivalence "
+    "train` compares it, or record a step without one"
+)
+
 UNKNOWN = (
-    "Files alone do not tell whether rounding explains a difference: compare the networks that "
-    "made them, `equivalence compare TORCH MINDSPORE --input ...`."
+    "Files alone do not tell whether rounding explains a difference: judge recorded runs by the "
+    "original, --reference MODULE:ATTRIBUTE, or compare the networks that made them, `equivalence "
+    "compare TORCH MINDSPORE --input ...`."
 )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two arrays that belong together: their names, and how they belong."""
-
-    reference: str
-    candidate: str
-    relation: Relation
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Two dumps, compared.
-
-    pairs: all pairs, in the order of the reference.
-    missing: names of the reference that the candidate lacks; `extra`: the other way round.
-    """
-
-    reference: Dump
-    candidate: Dump
-    pairs: tuple[Pair, ...]
-    missing: tuple[str, ...]
-    extra: tuple[str, ...]
-
-    @property
-    def different(self) -> list[Pair]:
-        """The pairs that are not the same numbers."""
-        return [pair for pair in self.pairs if not pair.relation.equal]
-
-    @property
-    def equal(self) -> bool:
-        """Whether each array has a partner of the same numbers."""
-        return not (self.different or self.missing or self.extra)
-
-
-def compare(reference: Path, candidate: Path, rename: Mapping[str, str] | None = None) -> Beside:
+def compare(
+    reference: Path,
+    candidate: Path,
+    rename: Mapping[str, str] | None = None,
+    judge: Callable[[Dump, Mapping[str, str]], Judgements] | None = None,
+) -> Beside:
     """Pair the arrays of two files or folders by their names, and tell how they belong together.
 
     rename: runs of segments of the candidate's names -> the reference's.
+    judge: judges a recorded run by the original; its names are renamed so.
 
     Raises EquivalenceError for what cannot be read, or where no name has a partner.
 
@@ -89,7 +68,8 @@ def compare(reference: Path, candidate: Path, rename: Mapping[str, str] | None =
     )
     missing = tuple(name for name in theirs.arrays if name not in partners.values())
     extra = tuple(name for name in ours.arrays if name not in partners)
-    return Beside(theirs, ours, pairs, missing, extra)
+    judged = judge and (judge(theirs, {}), judge(ours, rename or {}))
+    return Beside(theirs, ours, pairs, missing, extra, judged)
 
 
 def _relation(candidate: Stored, reference: Stored) -> Relation:
@@ -108,10 +88,14 @@ def _relation(candidate: Stored, reference: Stored) -> Relation:
 
 
 def command(
-    reference: str, candidate: str, rename: Mapping[str, str], json_file: Path | None
+    reference: str,
+    candidate: str,
+    rename: Mapping[str, str],
+    json_file: Path | None,
+    judge: Callable[[Dump, Mapping[str, str]], Judgements] | None = None,
 ) -> int:
     """Compare what is on disk and print it; returns the exit code, 0 where all is the same."""
-    found = compare(Path(reference), Path(candidate), rename)
+    found = compare(Path(reference), Path(candidate), rename, judge)
     print("\n".join(lines(found)))
     if json_file is not None:
         files.write(json_file, json.dumps(document(found), indent=1) + "\n")
@@ -120,51 +104,92 @@ def command(
 
 def lines(found: Beside) -> list[str]:
     """The result in words: the verdict, the first pair that differs, a table, what has no pair."""
-    kinds = Counter(pair.relation.kind for pair in found.pairs)
-    verdict = "EQUAL AS STORED" if found.equal else "DIFFERENT"
+    kinds = Counter(found.kind(pair) for pair in found.pairs)
     text = [
-        f"{verdict}: {counted(len(found.pairs), 'pair')} of arrays in {found.reference.path} and "
-        f"{found.candidate.path}",
+        f"{found.verdict}: {counted(len(found.pairs), 'pair')} of arrays in "
+        f"{found.reference.path} and {found.candidate.path}",
         "; ".join(f"{kinds[kind]} {kind}" for kind in kinds),
     ]
-    if different := found.different:
+    open_ones = found.different
+    if open_ones:
         where = "in the order of the run" if found.reference.ordered else "by name"
-        common = _folder([name for pair in different for name in (pair.reference, pair.candidate)])
-        text += [f"the first that differs, {where}: {different[0].reference}", ""]
-        rows = [("reference", "candidate", "relative", "largest", "")]
-        rows += [
-            (
-                pair.reference.removeprefix(common),
-                "" if pair.candidate == pair.reference else pair.candidate.removeprefix(common),
-                _figure(pair.relation.relative),
-                _figure(pair.relation.largest),
-                pair.relation.phrase,
-            )
-            for pair in different[:ROWS]
-        ]
-        text += _columns(rows)
-        if len(different) > ROWS:
-            text.append(f"and {len(different) - ROWS} more")
-        if any(pair.relation.relative < CLOSE for pair in different):
-            text += ["", UNKNOWN]
-    for dump, alone in ((found.reference, found.missing), (found.candidate, found.extra)):
+        first = next((pair for pair in open_ones if found.kind(pair) != WITHIN), open_ones[0])
+        text += [f"the first that differs, {where}: {first.reference}", ""]
+        text += _columns(_rows(found, open_ones))
+        if len(open_ones) > ROWS:
+            text.append(f"and {len(open_ones) - ROWS} more")
+    if found.judged:
+        text += ["", *_judged(found)]
+    elif any(pair.relation.relative < CLOSE for pair in open_ones):
+        text += ["", UNKNOWN]
+    for dump, alone, unseen in found.alone:
         if alone:
             text.append(f"only in {dump.path}: {len(alone)}: {listed(alone)}")
+        if unseen:
+            text.append(
+                f"only in {dump.path}, since the other run was compiled, of which Python calls no "
+                f"layers: {len(unseen)}: {listed(unseen)}"
+            )
     text += filter(None, map(read.unread_line, (found.reference, found.candidate)))
     return [*text, *found.reference.notes, *found.candidate.notes]
+
+
+def _rows(found: Beside, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+    """A heading and a row for each of the first pairs."""
+    common = _folder([name for pair in pairs for name in (pair.reference, pair.candidate)])
+    rows: list[tuple[str, ...]] = []
+    for pair in pairs[:ROWS]:
+        names_of = pair.reference, "" if pair.candidate == pair.reference else pair.candidate
+        figures = pair.relation.relative, pair.relation.largest
+        errors = tuple(map(_error, found.errors(pair))) if found.judged else ()
+        cells = (*(name.removeprefix(common) for name in names_of), *map(_figure, figures))
+        rows.append((*cells, *errors, pair.relation.phrase))
+    of_original = ("roundings", "roundings") if found.judged else ()
+    return [("reference", "candidate", "relative", "largest", *of_original, ""), *rows]
+
+
+def _judged(found: Beside) -> list[str]:
+    """What the original says of both runs."""
+    told = []
+    for dump, judged in zip((found.reference, found.candidate), found.judged or (), strict=True):
+        wrong = [name for name, error in judged.roundings.items() if error > BUDGET]
+        count = counted(len(judged.roundings), "array")
+        worst = number(max(judged.roundings.values()))
+        verdict = f"departs first at {wrong[0]}" if wrong else "is right"
+        told.append(
+            f"{dump.path} {verdict}: {len(judged.roundings) - len(wrong)} of {count} that the "
+            f"original gives on what went in are within {BUDGET:.0f} roundings; the largest error "
+            f"is {worst}"
+        )
+        told += judged.notes
+    for kind, what in (
+        (WITHIN, "are not judged, and are within 8 roundings of storage"),
+        (beside.NOT_JUDGED, "are not judged, and differ"),
+    ):
+        if rest := [pair.reference for pair in found.pairs if found.kind(pair) == kind]:
+            told.append(f"{counted(len(rest), 'pair')} {what}: {listed(rest)}")
+    if any("/weights/" in pair.reference for pair in found.different):
+        told.append(MOVED)
+    return told
+
+
+def _error(value: float | None) -> str:
+    return "-" if value is None else number(value)
 
 
 def document(found: Beside) -> dict[str, Any]:
     """The result as plain data."""
     return {
         "equal": found.equal,
+        "verdict": found.verdict,
         "reference": str(found.reference.path),
         "candidate": str(found.candidate.path),
         "pairs": [
             {
                 "reference": pair.reference,
                 "candidate": pair.candidate,
-                "kind": pair.relation.kind,
+                "kind": found.kind(pair),
+                "roundings": [e and _finite(e) for e in found.errors(pair)],
                 "phrase": pair.relation.phrase,
                 "relative": _finite(pair.relation.relative),
                 "largest": _finite(pair.relation.largest),

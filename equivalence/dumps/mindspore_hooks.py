@@ -47,6 +47,11 @@ class Side:
         self._handles: list[Any] = []
         self._watches_weights = False
 
+    @property
+    def trains(self) -> bool:
+        """Whether the network is in training mode now."""
+        return bool(self.net.training)
+
     @contextlib.contextmanager
     def observed(self, passing: Passing) -> Iterator[None]:
         """A context in which `passing` gets what goes through the cells."""

@@ -58,6 +58,7 @@ class Dump:
     ordered: whether the order is that of the run.
     unread: what lies beside and holds no array, by its name.
     notes: what its recorder says that it lacks.
+    made: what its recorder says of the run: framework, version, mode and phase.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class Dump:
     ordered: bool = False
     unread: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    made: dict[str, str] = field(default_factory=dict)
 
 
 def is_stored(text: str) -> bool:
@@ -130,6 +132,7 @@ def _add_recorded(dump: Dump, path: Path) -> set[Path]:
         dump.arrays[prefix + each.name] = Stored(
             file, each.dtype, each.shape, load, each.sketch, each.digest
         )
+    dump.made |= manifest.made
     dump.notes += [f"{path.parent}: {note}" for note in manifest.notes]
     dump.ordered = True
     return {path.parent / name for name in manifest.files}

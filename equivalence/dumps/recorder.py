@@ -68,6 +68,7 @@ class Recorder:
         if self._started or not self._passing.active:
             return
         self._started = True
+        self._writer.manifest.made.setdefault("phase", "train" if self._side.trains else "eval")
         self._writer.begin(f"step{self._number}")
 
     def _put(self, name: str, values: np.ndarray) -> None:

@@ -8,10 +8,13 @@ import numpy as np
 from equivalence import dtypes
 from equivalence.diagnosis import pattern
 from equivalence.diagnosis.residual import ROUNDINGS
-from equivalence.judge.precision import UNIT_ROUNDOFF
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
+from equivalence.words import number
 
 BITS, STORAGE, OTHER = "equal to the bit", "equal as stored", "different"
-"""The kinds of a relation, from the closest on."""
+WITHIN = "within rounding of storage"
+"""The kinds of a relation; what is within rounding of storage may be a small mistake, too."""
 
 EXACT = 2.0**-53
 
@@ -21,7 +24,8 @@ class Relation:
     """What two arrays have in common.
 
     kind: `BITS`; `STORAGE`, where each number of one is the other's, rounded to the shorter of the
-        two dtypes; else `OTHER`.
+        two dtypes; `WITHIN`, where they are at most 8 roundings of the shorter dtype apart, as the
+        judge counts them without noise; else `OTHER`.
     phrase: what is different, such as "a constant factor of 2"; "" of what is equal, and where
         nothing simple explains it.
     relative: ||candidate - reference|| / ||reference||; NaN where that is no number.
@@ -36,7 +40,7 @@ class Relation:
     @property
     def equal(self) -> bool:
         """Whether the numbers are the same, as far as they were stored."""
-        return self.kind != OTHER
+        return self.kind in (BITS, STORAGE)
 
 
 def between(candidate: np.ndarray, reference: np.ndarray) -> Relation:
@@ -66,7 +70,18 @@ def between(candidate: np.ndarray, reference: np.ndarray) -> Relation:
     unit = max(map(_unit, names)) * float(
         np.linalg.norm(np.nan_to_num(want, posinf=0.0, neginf=0.0))
     )
+    if near := _within(got, want, names):
+        return Relation(WITHIN, near, relative, largest)
     return Relation(OTHER, pattern.describe(got, want, unit) or "", relative, largest)
+
+
+def _within(got: np.ndarray, want: np.ndarray, names: list[str]) -> str:
+    """How many roundings of storage two arrays are apart, in words; "" beyond the budget."""
+    unit_roundoff = max(map(_unit, names))
+    if unit_roundoff <= EXACT or want.dtype.kind != "f":
+        return ""
+    count = max(Expected.whole(want).errors(got, unit_roundoff))
+    return f"{number(count)} roundings of {max(names, key=_unit)}" if count <= BUDGET else ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,8 @@ def of_sketches(candidate: Sketched, reference: Sketched) -> Relation:
         size = float(np.linalg.norm(want))
     if left <= ROUNDINGS * max(map(_unit, names)) * size < abs(factor - 1) * size:
         return Relation(OTHER, f"a constant factor of {factor:.3g}{other}", relative)
+    if near := _within(got, want, names):
+        return Relation(WITHIN, f"{near}, known by sketches only{other}", relative)
     return Relation(OTHER, f"known by sketches only{other}", relative)
 
 

@@ -33,6 +33,11 @@ class Side:
         self.layers = {"": net} if compiled else dict(self._inner.named_modules())
         self._handles: list[Any] = []
 
+    @property
+    def trains(self) -> bool:
+        """Whether the network is in training mode now."""
+        return self.net.training
+
     @contextlib.contextmanager
     def observed(self, passing: Passing) -> Iterator[None]:
         """A context in which `passing` gets what goes through the layers."""

@@ -40,6 +40,10 @@ REFERENCE = "pip install 'mindspore-torch-equivalence[reference]'"
 """What brings torch and torchvision."""
 
 
+PORT = "mindspore, which is not installed: pip install mindspore"
+"""What a network of MindSpore needs, and what brings it."""
+
+
 def demand_torch(what: str) -> None:
     """Raise TorchMissingError, with the cure, where torch is not installed.
 

@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TextIO
@@ -28,14 +28,16 @@ from equivalence.declare.twin import PAIRS
 from equivalence.declare.written import source
 from equivalence.dumps import compare as dumped
 from equivalence.dumps import read
+from equivalence.dumps.beside import Judgements
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
+from equivalence.host.isolation import isolated
 from equivalence.own import result, terminal
 from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, Tell, Verdict, forget
 from equivalence.reach.words import exactly
-from equivalence.targets import as_target
+from equivalence.targets import as_target, needs
 
 DIFFERENT = 1
 """The exit code where the sides differ."""
@@ -57,6 +59,7 @@ CURES = {
 
 
 def command(
+    original: str | None,
     inputs: Sequence[str],
     by_layer: bool,
     forward: bool,
@@ -74,22 +77,31 @@ def command(
 
     Two files or folders of arrays are compared by themselves, see `dumps`.
 
+    original: the network of PyTorch by which both are judged; None where one of them is it.
     networks: the fields of `Networks`.
     """
     told = Networks(**networks)
     reference, candidate = told.reference, told.candidate
     if any(map(read.is_stored, (reference, candidate))):
-        others: dict[str, Any] = {
-            "--input": inputs,
-            "--weights": told.weights,
-            "--arguments": told.arguments,
-        }
+        others: dict[str, Any] = {"--input": inputs, "--weights": told.weights}
+        others |= {} if original else {"--arguments": told.arguments}
         others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
         others |= {"--reach": reach, "--require-reach": require_reach}
         others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
         others |= {"--random": told.random, "--thorough": thorough, "--forward": forward}
         _demand_stored(reference, candidate, [name for name, given in others.items() if given])
-        return dumped.command(reference, candidate, dict(told.rename), json_file)
+        judge = None if original is None else _judging(original, told)
+        return dumped.command(reference, candidate, dict(told.rename), json_file, judge)
+    if original is not None:
+        asked = {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
+        asked |= {"--hidden-settings": hidden_settings, "--reach": reach}
+        if option := next((name for name, given in asked.items() if given), None):
+            raise DeclarationError(
+                f"{option} is for one network beside its original; leave out it or --reference"
+            )
+        more: dict[str, Any] = {"backward": False} if forward else {}
+        more |= {} if require_reach is None else {"reach": require_reach}
+        return _judged_by(original, told, inputs, more, thorough, json_file)
     demand_writable(write, "--write", replace=False)
     demand_writable(json_file, "--json", replace=True)
     demand_writable(html, "--html", replace=True)
@@ -133,6 +145,81 @@ def command(
         forget()
 
 
+def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str, str]], Judgements]:
+    """What judges a recorded run by the original, in the phase of the run."""
+    environment.demand_torch(f"the reference {original}")
+    _demand_target(original, "TORCH")
+
+    def judge(dump: read.Dump, rename: Mapping[str, str]) -> Judgements:
+        from equivalence.dumps import judged  # torch is there
+        from equivalence.sides.torch_network import TorchNetwork
+
+        if not dump.made:
+            raise DeclarationError(
+                f"{dump.path} is no run that `recorded` has written, which alone holds what went "
+                "in; leave out --reference"
+            )
+        phase = told.phase[0] if len(told.phase) == 1 else dump.made.get("phase")
+        if phase is None:
+            raise DeclarationError(
+                f"{dump.path} does not say whether the network trains; add --phase train or eval"
+            )
+        tell(f"running {original} on what went into {dump.path}")
+        target = folders.joined(told.torch_path or "", original)
+        with contextlib.redirect_stdout(sys.stderr), isolated():
+            network = TorchNetwork(target, dict(told.arguments))
+            return judged.judge(dump, network, phase, rename)
+
+    return judge
+
+
+def _judged_by(
+    original: str,
+    told: Networks,
+    inputs: Sequence[str],
+    more: Mapping[str, Any],
+    thorough: bool,
+    json_file: Path | None,
+) -> int:
+    """Judge both networks by the same original, each as ever, and print what came of it."""
+    demand_writable(json_file, "--json", replace=True)
+    if not inputs:
+        raise DeclarationError("there is no --input; give what all three networks take")
+    documents, lines, right = [], [], []
+    _out.set(sys.stdout)
+    for each in (told.reference, told.candidate):
+        one = told._replace(reference=original, candidate=each)
+        fields = {**fields_of(one, inputs), **more}
+        repeat = _repeat(one, fields, inputs)
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                session = session_of(one, fields, tell)
+                structure = session.structure()
+                if structure.problem:
+                    raise structure.problem
+                verdicts, further = session.all_verdicts(thorough)
+        finally:
+            forget()
+        outcomes = [verdict.outcome for verdict in verdicts]
+        right += [each] if result.equal(structure, outcomes) else []
+        answer = result.answered(structure, verdicts, repeat, further)
+        lines += ["", f"{each} beside {original}:", *(f"  {line}" for line in answer)]
+        documents.append(result.document(session.twin, structure, verdicts, repeat, further))
+    names = [told.reference, told.candidate]
+    wrong = [name for name in names if name not in right]
+    if not wrong:
+        first = f"EQUAL. {' and '.join(dict.fromkeys(names))} are both equal to {original}."
+    elif right:
+        first = f"DIFFERENT. {right[0]} is equal to {original}, and {wrong[0]} is not."
+    else:
+        first = f"DIFFERENT. Neither is equal to {original}."
+    _print([first, *lines])
+    if json_file is not None:
+        found = {"equal": not wrong, "text": first, "networks": documents}
+        _write(json_file, json.dumps(found, indent=1) + "\n")
+    return DIFFERENT if wrong else 0
+
+
 def session_of(told: Networks, fields: dict[str, Any], tell: Tell = lambda _: None) -> Session:
     """The session of two networks. fields: what `fields_of` gives, and more."""
     sides = zip(told.paths, (told.reference, told.candidate), strict=True)
@@ -142,7 +229,7 @@ def session_of(told: Networks, fields: dict[str, Any], tell: Tell = lambda _: No
 
 def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
     """The fields of a twin, as the options of a command write them."""
-    environment.demand_torch(f"the reference {told.reference}")
+    _demand_frameworks(told)
     fields: dict[str, Any] = {"rename": dict(told.rename), "constants": told.constant}
     given = {name: _argument(each, *told.paths) for name, each in told.arguments}
     fields |= {"configs": (given,), "inputs": _inputs(inputs) or UNKNOWN}
@@ -163,6 +250,16 @@ def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
         if path is not None and not path.is_dir():
             raise DeclarationError(f"{option} {path} is no folder; name the one to import from")
     return fields
+
+
+def _demand_frameworks(told: Networks) -> None:
+    """Demand torch at once where the module of the reference, which is imported, asks for it.
+
+    A network of MindSpore is a reference, too, of another one of MindSpore.
+    """
+    target = folders.joined(told.torch_path or "", told.reference)
+    if not environment.installed("torch") and needs(target, "torch"):
+        environment.demand_torch(f"the reference {told.reference}")
 
 
 def _argument(value: Any, torch_path: Path | None, mindspore_path: Path | None) -> Any:

@@ -206,7 +206,7 @@ def answered(
 ) -> list[str]:
     """The answer of a result, line by line. repeat, further, asked: as for `lines`."""
     if not verdicts:
-        return _of_settings(structure)
+        return [*_of_settings(structure), *structure.sides]
     red = [each for each in verdicts if not each.outcome.passed]
     again = repeat.of(red[0]) if red else ""
     if red and red[0].sample is not None:
@@ -215,7 +215,8 @@ def answered(
     before, reach = reach_of(verdicts), reach_of(verdicts, further)
     more = asked.figures if red else asked.reach if reach is not None and reach.missed else ""
     tried = further.lines(before, asked.thorough) if further is not None else []
-    return answer([each.found for each in verdicts], tried, reach).lines(again, more)
+    found = answer([each.found for each in verdicts], tried, reach)
+    return replace(found, after=(*structure.sides, *found.after)).lines(again, more)
 
 
 def _of_settings(structure: Structure) -> list[str]:

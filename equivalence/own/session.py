@@ -14,19 +14,32 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from equivalence import kinds
+from equivalence.alike import diagnose as alike
+from equivalence.alike.told import of_sides
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import DTYPES, Twin, TwinCase, cases
+from equivalence.declare.twin import (
+    DTYPES,
+    EXECUTIONS,
+    MindSporeCase,
+    TorchCase,
+    Twin,
+    TwinCase,
+    cases,
+)
+from equivalence.diagnosis import text
 from equivalence.errors import (
     DeclarationError,
     IllPosedError,
+    OtherFrameworkError,
     SideError,
+    TorchMissingError,
     WeightError,
     blaming,
     likely,
 )
 from equivalence.further.tried import Further, time_for
 from equivalence.further.variant import Variant
-from equivalence.host import devices
+from equivalence.host import devices, environment
 from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
@@ -38,7 +51,7 @@ from equivalence.report.answer import NOTHING, Found
 from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
 from equivalence.structure.weights import Partners, Slot
-from equivalence.targets import Plain
+from equivalence.targets import Plain, needs
 from equivalence.twins import settings
 from equivalence.words import counted, left, listed, raised
 
@@ -61,6 +74,7 @@ class Structure:
     draws: the layers of either side that draw random numbers while training.
     proposal: the sentence that says which inputs the reference needs.
     notes: sentences on how a side is built: in another dtype; by layer, with weights in memory.
+    sides: what the answer says of two sides of one framework.
     """
 
     settings: Settings
@@ -71,6 +85,7 @@ class Structure:
     draws: tuple[str, ...] = ()
     proposal: str = ""
     notes: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,18 +141,80 @@ class Session:
         _demand_device(device)
         self.twin, self.device, self.seed, self.tell = twin, device, seed, tell
         self._tried = ""
+        self.kind: type[TwinCase] | None = None
+        if not environment.installed("mindspore"):
+            if needs(twin.candidate, "mindspore"):
+                raise DeclarationError(f"the candidate {twin.candidate} needs {environment.PORT}")
+            self._take(TorchCase)
 
     def structure(self) -> Structure:
         """Build both sides, pair their weights and compare their settings; nothing is run.
 
-        Dropout is pinned from then on, unless the twin says something else.
+        Dropout is pinned from then on, unless the twin says something else. What the sides are is
+        found by building them: two of one framework are compared, too.
         """
-        case = next(cases(self.twin, self.device))
         self.tell("building both networks")
+        try:
+            return self._structure()
+        except OtherFrameworkError as error:
+            self._take(self._alike(error))
+        except TorchMissingError:
+            if needs(self.twin.reference, "torch"):
+                raise
+            self._take(MindSporeCase)
+        return self._structure()
+
+    def _alike(self, error: OtherFrameworkError) -> type[TwinCase]:
+        """The kind of cases of two networks of one framework.
+
+        error: what building them as an original and its port has raised.
+        """
+        if error.found == "PyTorch":  # the candidate, after the reference
+            return TorchCase
+        with _alone():
+            try:
+                sides.build_candidate(next(cases(self.twin, self.device)))
+            except OtherFrameworkError:
+                raise DeclarationError(
+                    f"{error}: exchange {self.twin.reference} and {self.twin.candidate}"
+                ) from None
+        return MindSporeCase
+
+    def _take(self, kind: type[TwinCase]) -> None:
+        """Compare two networks of one framework from now on."""
+        self.kind = kind
+        kept: dict[str, Any] = {
+            "by_layer": self.twin.by_layer,
+            "reach": self.twin.reach,
+            "steps": self.twin.steps,
+        }
+        if kind is MindSporeCase:
+            kept["weights"] = self.twin.weights
+            kept["dtypes"] = [each for each in self.twin.dtypes if each not in DTYPES[:2]]
+        if other := next((name for name, value in kept.items() if value), None):
+            of = "PyTorch" if kind is TorchCase else "MindSpore"
+            cure = "; give the PyTorch original by --reference" if kind is MindSporeCase else ""
+            raise DeclarationError(
+                f"both networks are {of}'s, and {other} is for a network of MindSpore beside its "
+                f"PyTorch original; leave it out{cure}"
+            )
+        if kind is TorchCase:
+            self.twin = replace(self.twin, executions=EXECUTIONS[:1])
+
+    def _reference(self, case: TwinCase) -> tuple[Any, str]:
+        """The reference's side, built, and the sentence on the inputs that it needs."""
+        if isinstance(case, MindSporeCase):
+            from equivalence.alike.first import First
+
+            return First(case), ANY
+        reference = sides.build_reference(case)
+        return reference, propose(reference.module)
+
+    def _structure(self) -> Structure:
+        case = next(cases(self.twin, self.device, self.kind))
         with _alone():
             with blaming("reference", case.name):
-                reference = sides.build_reference(case)
-                proposal = propose(reference.module)
+                reference, proposal = self._reference(case)
                 drawing = reference.dropouts()
             with blaming("candidate", case.name):
                 candidate = sides.build_candidate(case)
@@ -158,7 +235,8 @@ class Session:
         if draws and self.twin.random_layers is None:
             self.twin = replace(self.twin, random_layers=DROPOUT)
         told = tuple(filter(None, notes))
-        return Structure(compared, pairs, theirs, ours, problem, draws, proposal, told)
+        both = of_sides(self.twin, self.kind)
+        return Structure(compared, pairs, theirs, ours, problem, draws, proposal, told, both)
 
     def _pair(
         self,
@@ -201,7 +279,7 @@ class Session:
         done: dict[tuple, TwinCase] = {}
         errors: list[SideError | IllPosedError] = []
         waiting: list[Verdict] = []  # until a case can be compared
-        every, begun = list(cases(self.twin, self.device)), time.monotonic()
+        every, begun = list(cases(self.twin, self.device, self.kind)), time.monotonic()
         for number, case in enumerate(every, 1):
             rest = left(time.monotonic() - begun, number - 1, len(every))
             self.tell(f"{number} of {len(every)}: {case.name}{rest}")
@@ -301,13 +379,9 @@ class Session:
             raise SideError(text, error.side) from error
 
     def _diagnose(self, outcome: Outcome) -> Verdict:
-        from equivalence.bylayer import diagnose as by_layer
-        from equivalence.diagnosis import diagnose, text
-
         self.tell(f"looking for the culprit of {outcome.case.name}")
         try:
-            way = by_layer if outcome.case.twin.by_layer else diagnose
-            found = way.diagnose(outcome.case, self.seed)
+            found = _way(outcome.case).diagnose(outcome.case, self.seed)
         except Exception as error:  # must not hide the difference itself
             line = f"no diagnosis: {raised(error)}"
             return Verdict(outcome, (line,))
@@ -321,6 +395,19 @@ class Session:
             mistakes=told.mistakes,
         )
 
+
+def _way(case: TwinCase) -> Any:
+    """The module whose `diagnose` finds the culprit of a case."""
+    if isinstance(case, TorchCase | MindSporeCase):
+        return alike
+    from equivalence.bylayer import diagnose as by_layer
+    from equivalence.diagnosis import diagnose
+
+    return by_layer if case.twin.by_layer else diagnose
+
+
+ANY = "write a draw for each, such as 'normal(2, 3, 64, 64)', or give an array"
+"""What is said of inputs that no layer tells."""
 
 UNKNOWN = (Draw("normal", (1,), {"scale": 1.0, "shift": 0.0}),)
 """The inputs of a twin of which the structure alone is asked for."""
@@ -437,6 +524,9 @@ def _quiet() -> Iterator[None]:
 
     The variable GLOG_v, which says so, is only read when MindSpore is first imported.
     """
+    if not environment.installed("mindspore"):
+        yield
+        return
     logger = importlib.import_module("mindspore.log")._get_logger()
     before = logger.level
     logger.setLevel(max(before, logging.ERROR))

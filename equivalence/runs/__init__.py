@@ -11,4 +11,5 @@ kept: the reference's side, which the next case may share.
 comparison: both sides with their verdict; one verdict of several parts.
 
 The frameworks are imported late.
+torch_candidate: a network of PyTorch as a candidate, beside another one of PyTorch.
 """

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from equivalence.declare.batches import Batches
 from equivalence.declare.network import Network
-from equivalence.declare.twin import TwinCase
+from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import DeclarationError, TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
@@ -55,7 +55,7 @@ def build_candidate(case: TwinCase) -> "MindSporeNetwork":
 
 def _maker(case: TwinCase) -> Maker:
     """What draws the sample of a case and builds its sides: the part's own, or the twin's."""
-    return case.own or DECLARED
+    return case.own or (OF_TORCH if isinstance(case, TorchCase) else DECLARED)
 
 
 class _Declared:
@@ -113,6 +113,19 @@ class _Declared:
 
 DECLARED = _Declared()
 """Of what is compared as its twin declares it."""
+
+
+class _OfTorch(_Declared):
+    """Draws and builds two networks of PyTorch."""
+
+    def candidate(self, case: TwinCase) -> Any:
+        from equivalence.runs.torch_candidate import TorchCandidate
+
+        return TorchCandidate(case, _arguments(case, "candidate"))
+
+
+OF_TORCH = _OfTorch()
+"""Of two networks of PyTorch."""
 
 
 def _arguments(case: TwinCase, side: str) -> dict[str, Any]:

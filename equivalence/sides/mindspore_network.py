@@ -207,6 +207,11 @@ class MindSporeNetwork:
         return self.rehearsal
 
     @property
+    def classes(self) -> list[type]:
+        """The classes of its cells, and of a training step's."""
+        return [type(each) for _, each in self.root.cells_and_names()]
+
+    @property
     def unseen(self) -> str:
         """What it is, in words, where its layers and code cannot be seen; else ""."""
         kinds = {OfArrays: "a function of arrays", nn.GraphCell: "an exported graph"}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from equivalence import releases
-from equivalence.declare.twin import TwinCase
+from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.host import devices
 from equivalence.judge.expected import Expected
@@ -104,7 +104,8 @@ def accurate(made: Comparison, drawn: Drawn) -> Comparison | None:
 def replaceable(case: TwinCase) -> bool:
     """Whether kernels of a case's candidate can be replaced here."""
     here = devices.place(case.device).runs_on == "cpu" and releases.holds(DISPATCHING)
-    return here and not (case.alone or isinstance(candidates.active(case), candidates.Reader))
+    ran = isinstance(candidates.active(case), candidates.Reader)
+    return here and not (case.alone or ran or isinstance(case, TorchCase))
 
 
 def same(

@@ -31,8 +31,7 @@ class Candidate(contextlib.AbstractContextManager):
         elif case.execution != "pynative":
             self._unknown = COMPILED
         elif not case.alone:
-            made = [type(each) for _, each in candidate.built.root.cells_and_names()]
-            self._branches = Branches(Own(packages(made)), CANDIDATE)
+            self._branches = Branches(Own(packages(candidate.built.classes)), CANDIDATE)
 
     def __enter__(self) -> "Candidate":
         if self._branches is not None:

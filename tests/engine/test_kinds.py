@@ -12,7 +12,7 @@ from equivalence.declare.initial import Initial, InitialCase
 from equivalence.declare.operator import Operator, OperatorCase, operator_case, to
 from equivalence.declare.pipeline import Pipeline, PipelineCase
 from equivalence.declare.spaces import unary
-from equivalence.declare.twin import LayeredCase, Twin, TwinCase
+from equivalence.declare.twin import LayeredCase, MindSporeCase, TorchCase, Twin, TwinCase
 from equivalence.errors import SideError, blaming
 from equivalence.targets import resolve
 
@@ -26,6 +26,8 @@ CASES = [
         *(Twin("a", inputs=[normal(2)], by_layer=True, **SIDES), {}, "train", "float32"),
         *("pynative", "cpu"),
     ),
+    TorchCase(Twin("a", inputs=[normal(2)], **SIDES), {}, "train", "float32", "pynative", "cpu"),
+    MindSporeCase(Twin("a", inputs=[normal(2)], **SIDES), {}, "train", "float32", "graph", "cpu"),
     operator_case(ABS, ABS.counterparts[0], ABS.example("abs(normal(2))"), "pynative", "cpu"),
     PipelineCase(Pipeline("a", files="m:f", **SIDES), {}),
     InitialCase(Initial("a", **SIDES), {}),
@@ -37,7 +39,7 @@ def test_every_kind_is_tried_here():
     classes = [kind.case for kind in kinds.KINDS]
     assert [type(case) for case in CASES] == classes
     others = {OperatorCase, PipelineCase, InitialCase, DataParallelCase}
-    assert set(classes) == {TwinCase, LayeredCase, *others}
+    assert set(classes) == {TwinCase, LayeredCase, TorchCase, MindSporeCase, *others}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: type(case).__name__)
@@ -61,7 +63,7 @@ def test_a_case_is_checked_and_diagnosed_by_its_row(monkeypatch):
     others = [kind for kind in kinds.KINDS if kind.case is not PipelineCase]
     row = kinds.Kind(PipelineCase, part="stage", **here)
     monkeypatch.setattr(kinds, "KINDS", (*others, row))
-    case = CASES[3]
+    case = next(each for each in CASES if type(each) is PipelineCase)
     assert kinds.check(case, 7) == ("checked", case, 7)
     assert kinds.diagnose(case, 7) == ("diagnosed", case, 7, False)
 

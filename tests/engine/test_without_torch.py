@@ -35,10 +35,10 @@ sys.meta_path.insert(0, Absent())
     ("arguments", "told"),
     [
         (
-            ["compare", "net:Net", "net:Net", "--input", "normal(2, 2)"],
-            "the reference net:Net",
+            ["compare", "theirs:Net", "net:Net", "--input", "normal(2, 2)"],
+            "the reference theirs:Net",
         ),
-        (["time", "net:Net", "net:Net", "--input", "normal(2, 2)"], "the reference net:Net"),
+        (["time", "theirs:Net", "net:Net", "--input", "normal(2, 2)"], "the reference theirs:Net"),
         (["evaluate", "net:Net", "net:Net", "--data", "net:x"], "this"),
         (["convert", "weights.pth", "weights.ckpt"], "this"),
     ],
@@ -46,6 +46,7 @@ sys.meta_path.insert(0, Absent())
 def test_a_command_tells_what_to_install(tmp_path, arguments, told):
     (tmp_path / "sitecustomize.py").write_text(ABSENT)
     (tmp_path / "net.py").write_text(NETWORK)
+    (tmp_path / "theirs.py").write_text("from torch.nn import Identity as Net")
     (tmp_path / "weights.pth").write_bytes(b"PK\x03\x04")
     done = subprocess.run(
         [sys.executable, "-m", "equivalence", *arguments],

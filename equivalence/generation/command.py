@@ -1,0 +1,80 @@
+"""`equivalence generate TORCH MINDSPORE`: two functions that generate, token by token."""
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equivalence import files
+from equivalence.declare.twin import cases
+from equivalence.errors import DeclarationError
+from equivalence.generation.compare import Generation, compare, document
+from equivalence.host.isolation import isolated
+from equivalence.judge.precision import BUDGET
+from equivalence.own.command import DIFFERENT, demand_writable, fields_of, session_of, tell
+from equivalence.own.networks import Networks
+from equivalence.words import counted, number
+
+SHOWN = 5
+"""Rows that part which a terminal shows; `--json` has all."""
+
+
+def command(inputs: Sequence[str], json_file: Path | None, **networks: Any) -> int:
+    """Compare both functions and print what became of it; 1 where they differ.
+
+    networks: the fields of `Networks`.
+    """
+    demand_writable(json_file, "--json", replace=True)
+    told = Networks(**networks)
+    if not inputs:
+        raise DeclarationError("there is no --input; give the tokens to begin with")
+    session = session_of(told, {**fields_of(told, inputs), "executions": ("pynative",)}, tell)
+    found: dict[str, Generation] = {}
+    with contextlib.redirect_stdout(sys.stderr):  # networks may print
+        structure = session.structure()
+        if structure.problem:
+            raise structure.problem
+        for case in cases(session.twin, told.device):
+            tell(f"generating: {case.name}")
+            with isolated():
+                found[case.name] = compare(case, told.seed)
+    for name, each in found.items():
+        print(*lines(name, each), sep="\n")
+    if json_file is not None:
+        files.write(json_file, json.dumps([*map(document, found, found.values())], indent=1) + "\n")
+    return 0 if all(each.equal for each in found.values()) else DIFFERENT
+
+
+def lines(name: str, found: Generation) -> list[str]:
+    """What became of one case, in words: the verdict first."""
+    size = f"{counted(found.rows, 'row')}, {counted(found.calls, 'call')} of the network"
+    if found.wrong:
+        told = [f"DIFFERENT. {name}: {found.wrong[0]}"]
+    elif found.partings:
+        told = [
+            f"EQUAL BUT FOR ROUNDING. {name}: {size}; {counted(found.parted, 'row')} "
+            f"part{'s' if found.parted == 1 else ''} where rounding decides"
+        ]
+    else:
+        told = [f"EQUAL. {name}: {size}; all tokens are the same"]
+    if found.errors:
+        told.append(
+            f"logits of {found.compared} of {found.calls} calls compared: off by at most "
+            f"{number(max(found.errors))} of the {BUDGET:g} roundings that rounding may cause; the "
+            f"log-probability of the likeliest token by {number(max(found.logs))}"
+        )
+    for each in found.partings[:SHOWN]:
+        gap = (
+            "" if math.isnan(each.gap) else f"; their logits are {number(each.gap)} roundings apart"
+        )
+        said = "rounding decides" if each.decided else "rounding does not decide"
+        told.append(
+            f"row {each.row} parts after call {each.call + 1}: token {each.got} for {each.want}"
+            f"{gap}: {said}"
+        )
+    if len(found.partings) > SHOWN:
+        told.append(f"and {len(found.partings) - SHOWN} more tokens")
+    return told
