@@ -216,10 +216,10 @@ def _methods(node: ast.AST, kind: type) -> Iterator[Callable]:
                 yield callee
 
 
-def list_uses(uses: Iterable[str], most: int = 5) -> str:
-    """Uses in order, without repetition; beyond `most`, the rest is counted."""
+def list_uses(uses: Iterable[str]) -> str:
+    """Uses in order, without repetition; of more than six the first five, with a count."""
     different = sorted(set(uses), key=natural_key)
-    return listed(different, most if len(different) > most + 1 else len(different))
+    return listed(different, 5 if len(different) > 6 else len(different))
 
 
 def natural_key(use: str) -> list[str | int]:

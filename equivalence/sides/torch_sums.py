@@ -29,11 +29,11 @@ def _row(name: str) -> Callable[[Call], float]:
     return lambda call: math.prod(call(name).shape[1:])
 
 
-def _size_along(tensor: str, dim: str = "dim") -> Callable[[Call], float]:
+def _size_along(tensor: str) -> Callable[[Call], float]:
     """The elements of a tensor along the axes that a call names; all, where it names none."""
 
     def terms(call: Call) -> float:
-        shape, axes = call(tensor).shape, call(dim)
+        shape, axes = call(tensor).shape, call("dim")
         if axes is None or (isinstance(axes, Sequence) and not axes):
             return math.prod(shape)
         axes = axes if isinstance(axes, Sequence) else [axes]

@@ -49,6 +49,7 @@ def test_a_right_network_is_given_no_statement():
 NETS = "tests.engine.parts.detached_"
 
 
+@pytest.mark.nightly
 def test_a_gradient_that_the_reference_stops_is_told_where_it_stops_it():
     lines = telling.told(yolox.DEFECTS, "gradient_through_the_assignment")
     name = "yolox_loss@gradient_through_the_assignment.py"

@@ -62,6 +62,7 @@ def test_who_runs_a_layer_of_the_framework_is_no_statement():
     assert not any("test_blame.py" in line for line in lines)
 
 
+@pytest.mark.nightly
 def test_parts_that_are_joined_in_another_order_are_told():
     lines = telling.told(vision.DEFECTS, "merged_right_before_down")
     assert "x = x.transpose(0, 1, 3, 2, 4, 5)" in lines[0]
@@ -81,6 +82,7 @@ def test_a_statement_that_runs_again_on_what_it_gave_wrongly_is_told_alone():
     assert not any("culprit" in line or "or what it takes" in line for line in lines[1:])
 
 
+@pytest.mark.nightly
 def test_a_value_that_the_candidate_has_too_may_be_the_right_one():
     lines = telling.told(sequences.DEFECTS, "state_of_the_first_word")
     assert "hidden = read[:, 0]) gives, and the original another value" in lines[2]
@@ -104,6 +106,7 @@ def test_an_operator_that_is_one_too_many_in_each_call_of_a_function_is_told():
     assert not any(line.startswith("culprit") for line in lines[1:])
 
 
+@pytest.mark.nightly
 def test_a_factor_is_missed_where_the_reference_goes_on_with_some_rows_alone():
     lines = telling.told(yolox.DEFECTS, "classes_without_overlap")
     assert "(classes = classes.astype(found.dtype)) gives, and the original another" in lines[2]

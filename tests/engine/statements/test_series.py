@@ -50,7 +50,10 @@ def test_what_runs_once_is_no_series():
 
 @pytest.mark.parametrize(
     ("name", "order"),
-    [("lstm_gates_of_onnx", "0, 3, 1, 2"), ("lstm_gates_of_tensorflow", "0, 2, 1, 3")],
+    [
+        ("lstm_gates_of_onnx", "0, 3, 1, 2"),
+        pytest.param("lstm_gates_of_tensorflow", "0, 2, 1, 3", marks=pytest.mark.nightly),
+    ],
 )
 def test_results_in_another_order_are_told_of_the_call_that_gives_them(name, order):
     lines = told(name)
@@ -59,6 +62,7 @@ def test_results_in_another_order_are_told_of_the_call_that_gives_them(name, ord
     assert not any(line.startswith("culprit") for line in lines[1:])
 
 
+@pytest.mark.nightly
 def test_a_statement_that_is_wrong_in_every_turn_of_a_loop_is_told_alone():
     lines = told("words_one_step_late")
     assert "ops.cat((before[:, step - 1], attended), -1)" in lines[0]
