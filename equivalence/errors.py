@@ -281,7 +281,14 @@ _LIKELY: tuple[tuple[re.Pattern, Callable[[re.Match], str]], ...] = (
     (re.compile(r"pyboost_\w+ of .* returned a result with an exception set"), _numpy_2),
     (re.compile(r"kernel (\w+) unregistered"), _other_kernel),
     (
-        re.compile(r"StridedSliceGrad, \d+ input memory out of bounds"),
+        re.compile(r"Try to backward the graph twice"),
+        lambda _: (
+            "it keeps a tensor that an earlier call has computed: compute it in each call, or keep "
+            "ops.stop_gradient of it"
+        ),
+    ),
+    (
+        re.compile(r"StridedSliceGrad, [1-9]\d* input memory out of bounds"),
         lambda _: (
             "a CPU has no gradient of a slice with a step along an axis with others before and "
             "after it, such as x[:, ::2]: write x.swapaxes(0, 1)[::2].swapaxes(0, 1) there, or "

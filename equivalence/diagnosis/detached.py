@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from equivalence.diagnosis.found import CUT
 from equivalence.diagnosis.search import Search
 from equivalence.errors import of_models
 from equivalence.files import shown
@@ -103,6 +104,6 @@ def _told(lines: Collection[Line]) -> str:
         for file, number in lines
     )
     return (
-        f"the reference cuts the gradient at {where}, and the candidate does not: beside a "
+        f"{CUT}{where}, and the candidate does not: beside a "
         "reference without that cut it is right; if the cut is meant, write ops.stop_gradient there"
     )

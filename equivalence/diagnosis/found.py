@@ -17,6 +17,9 @@ RIGHT = "the port is right, and "
 SEEN_LATER = "this does not explain all that is off: mend it, then compare again"
 """A note where the statements to blame do not explain all."""
 
+CUT = "the reference cuts the gradient at "
+"""The beginning of a note on a cut that the candidate does not make."""
+
 TRAINING, UPDATE = "training step", "update"
 """The kind of a stage of a training step; the stage in which optimisers act."""
 

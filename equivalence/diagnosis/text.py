@@ -6,6 +6,7 @@ from typing import Any
 
 from equivalence.diagnosis.found import (
     ACQUITTED,
+    CUT,
     RIGHT,
     SEEN_LATER,
     TRAINING,
@@ -53,7 +54,16 @@ def mistakes(diagnosis: Diagnosis) -> Mistakes:
             )
         )
     more = SEEN_LATER in diagnosis.notes
-    return Mistakes(found, "" if more else diagnosis.mended, diagnosis.eager, more)
+    cut = tuple(_without_house(each) for each in diagnosis.notes if each.startswith(CUT))
+    return Mistakes(found, "" if more else diagnosis.mended, diagnosis.eager, more, cut)
+
+
+def _without_house(note: str) -> str:
+    """A note with a line of code in plain words; the code stays as it is."""
+    sides = {"the reference ": "the original ", "a reference ": "an original "}
+    for house, people in {**sides, "the candidate ": "the port "}.items():
+        note = note.replace(house, people)
+    return note
 
 
 def _path(layer: LayerError) -> str:

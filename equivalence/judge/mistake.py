@@ -36,9 +36,11 @@ class Mistakes:
         outputs are right"; "" where that was not tried.
     eager: whether all that is wrong in a compiled graph is right in PyNative mode.
     more: whether more is wrong than these places explain.
+    cut: what the original cuts out of its gradients on purpose and the port does not, in sentences.
     """
 
     found: Sequence[Mistake] = ()
     mended: str = ""
     eager: bool = False
     more: bool = False
+    cut: tuple[str, ...] = ()

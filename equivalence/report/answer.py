@@ -243,7 +243,8 @@ def _different(cases: Sequence[Found], red: Sequence[Found], wrong: Sequence[Fou
     if raised := [each for each in red if each.outcome.judgement is None]:
         first += f" {_capital(_not_compared([each.outcome for each in raised]).first[14:])}"
     shown, more = _shown(places)
-    return Answer(first, _heading(places), shown, (*more, *_mended(wrong, places)))
+    cuts = dict.fromkeys(f"{_capital(cut)}." for each in wrong for cut in each.mistakes.cut)
+    return Answer(first, _heading(places), shown, (*more, *_mended(wrong, places), *cuts))
 
 
 def _shown(places: Sequence[Mistake]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:

@@ -130,7 +130,10 @@ def exported(file: str) -> nn.Cell:
 def empty(parameters: Iterable[ms.Parameter]) -> None:
     """Free the values of parameters."""
     for parameter in parameters:
-        parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
+        try:
+            parameter.set_data(ms.Tensor(0, parameter.dtype), slice_shape=True)
+        except RuntimeError:  # a backward pass that has raised still holds it, and frees it later
+            continue
 
 
 def unheld(network: nn.Cell) -> list[str]:

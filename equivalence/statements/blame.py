@@ -49,6 +49,11 @@ def _rivals(misplaced: Blame, found: Blame) -> bool:
     return same and content(misplaced.want) == content(found.want)
 
 
+def _squeezed(values: np.ndarray) -> tuple[int, ...]:
+    """A shape without axes of length one."""
+    return tuple(length for length in values.shape if length != 1)
+
+
 class Statements(Watched):
     """The search for the statements to blame.
 
@@ -101,6 +106,8 @@ class Statements(Watched):
         if step := self._of_two(suspects, 2):  # a loop has many values, of which each is wrong
             return step
         trial, mends = self._first(suspects)
+        if step := self._shaped(trial, mends):
+            return step
         found = self._told(trial)
         plain = found is not None and not found.takes
         if not (plain and mends == self._all) and (step := self._exchanged(suspects)):
@@ -532,6 +539,35 @@ class Statements(Watched):
                         takes=(),
                     )
         return None
+
+    def _shaped(self, trial: Sequence[Trial], mends: set[int]) -> Step | None:
+        """The statement that first gives another shape than the reference, of what it returns.
+
+        Up to axes of length one all values up to the network's result are then right.
+        """
+        if len(trial) != 1:
+            return None
+        value, _, want = trial[0]
+        if not self._agrees(value) or _squeezed(self.candidate.values[value]) != _squeezed(want):
+            return None
+        first, ahead, calls = trial, [value], self.candidate.calls
+        while ahead:
+            made = self.candidate.producers.get(ahead.pop())
+            for taken in calls[made].inputs if made is not None else ():
+                values, found = self.candidate.values[taken], self.found[taken]
+                truths = [self.quantities.recording.values[number] for number in found]
+                alike_but = _squeezed(values) in map(_squeezed, truths)
+                if alike_but and all(each.shape != values.shape for each in truths):
+                    first = [(taken, self.quantities.known[found[0]], truths[0])]
+                    ahead = [taken]
+                    break
+                # A layer may compute in another shape than it takes and gives.
+                source = self.candidate.producers.get(taken)
+                if source is not None and alike(calls[source].statement, calls[made].statement):
+                    ahead.append(taken)
+        places = self._places(first)
+        blame = self._told(first) if self._agreeing(places) >= mends else None
+        return (replace(blame, agrees=None), places) if blame else None
 
     def _agrees(self, value: int) -> Statement | None:
         """The reference's statement that gives the very values that the network returns."""

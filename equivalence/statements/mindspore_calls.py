@@ -237,7 +237,8 @@ class MindSporeGradients(MindSporeCalls):
 
     def _ask(self, call: Callable, arguments: tuple) -> None:
         tensors = _tensors(arguments)
-        floating = tuple(i for i, tensor in enumerate(tensors) if tensor.dtype in FLOATS)
+        kinds = {*FLOATS, ms.complex64, ms.complex128}
+        floating = tuple(i for i, tensor in enumerate(tensors) if tensor.dtype in kinds)
         if not floating:
             return
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from equivalence import kinds
 from equivalence.declare.draws import normal
 from equivalence.diagnosis.diagnose import diagnose
+from equivalence.report.answer import Found, answer
 from tests.engine.parts.small import case
 
 PT, MS = "tests.engine.parts.cuts_pt:", "tests.engine.parts.cuts_ms:"
@@ -27,6 +29,16 @@ def test_the_line_that_cuts_is_told(reference, line):
     (note,) = told(reference)
     assert line in note
     assert "cuts_pt.py:" in note
+
+
+def test_the_answer_has_it_in_plain_words():
+    case_ = case(PT + "Attended", MS + "Attended", normal(3, 6))
+    outcome = kinds.check(case_, 0)
+    found = answer([Found(outcome, kinds.diagnose(case_, 0).mistakes)])
+    (sentence,) = [each for each in found.after if "cuts the gradient" in each]
+    assert sentence.startswith("The original cuts the gradient at cuts_pt.py:")
+    assert ", and the port does not: beside an original without that cut it is right" in sentence
+    assert "(return self.b(h), h.detach())" in sentence
 
 
 def test_nothing_is_said_where_the_candidate_is_wrong_without_the_cut_too():

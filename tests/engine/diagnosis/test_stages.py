@@ -29,6 +29,20 @@ SCALED = Twin(
     rename={"backbone._backbone": "backbone.network"},
     computes="float16",
 )
+PASSES = Twin(
+    "passes",
+    reference="tests.engine.parts.passes_pt:Passes",
+    candidate="tests.engine.parts.passes_ms:Passes",
+    inputs=[normal(4, 3), normal(4, 5)],
+    phases=("train",),
+    steps=2,
+)
+
+
+def passes(candidate: str) -> TwinCase:
+    return one_case(PASSES, "pynative", candidate=f"tests.engine.parts.passes_ms:{candidate}")
+
+
 FIRST, SECOND = "wrong in the first step: every weight", "right up to step 1, then: every weight"
 
 
@@ -175,3 +189,22 @@ def test_a_factor_that_may_be_a_count_is_not_called_by_another_name_alone():
     assert stages._by_name(8.0, known) == " (a sum for a mean of 8, or 1 / (1 - momentum))"
     assert stages._by_name(0.125, known) == " (a mean for a sum of 8, or 1 - momentum)"
     assert stages._by_name(1.875, known) == " (1 + momentum)"
+
+
+@pytest.mark.parametrize(
+    ("candidate", "line", "weights"),
+    [
+        ("SmallerFirst", "self.of_judge(tuple(self.share * each", "judge.bias, judge.weight"),
+        ("OtherSecond", "self.of_maker(gradients)", "maker.bias, maker.weight"),
+    ],
+)
+def test_of_two_passes_in_a_step_the_wrong_one_is_blamed(candidate, line, weights):
+    case = passes(candidate)
+    assert not check(case, 0).passed
+    (culprit,) = diagnose(case, 0).culprits
+    assert line in culprit.statement
+    assert culprit.causes[0].startswith(f"its optimisers get another gradient of {weights}")
+
+
+def test_a_step_with_two_passes_is_equal_to_its_port():
+    assert check(passes("Passes"), 0).passed

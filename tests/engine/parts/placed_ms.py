@@ -117,3 +117,38 @@ class Scan(nn.Cell):
 
 class LateScan(Scan):
     late = 1
+
+
+class Pooled(nn.Cell):
+    keeps = False
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.head = nn.Dense(6, 4), nn.Dense(4, 3)
+
+    def construct(self, x):
+        mean = ops.tanh(self.fc(x)).mean(1, keep_dims=self.keeps)
+        return self.head(mean)
+
+
+class PooledInPlace(Pooled):
+    keeps = True
+
+
+class Capped(nn.Cell):
+    most = 2
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.head = nn.Dense(6, 4), nn.Dense(4, 3)
+
+    def construct(self, x):
+        y = self.fc(x) * 3
+        y = ops.clamp(y, max=self.most)
+        return self.head(y)
+
+
+class HighlyCapped(Capped):
+    """Its bound never bites, so that the statement gives what it takes."""
+
+    most = 100

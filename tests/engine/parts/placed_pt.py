@@ -91,3 +91,26 @@ class Scan(nn.Module):
             state = gate * state + (1 - gate) * F.relu(new)
             states.append(state)
         return torch.stack(states, 1)
+
+
+class Pooled(nn.Module):
+    """A mean over an axis, which is gone then."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc, self.head = nn.Linear(6, 4), nn.Linear(4, 3)
+
+    def forward(self, x):
+        mean = torch.tanh(self.fc(x)).mean(1)
+        return self.head(mean)
+
+
+class Capped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.head = nn.Linear(6, 4), nn.Linear(4, 3)
+
+    def forward(self, x):
+        y = self.fc(x) * 3
+        y = torch.clamp(y, max=2)
+        return self.head(y)

@@ -146,6 +146,8 @@ INPUTS = {
     "Queue": [normal(3, 6)],
     "InPlace": [normal(5, 6)],
     "Scan": [normal(3, 5, 4)],
+    "Pooled": [normal(3, 5, 6)],
+    "Capped": [normal(8, 6)],
 }
 
 
@@ -162,10 +164,12 @@ def placed(reference, candidate):
         ("Center", "SlowCenter", "self.keeps + mean *", "what goes in is the same", "buffers"),
         ("Queue", "EarlyQueue", "ops.matmul(key, used)", "and the original another", "outputs"),
         ("InPlace", "NotInPlace", "before.sum(-1", "and the original another value", "outputs"),
+        ("Pooled", "PooledInPlace", "keep_dims=self.keeps", "what goes in is the same", "outputs"),
+        ("Capped", "HighlyCapped", "max=self.most", "what goes in is the same", "outputs"),
         ("Scan", "LateScan", "self.new(x[:, t - self.late])", "what goes in is", "outputs"),
     ],
 )
-def test_whole_numbers_buffers_and_what_is_written_in_place_have_their_statement(
+def test_whole_numbers_buffers_shapes_and_what_never_bites_have_their_statement(
     reference, candidate, line, words, mended
 ):
     told = kinds.diagnose(placed(reference, candidate), 0)

@@ -195,5 +195,10 @@ def test_what_is_likely_is_said_of_known_messages_alone(monkeypatch):
     assert told.endswith(
         "; MindSpore is built for NumPy 1, and 2.2.6 is installed: pip install 'numpy<2'"
     )
+    kept = "Failure info [Try to backward the graph twice,  Specify retain_graph=True]."
+    assert words(RuntimeError(kept)).endswith("or keep ops.stop_gradient of it")
+    slice_ = "For 'StridedSliceGrad, %d input memory out of bounds."
+    assert "ops.gather(x, ops.arange(" in words(RuntimeError(slice_ % 6))
+    assert words(RuntimeError(slice_ % 0)) == slice_ % 0  # of no rows: another fault
     told = words(AttributeError("cannot assign module before Module.__init__() call"))
     assert told.endswith("; call super().__init__() first in its __init__")
