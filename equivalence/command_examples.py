@@ -28,6 +28,10 @@ EXAMPLES = {
         "generate nets:beams ports:beams --input ids.npy --weights net.pth --arguments "
         "'net=network(nets:Net, ports:Net)' width=4",
     ),
+    "quantised": (
+        "quantised nets:trained nets:int8 --input 'normal(8, 3, 64, 64)'",
+        "quantised nets:trained ports:int8 --input x.npy --json layers.json",
+    ),
     "data": (
         "data data_torch:loader data_mindspore:dataset",
         "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",

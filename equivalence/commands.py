@@ -51,15 +51,12 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept, _add_page):
+    for add in (
+        *(_add_compare, _add_convert, _add_findings, _add_coverage, _add_accept, _add_page),
+        *(_add_trend, _add_time, _add_evaluate, _add_generate, _add_data, _add_curve, _add_train),
+        _add_quantised,
+    ):
         add(commands)
-    _add_trend(commands)
-    _add_time(commands)
-    _add_evaluate(commands)
-    _add_generate(commands)
-    _add_data(commands)
-    _add_curve(commands)
-    _add_train(commands)
     for name, command in commands.choices.items():
         command.epilog = "\n".join(
             ["examples:", *(f"  equivalence {each}" for each in EXAMPLES[name])]
@@ -95,12 +92,8 @@ def _add_compare(commands: Any) -> None:
         ("--thorough", "try all further samples after a green verdict, however long it takes"),
     ):
         command.add_argument(option, action="store_true", help=meaning)
-    command.add_argument(
-        "--require-reach",
-        type=shares.share,
-        metavar="SHARE",
-        help="each case must reach this share of its decisions",
-    )
+    meaning = "each case must reach this share of its decisions"
+    command.add_argument("--require-reach", type=shares.share, metavar="SHARE", help=meaning)
     command.add_argument(
         "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
     )
@@ -128,11 +121,8 @@ def _add_networks(
 
     phases: those that are run where none is chosen.
     """
-    command.add_argument(
-        "reference",
-        metavar="TORCH",
-        help="MODULE:ATTRIBUTE that builds it; or arrays on disk: a file or folder",
-    )
+    meaning = "MODULE:ATTRIBUTE that builds it; or arrays on disk: a file or folder"
+    command.add_argument("reference", metavar="TORCH", help=meaning)
     command.add_argument("candidate", metavar="MINDSPORE", help="likewise")
 
     def add_several(option: str, meaning: str, **more: Any) -> None:
@@ -145,12 +135,8 @@ def _add_networks(
         meaning = f"the folder that {side} is imported from, for modules of the same names"
         command.add_argument(option, type=Path, metavar="FOLDER", help=meaning)
     _add_arguments(command)
-    command.add_argument(
-        "--pair",
-        default="name",
-        metavar="name|order|FILE",
-        help="how weights pair up; a FILE has lines CANDIDATE = REFERENCE (default: name)",
-    )
+    meaning = "how weights pair up; a FILE has lines CANDIDATE = REFERENCE (default: name)"
+    command.add_argument("--pair", default="name", metavar="name|order|FILE", help=meaning)
     add_several(
         "--rename",
         "names of weights: runs of segments, as in a twin's rename",
@@ -198,11 +184,8 @@ def _add_convert(commands: Any) -> None:
     command.add_argument(
         "--to", choices=("mindspore", "pytorch"), help="needed where both are .safetensors"
     )
-    command.add_argument(
-        "--network",
-        metavar="MODULE:ATTRIBUTE",
-        help="builds the network that DESTINATION is for; all names and shapes must fit it",
-    )
+    meaning = "builds the network that DESTINATION is for; all names and shapes must fit it"
+    command.add_argument("--network", metavar="MODULE:ATTRIBUTE", help=meaning)
     _add_arguments(command)
     command.add_argument(
         "--rename",
@@ -212,29 +195,15 @@ def _add_convert(commands: Any) -> None:
         metavar="MINDSPORE=PYTORCH",
         help="runs of name segments, as in a twin's rename",
     )
-    command.add_argument(
-        "--drop",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help="leave out weights, or all below NAME; optimizer: an optimiser's state",
-    )
+    meaning = "leave out weights, or all below NAME; optimizer: an optimiser's state"
+    command.add_argument("--drop", nargs="+", default=[], metavar="NAME", help=meaning)
     command.add_argument(
         "--key", metavar="KEY", help="where SOURCE has its state dict: ema, model.state_dict"
     )
-    command.add_argument(
-        "--strip",
-        nargs="+",
-        default=[],
-        metavar="PREFIX",
-        help="take PREFIX off the names in SOURCE that begin with it",
-    )
-    command.add_argument(
-        "--shard",
-        type=byte_size,
-        metavar="SIZE",
-        help="write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json",
-    )
+    meaning = "take PREFIX off the names in SOURCE that begin with it"
+    command.add_argument("--strip", nargs="+", default=[], metavar="PREFIX", help=meaning)
+    meaning = "write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json"
+    command.add_argument("--shard", type=byte_size, metavar="SIZE", help=meaning)
     command.add_argument(
         "--layout", choices=("hwio",), help="turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
     )
@@ -575,6 +544,35 @@ def _add_train(commands: Any) -> None:
             *("constant", "execution", "json_file"),
         ),
         destination="the result",
+    )
+
+
+def _add_quantised(commands: Any) -> None:
+    command = commands.add_parser(
+        "quantised",
+        help="how much a quantised network loses beside its float original, layer by layer",
+        description="Run both, as they are built, on the same inputs: the signal to noise of each "
+        "layer, in the whole run and by itself. No verdict: exit code 0.",
+    )
+    for name in ("original", "quantised"):
+        command.add_argument(name, metavar=name.upper(), help="MODULE:ATTRIBUTE that builds it")
+    _add_input(command)
+    _add_arguments(command)
+    meaning = "paths of layers: runs of segments, as in a twin's rename"
+    command.add_argument(
+        "--rename",
+        nargs="+",
+        default=[],
+        type=assignment,
+        metavar="QUANTISED=ORIGINAL",
+        help=meaning,
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+    _add_json(command)
+    command.set_defaults(
+        run="equivalence.quantised.command:command",
+        given=("original", "quantised", "inputs", "arguments", "rename", "seed", "json_file"),
+        destination="the report",
     )
 
 

@@ -232,7 +232,7 @@ def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
     _demand_frameworks(told)
     fields: dict[str, Any] = {"rename": dict(told.rename), "constants": told.constant}
     given = {name: _argument(each, *told.paths) for name, each in told.arguments}
-    fields |= {"configs": (given,), "inputs": _inputs(inputs) or UNKNOWN}
+    fields |= {"configs": (given,), "inputs": inputs_of(inputs) or UNKNOWN}
     fields |= {"phases": told.phase, "executions": told.execution, "dtypes": told.dtype}
     fields |= _pairing(told.pair, fields["rename"])
     if told.random:
@@ -388,7 +388,7 @@ def _demand_target(target: str, option: str) -> None:
         )
 
 
-def _inputs(texts: Sequence[str]) -> Any:
+def inputs_of(texts: Sequence[str]) -> Any:
     """The inputs of a twin, as --input writes them: in order, or KEYWORD=INPUT each."""
     named = {key: value for key, _, value in map(_keyword, texts) if key}
     if not named:

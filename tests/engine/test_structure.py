@@ -39,7 +39,7 @@ LEVELS = (
     ("page",),
     ("coverage", "own", "changed"),
     ("timing",),
-    ("evaluation", "generation"),
+    ("evaluation", "generation", "quantised"),
     ("curves", "scripts"),
     ("plugin", "commands"),
     ("__main__",),

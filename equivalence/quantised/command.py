@@ -1,0 +1,121 @@
+"""`equivalence quantised FLOAT QUANTISED`: what each layer loses; no verdict."""
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equivalence import files
+from equivalence.errors import DeclarationError, blaming
+from equivalence.host.isolation import isolated
+from equivalence.own.command import demand_writable, inputs_of, tell
+from equivalence.quantised.losses import Report, report
+from equivalence.quantised.running import Network
+from equivalence.sample import Sample, resolve_inputs
+from equivalence.words import counted, listed, number
+
+SHOWN = 30
+"""Layers that a terminal shows: those that lose most by themselves; `--json` has all."""
+
+
+def command(
+    original: str,
+    quantised: str,
+    inputs: Sequence[str],
+    arguments: Sequence[tuple[str, Any]],
+    rename: Sequence[tuple[str, str]],
+    seed: int,
+    json_file: Path | None,
+) -> int:
+    """Report what a quantised network loses; 0, whatever that is."""
+    demand_writable(json_file, "--json", replace=True)
+    if not inputs:
+        raise DeclarationError("there is no --input; give what both networks take")
+    drawn = Sample("quantised", seed, resolve_inputs(inputs_of(inputs), {}), "float32").inputs()
+    sides: list[Network] = []
+    with contextlib.redirect_stdout(sys.stderr), isolated():  # networks may print
+        for role, target in (("original", original), ("quantised network", quantised)):
+            tell(f"building {target}")
+            with blaming(role, target):
+                sides.append(Network(target, dict(arguments)))
+        tell("running both, and each layer by itself")
+        with blaming("network", f"{original} or {quantised}"):
+            found = report(sides[0], sides[1], drawn, dict(rename))
+    print(*lines(original, quantised, found), sep="\n")
+    if json_file is not None:
+        files.write(json_file, json.dumps(document(found), indent=1) + "\n")
+    return 0
+
+
+def lines(original: str, quantised: str, found: Report) -> list[str]:
+    """The report in words: the output first, then the layers."""
+    signal = f"has a signal to noise of {_decibels(found.output)} (an element is off by up to "
+    signal += f"{number(found.largest)})"
+    said = "is the same to the bit" if found.output == math.inf else signal
+    told = [f"NO VERDICT. {quantised} beside {original}: the output {said}"]
+    if found.rows is not None:
+        told.append(f"the largest element is the same in {found.rows[0]} of {found.rows[1]} rows")
+    if found.worst:
+        worst = [f"{each.path} {_decibels(each.alone)}" for each in found.worst[:3]]
+        told.append(f"by themselves, these lose most: {', '.join(worst)}")
+    if found.other:
+        told.append(
+            f"{counted(len(found.other), 'weight')} of the same name and shape are others on both "
+            f"sides ({listed(found.other)}): load one checkpoint into both"
+        )
+    if found.unpaired:
+        told.append(f"without a partner: {listed(found.unpaired)}; --rename says which it is")
+    shown = sorted(found.layers, key=lambda x: math.inf if math.isnan(x.alone) else x.alone)[:SHOWN]
+    rows = [("layer", "", "whole run", "by itself", "")]
+    rows += [
+        (
+            each.path,
+            each.kinds[1] if each.kinds[0] == each.kinds[1] else " -> ".join(each.kinds),
+            _decibels(each.whole),
+            _decibels(each.alone),
+            each.why,
+        )
+        for each in found.layers
+        if each in shown
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        told.append("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
+    if len(found.layers) > SHOWN:
+        told.append(f"and {len(found.layers) - SHOWN} more, which lose less")
+    return told
+
+
+def _decibels(value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return "exact" if value == math.inf else f"{value:.1f} dB"
+
+
+def document(found: Report) -> dict[str, Any]:
+    """The report as JSON; what is exact, or could not be measured, has null for its decibels."""
+
+    def figure(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    return {
+        "output": figure(found.output),
+        "largest": found.largest,
+        "rows": found.rows,
+        "layers": [
+            {
+                "path": each.path,
+                "kinds": each.kinds,
+                "whole": figure(each.whole),
+                "alone": figure(each.alone),
+                "exact": each.alone == math.inf,
+                "why": each.why,
+            }
+            for each in found.layers
+        ],
+        "other_weights": found.other,
+        "unpaired": found.unpaired,
+    }
