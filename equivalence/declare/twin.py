@@ -31,6 +31,9 @@ EXECUTIONS = ("pynative", "graph")
 PAIRS = ("name", "order")
 """How the weights of both sides find their partners."""
 
+REPLAYED = " with the same draws"
+"""What follows the name of a tensor in a run whose draws get the same numbers on both sides."""
+
 TRAINED = ".network"
 """What follows a training step's target in that of its network."""
 
@@ -291,6 +294,8 @@ class TwinCase(Configured):
     execution: "pynative" or "graph".
     device: the name of the place where the candidate runs, see `host/devices.py`.
     size: one of the twin's `sizes`; None: all of them.
+    replayed: the `randomness.replay.Pairing` by which the draws of both sides get the same numbers;
+        None: what draws is pinned.
     """
 
     twin: Twin
@@ -300,6 +305,7 @@ class TwinCase(Configured):
     execution: str
     device: str
     size: Mapping[str, Any] | None = None
+    replayed: Any = None
 
     def __post_init__(self) -> None:
         demand = Demand("case", self, getattr(self.twin, "name", None))
@@ -385,10 +391,10 @@ class TwinCase(Configured):
         return self.twin.computes or self.dtype
 
     def at_size(self, name: str) -> str:
-        """A tensor's name, with this case's size where it has one."""
-        if self.size is None:
-            return name
-        return f"{name} at {', '.join(f'{key}={value}' for key, value in self.size.items())}"
+        """A tensor's name, with this case's size where it has one, and of a run that draws."""
+        if self.size is not None:
+            name = f"{name} at {', '.join(f'{key}={value}' for key, value in self.size.items())}"
+        return name if self.replayed is None else f"{name}{REPLAYED}"
 
     @property
     def shared(self) -> tuple[Any, ...]:
@@ -397,7 +403,7 @@ class TwinCase(Configured):
         Files may change while a process runs.
         """
         files = [draw.identity for draw in self.twin.draws if draw.stored is not None]
-        return (self.sample_name, self.dimensions, *files)
+        return (self.sample_name, self.dimensions, self.replayed is None, *files)
 
     @property
     def network(self) -> "TwinCase":

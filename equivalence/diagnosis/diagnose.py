@@ -1,5 +1,6 @@
 """Where a candidate first goes wrong: the layers to blame, and the error of every layer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from equivalence.judge.kernels import Kernel
 from equivalence.kinds import Told
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
+from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
 from equivalence.words import listed, raised
@@ -93,7 +95,10 @@ class _Judged:
 
 
 def _judge(case: TwinCase, seed: int) -> _Judged:
-    """Compare the sizes of a case, one after the other, up to one that no kernel explains."""
+    """Compare the sizes of a case, one after the other, up to one that no kernel explains.
+
+    A case that is right so is compared with the same draws on both sides.
+    """
     wrong: _Judged | None = None
     candidate: MindSporeNetwork | None = None
     right = True
@@ -110,8 +115,26 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         candidate = made.candidate.built
     if wrong is None:
         raise ValueError(f"{case.name} has no size")
+    if right and len(case.sizes) == 1:
+        draws = replayed.compare(case, wrong.comparison, seed)
+        if draws.compared is not None and not draws.compared[1].judgement.equal:
+            one = _likeliest(draws.tried or [draws.compared[0]], seed)
+            return _Judged(one, None, compare_size(one, seed, flips=False), ())
     settings = wrong.comparison.settings
     return wrong if right and not (settings and settings.differing) else replace(wrong, kernels=())
+
+
+def _likeliest(tried: Sequence[TwinCase], seed: int) -> TwinCase:
+    """The pairing of draws with which most random layers of the model's own are right."""
+
+    def wrong(case: TwinCase) -> int:
+        search = Search(case, seed, None, compare_size(case, seed, flips=False), True)
+        search.observe()
+        layers = search.reference.module.named_modules()
+        own = [path for path in search.reference.draws.own(layers) if path in search.pairs]
+        return sum(search.wrong(path) for path in own)
+
+    return tried[0] if len(tried) == 1 else min(tried, key=wrong)
 
 
 def _tell_kept(diagnosis: Diagnosis, case: TwinCase, seed: int) -> None:

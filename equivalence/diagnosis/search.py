@@ -144,9 +144,8 @@ class Search:
     @property
     def differs_by_draws_alone(self) -> bool:
         """Whether all values of the network are right, and only its random layers are not."""
-        prefix = tensors.random_layer("")
         differing = self.root.judgement.differing
-        return bool(differing) and all(v.name.startswith(prefix) for v in differing)
+        return bool(differing) and all(tensors.of_draws(v.name) for v in differing)
 
     def right_in_pynative(self) -> list[str]:
         """What a compiled network gives wrongly, and rightly in PyNative mode, in words."""
@@ -247,6 +246,10 @@ class Search:
             self.keeps_state = True
             again = self.candidate.part("", "pynative")
             second_call.prepare(drawn, made.reference, again, self.partners)
+        if exact is not None:  # which has no verdicts on random numbers
+            draws = [v for v in made.judgement.verdicts if tensors.of_draws(v.name)]
+            verdicts = (*exact.judgement.verdicts, *draws)
+            exact = replace(exact, judgement=replace(exact.judgement, verdicts=verdicts))
         made, whole = exact or made, made.reference
         trace = {**tensors.by_order(whole.expected, made.trace)[0]}
         return Local(whole.sample, whole.expected, trace, made.judgement)

@@ -165,7 +165,10 @@ class _Fed:
     @property
     def network(self) -> MindSporeNetwork:
         """The candidate's, which has not run: compiled ones are left alone."""
-        return self.search.candidate.part(self.search.pairs[self.path], "pynative")
+        network = self.search.candidate.part(self.search.pairs[self.path], "pynative")
+        for layer in self.lent.values():
+            layer.replay = network.draws.replay
+        return network
 
     def wrong(self) -> bool:
         """Whether outputs or gradients are wrong, by more than rounding may explain."""

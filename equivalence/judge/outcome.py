@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from equivalence.judge import excuses
+from equivalence.judge.draws import Draws
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.truth import Flip
@@ -37,6 +38,7 @@ class Outcome:
     operator.
     demanded: the share of these that must be reached.
     further: how many further samples were compared, besides its own.
+    draws: how random numbers were compared; None where none are drawn, or something else differs.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -66,6 +68,7 @@ class Outcome:
     reach: Reach | None = None
     demanded: float = 0.0
     further: int = 0
+    draws: Draws | None = None
     error: str | None = None
 
     @property

@@ -126,6 +126,15 @@ def random_layer(path: str) -> str:
     return f"random layer:{path}"
 
 
+DRAWS = "random numbers"
+"""The name of the verdict on whether the draws of both sides can be paired, which is no tensor."""
+
+
+def of_draws(name: str) -> bool:
+    """Whether a verdict is on random numbers, and on no tensor."""
+    return name == DRAWS or name.startswith(random_layer(""))
+
+
 def of_weight(name: str) -> bool:
     """Whether the tensor belongs to a weight: its gradient, its update, a buffer or a state."""
     return not name.startswith(("output.", "gradient:input[", "loss["))

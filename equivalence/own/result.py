@@ -341,6 +341,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     also += ["structure alone: every output is of zeros or has no element"] * judgement.hollow
     also += [judgement.by_order] if judgement.by_order else []
     also += text.nonfinite(judgement)
+    also += [str(outcome.draws)] if outcome.draws else []
     also += [outcome.note] if outcome.note else []
     return ["; ".join([line, *also])]
 

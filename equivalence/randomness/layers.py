@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from equivalence.randomness.replay import Replay
+
 DROPOUT = "dropout"
 """The kind of a draw that keeps a part with probability 1 - p, divided by 1 - p, or zeroes it."""
 
@@ -110,16 +112,31 @@ class Draws:
     while no function of the framework draws; None where nothing is pinned.
     prefix: the path of the network, with a dot, in the one that `pinned` speaks of.
     drew: whether any run has drawn random numbers; only PyTorch's generators tell.
+    replay: what gives each draw its numbers; then nothing is pinned. None: nothing does.
     """
 
     def __init__(self, pinned: Collection[str] | None = None, prefix: str = ""):
         self.pinned, self.prefix = pinned, prefix
         self.drew = False
         self.notes: Any = None
+        self.replay: Replay | None = None
 
     def of_part(self: Own, path: str) -> Own:
         """The same of the layer at a path, run as a network of its own."""
-        return type(self)(self.pinned, f"{self.prefix}{path}." if path else self.prefix)
+        part = type(self)(self.pinned, f"{self.prefix}{path}." if path else self.prefix)
+        part.replay = self.replay and self.replay.of_part()
+        return part
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """A context of one more run within `running`, which leaves no note of its draws."""
+        replay = self.replay
+        before = (replay.drawn, replay.refused) if replay else None
+        if replay:
+            replay.begin(replay.paths)
+        yield
+        if replay and before:
+            replay.drawn, replay.refused = before
 
     def own(self, layers: Iterable[tuple[str, Any]]) -> dict[str, str]:
         """The random layers of the model's own, among all layers: path -> class.
@@ -136,8 +153,8 @@ class Draws:
 
     @property
     def pins(self) -> bool:
-        """Whether a run now pins what it can; one that notes every draw does not."""
-        return self.pinned is not None and self.notes is None
+        """Whether a run now pins what it can; one that notes or replays its draws does not."""
+        return self.pinned is not None and self.notes is None and self.replay is None
 
     @contextlib.contextmanager
     def noting(self, notes: Any) -> Iterator[None]:

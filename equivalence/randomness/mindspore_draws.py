@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from mindspore.ops.function import nn_func
 
 from equivalence.randomness import layers
 from equivalence.randomness.layers import Draws, RandomLayer
+from equivalence.randomness.mindspore_replay import draws, replaying
 from equivalence.stream import mindspore_stream
 from equivalence.stream.mindspore_stream import Call, Observer
 
@@ -21,13 +21,6 @@ CHANNELS = ("Dropout2D", "Dropout3D", "Dropout2dExt")
 
 ALONE = ("Dropout2dExt",)
 """Those that do not return a mask besides."""
-
-DRAWING = re.compile(
-    r"(Rand(?!om)|Random|Bernoulli|Multinomial|Poisson|Cauchy|StandardNormal|StandardLaplace"
-    r"|TruncatedNormal|ParameterizedTruncatedNormal|Uniform(?!CandidateSampler)|InplaceNormal"
-    r"|InplaceUniform|InplaceExponential|LogNormalReverse|Gamma$|Normal(Float|Tensor)|Dropout)"
-)
-"""What the names of primitives that draw begin with, besides `Inplace`."""
 
 FUNCTIONS = (
     *(nn_func.dropout, nn_func.dropout_ext, nn_func.dropout1d, nn_func.dropout2d),
@@ -44,12 +37,6 @@ MODULES = (
 
 MINT = (mint.nn.Dropout, mint.nn.Dropout2d)
 """Those that no CPU can run."""
-
-
-def draws(primitive: str) -> bool:
-    """Whether a primitive draws random numbers, by its name."""
-    name = primitive.removeprefix("Inplace")
-    return bool(DRAWING.match(primitive) or DRAWING.match(name)) and "Grad" not in primitive
 
 
 def _kept(x, *_, **__):
@@ -103,8 +90,10 @@ class Pinned(Observer):
 class MindSporeDraws(Draws):
     """What a MindSpore network draws."""
 
-    def running(self) -> contextlib.AbstractContextManager[Any]:
+    def running(self, network: nn.Cell) -> contextlib.AbstractContextManager[Any]:
         """The context of a run, in which what is pinned draws nothing."""
+        if self.replay:
+            return replaying(self.replay, network)
         return self.notes or (Pinned() if self.pins else contextlib.nullcontext())
 
 

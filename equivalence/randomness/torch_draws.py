@@ -2,17 +2,16 @@
 
 import contextlib
 import inspect
-import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from equivalence.randomness import layers
 from equivalence.randomness.layers import Draws, RandomLayer
+from equivalence.randomness.torch_replay import Replaying, replaying, state
 from equivalence.stream import torch_stream
 from equivalence.stream.torch_stream import Call, Observer
 
@@ -29,15 +28,6 @@ OTHERS = {
     F.rrelu: "rrelu",
 }
 RECURRENT = (torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu)
-
-
-def state() -> tuple[Any, ...]:
-    """The state of every generator that a network may draw from; a draw changes it."""
-    cuda = torch.cuda.get_rng_state().numpy().tobytes() if torch.cuda.is_initialized() else b""
-    torchs = torch.default_generator.get_state().numpy().tobytes()
-    numpys: Any = np.random.get_state()
-    _, keys, *place = numpys
-    return torchs, cuda, random.getstate(), keys.tobytes(), *place
 
 
 class Pinned(Observer):
@@ -122,9 +112,18 @@ def _some(p: Any, parts: int | None) -> Noted:
 class TorchDraws(Draws):
     """What a PyTorch network draws."""
 
+    @property
+    def observers(self) -> list[Observer]:
+        """What is open in a run beside what rounds it."""
+        return [Replaying(self.replay)] if self.replay else []
+
     @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
+    def running(self, network: nn.Module) -> Iterator[None]:
         """The context of a run, in which what is pinned draws nothing."""
+        if self.replay:
+            with replaying(self.replay, network):
+                yield
+            return
         before = state()
         with self.notes or (Pinned() if self.pins else contextlib.nullcontext()):
             yield

@@ -207,6 +207,11 @@ def _stepped(call: Call) -> Splits:
     yield "step", lambda: Split("step", x == x.round(), _any(x))
 
 
+def _signed(call: Call) -> Splits:
+    x = call.x
+    yield "step", lambda: Split("step", x == 0, _any(x), bound=0.0)
+
+
 def _not_finite(call: Call) -> Splits:
     yield "not finite", lambda: Split("not finite", ~torch.isfinite(call.x))
 
@@ -325,6 +330,7 @@ BEFORE: dict[Any, Callable[..., Splits]] = {
     aten.ne: _compared(torch.ne, 0),
     **dict.fromkeys((aten.round, aten.round_), _rounded),
     **dict.fromkeys((aten.floor, aten.ceil, aten.trunc), _stepped),
+    **dict.fromkeys((aten.sign, aten.sign_, aten.sgn, aten.sgn_, aten.heaviside), _signed),
     **dict.fromkeys((aten.isnan, aten.isinf, aten.nan_to_num, aten.nan_to_num_), _not_finite),
     **dict.fromkeys((aten.exp, aten.exp_), _exponential),
     **dict.fromkeys(

@@ -36,17 +36,18 @@ def of_inputs(
             yield from _of_mask([np.asarray(call[i]) for call in calls], names[i])
 
 
-def of_draws(draws: Iterable[tuple[str, str]]) -> Iterator[Decision]:
+def of_draws(draws: Iterable[tuple[str, str]], replayed: bool = False) -> Iterator[Decision]:
     """The draws of random numbers of a run, which are pinned, so that nothing is dropped.
 
     draws: the path of the layer of each, and its kind.
+    replayed: whether they are not pinned: both sides draw the same numbers.
 
     >>> [each.key.layer for each in of_draws([("blocks.0.drop", "dropout")])]
     ['blocks.*.drop']
     """
     for path, kind in draws:
         text = "" if kind == DROPOUT else kind
-        yield Decision(Key(REFERENCE, DROPOUT, layer=numberless(path), text=text), 0, 1)
+        yield Decision(Key(REFERENCE, DROPOUT, layer=numberless(path), text=text), int(replayed), 1)
 
 
 def _sizes(inputs: Sequence[np.ndarray]) -> str:

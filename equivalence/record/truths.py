@@ -34,7 +34,12 @@ USED, STALE, WRITTEN = "used", "stale", "written"
 
 
 def recordable(case: TwinCase) -> bool:
-    """Whether a case can be recorded: it is compared as a whole, and its inputs are drawn."""
+    """Whether a case can be recorded: it is compared as a whole, and its inputs are drawn.
+
+    What draws is pinned in a record: its numbers are not replayed on a host without torch.
+    """
+    if case.replayed is not None:
+        return False
     return not isinstance(case.twin.inputs, Batches) and not case.twin.by_layer
 
 

@@ -1,6 +1,7 @@
 """What lines of results say of a case: how far it is off, and what it is."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -54,6 +55,18 @@ def but_for_kernels(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     off = number(max(math.inf if each is None else each for each in moved))
     told = f"{_counted(cases)} equal but for {_told(cases, 'ops.')}"
     return [f"{told} (with these up to {off} roundings off)"]
+
+
+def drawn(lines: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the summary says of random numbers: of those that were replayed, and of the others."""
+    found = {line["case"]: line["draws"] for line in lines if "draws" in line}
+    counts = [each["count"] for each in found.values() if not each["pinned"]]
+    told = [
+        f"{counted(sum(counts), 'draw')} the same on both sides in {counted(len(counts), 'case')}"
+    ]
+    reasons = Counter(each["pinned"] for each in found.values() if each["pinned"])
+    pinned = [f"pinned in {counted(n, 'case')}: {why}" for why, n in sorted(reasons.items())]
+    return [*told[: len(counts)], *pinned]
 
 
 def _cases_by_name(lines: Iterable[Mapping[str, Any]], field: str) -> dict[str, set[str]]:

@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from equivalence.judge.excuses import EXCUSES, LIMIT
@@ -16,7 +17,7 @@ from equivalence.reach import decision
 from equivalence.report import reach as unreached
 from equivalence.report.answer import DETAILS, FORWARD_ONLY, NAMES, NOTHING, Found, answer
 from equivalence.report.failures import is_red
-from equivalence.report.lines import but_for_kernels, stood_in
+from equivalence.report.lines import but_for_kernels, drawn, stood_in
 from equivalence.words import all_of, counted, listed, number, several
 
 RECORDED = {
@@ -203,6 +204,7 @@ def lines(outcome: Outcome) -> list[str]:
     record: "used", "stale" or "written".
     reach: on the first line of a case, the decisions that it took, see `reach/decision.py`.
     further: how many further samples were compared, too.
+    draws: how many draws gave both sides the same random numbers, and why what draws was pinned.
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
 
@@ -242,6 +244,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["forward_only"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
+    if outcome.draws:
+        common["draws"] = asdict(outcome.draws)
     first = {"reach": decision.encode(outcome.reach)} if outcome.reach is not None else {}
     return [
         json.dumps(
@@ -435,6 +439,7 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     tell("reach", *unreached.summary(lines, hint))
     if further:
         tell("further samples", f"{sum(further.values())} of {_cases(further)}")
+    tell("random numbers", *drawn(lines))
     if differing:
         many = counted(len(differing), "known difference")
         tell("as declared", f"{many} in {counted(declared, 'tensor')}")

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from equivalence.judge import tensors
+from equivalence.judge.draws import Draws
 from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
@@ -32,6 +34,7 @@ class Comparison:
     reach: the decisions that both took, as in `Outcome`.
     stand_ins: for which functions others stood, as in `Outcome`.
     later: whether it is right in the first call alone, as in `Outcome`.
+    draws: how random numbers were compared, as in `Outcome`.
     """
 
     reference: Reference
@@ -48,6 +51,7 @@ class Comparison:
     stand_ins: tuple[str, ...] = ()
     reach: Reach | None = None
     later: bool = False
+    draws: Draws | None = None
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
@@ -68,7 +72,11 @@ def joined(parts: Sequence[Part], degenerate: bool = False) -> Judgement:
     """
     ill_posed = (name(own.ill_posed) for own, name in parts if own.ill_posed)
     whole = Judgement(
-        tuple(replace(v, name=name(v.name)) for own, name in parts for v in own.verdicts),
+        tuple(
+            v if v.name == tensors.DRAWS else replace(v, name=name(v.name))
+            for own, name in parts
+            for v in own.verdicts
+        ),
         next(ill_posed, None),
         coarse=any(own.coarse for own, _ in parts),
         undecidable=tuple(name(each) for own, name in parts for each in own.undecidable),

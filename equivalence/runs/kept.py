@@ -64,9 +64,10 @@ def _kept(case: TwinCase, seed: int) -> "References":
     for other, side in _references:
         if other == key:
             return side
-    if not (
-        case.small and len(_references) < MAX_SMALL and all(other[0] for other, _ in _references)
-    ):
+    small = case.small and len(_references) < MAX_SMALL and all(each[0] for each, _ in _references)
+    # beside the same sample with what draws pinned, which its graph needs, too
+    beside_pinned = case.replayed is not None and len(_references) == 1
+    if not (small or beside_pinned):
         _references.clear()  # free the former truth before the next is computed
     side = References(drawn, library)
     _references.append((key, side))
@@ -178,6 +179,8 @@ def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Referenc
         expected.reach += Reach.of(of_draws((each.path, each.kind) for each in draws))
     side = Reference(measurement.sample, network.slots(), draws, expected)
     side.layers = sides.reference_layers(case, network)
+    if (replay := network.draws.replay) is not None:
+        side.drawn, side.refused = tuple(replay.drawn), tuple(replay.refused)
     return side
 
 

@@ -25,7 +25,11 @@ def of_reference(measurement: "Measurement", case: TwinCase) -> Draws:
     Raises DeclarationError if what is declared as a random layer draws in evaluation mode, too.
     """
     network = measurement.network
-    if case.alone or not (network.draws.drew or case.twin.pinned is not None):
+    if (
+        case.alone
+        or case.replayed is not None
+        or not (network.draws.drew or case.twin.pinned is not None)
+    ):
         return []
     still, draws = network.draws.drew, network.random_layers(measurement.sample, case.phase)
     if still and case.twin.pinned is not None and all(each.pinned for each in draws):
@@ -52,7 +56,7 @@ def judge(comparison: Comparison, case: TwinCase) -> Comparison:
 
     Without a declaration: raises DeclarationError if a candidate that differs draws random numbers.
     """
-    if case.alone:
+    if case.alone or case.replayed is not None:
         return comparison
     reference = comparison.reference.random_layers
     if case.twin.pinned is None:

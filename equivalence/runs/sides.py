@@ -8,6 +8,7 @@ from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import DeclarationError, TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
+from equivalence.randomness.replay import Replay
 from equivalence.runs import state, trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
@@ -84,6 +85,7 @@ class _Declared:
         else:
             network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
         network.draws.pinned, network.backward = case.twin.pinned, case.twin.backward
+        network.draws.replay = _replay(case)
         return network
 
     def candidate(self, case: TwinCase) -> "MindSporeNetwork":
@@ -100,7 +102,7 @@ class _Declared:
             network = MindSporeNetwork(
                 case.twin.candidate, arguments, case.execution, place, _declared_shapes(case)
             )
-        network.draws.pinned = case.twin.pinned
+        network.draws.pinned, network.draws.replay = case.twin.pinned, _replay(case)
         unfit = case.twin.backward or "graph" in case.twin.executions
         if unfit and isinstance(network.slots(), Unseen):
             raise DeclarationError(
@@ -126,6 +128,13 @@ class _OfTorch(_Declared):
 
 OF_TORCH = _OfTorch()
 """Of two networks of PyTorch."""
+
+
+def _replay(case: TwinCase) -> Replay | None:
+    """What gives the draws of a side their numbers; None where they are pinned."""
+    if case.replayed is None:
+        return None
+    return Replay(case.sample_name, case.dtype, case.replayed)
 
 
 def _arguments(case: TwinCase, side: str) -> dict[str, Any]:

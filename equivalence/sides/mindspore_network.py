@@ -320,7 +320,7 @@ class MindSporeNetwork:
         mindspore_stream.clear()
         try:
             self._load(sample, partners)
-            with without_torch(), self._arithmetic(), self.draws.running():
+            with without_torch(), self._arithmetic(), self.draws.running(self.root):
                 return self._run_noted(sample, partners, phase, outputs)
         except OddOutputsError:
             self._odd = True
@@ -342,7 +342,7 @@ class MindSporeNetwork:
         if self.modes.hold(self._changed):
             self.modes.moved = True
             self._load(sample, partners)
-            with self.modes.noting(phase, self._pinned()):
+            with self.modes.noting(phase, self._pinned()), self.draws.apart():
                 self._run(sample, partners, phase, outputs)
         return trace
 
@@ -374,7 +374,7 @@ class MindSporeNetwork:
         self.run(sample, partners, phase, outputs)
         if both and self.execution == "pynative":
             self.modes.set(next(other for other in PHASES if other != phase))
-            with self.stand_ins(), self._arithmetic(), self.draws.running():
+            with self.stand_ins(), self._arithmetic(), self.draws.running(self.root):
                 arrays = [tensor(values) for values in sample.inputs()]
                 arguments, keywords = (self.arguments or sample.arguments).filled(arrays)
                 try:

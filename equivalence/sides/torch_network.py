@@ -278,7 +278,7 @@ class TorchNetwork:
         given = self._given(inputs)
         with (
             self._computing(sample, dtype) as widened,
-            self.draws.running(),
+            self.draws.running(self.root),
             self._noting(phase),
             torch.set_grad_enabled(self.backward),
             watch or contextlib.nullcontext(),
@@ -386,7 +386,7 @@ class TorchNetwork:
         with (
             self._computing(sample, dtype),
             torch.set_grad_enabled(self._differentiates),
-            self.draws.running(),
+            self.draws.running(self.root),
             watch,
         ):
             arguments, keywords = sample.arguments.filled(inputs)
@@ -401,10 +401,12 @@ class TorchNetwork:
         with contextlib.ExitStack() as modes:
             modes.enter_context(computing_on(self.device, self.place.mode))
             modes.enter_context(as_written())
+            observers: list[Observer] = [*self.draws.observers]
             if dtype != "float64":
-                yield None
+                with installed(*observers):
+                    yield None
                 return
-            observers: list[Observer] = [widened := Widened()]
+            observers.append(widened := Widened())
             if isinstance(sample, Perturbed) and sample.rounding:
                 constants = self.constants.tensors(self.module)
                 noise = Noise(

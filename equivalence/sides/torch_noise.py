@@ -68,9 +68,10 @@ _coins: dict[torch.device, torch.Tensor] = {}
 def _signs(device: torch.device) -> torch.Tensor:
     """The table of signs, (2 * COINS,) float64: any slice of COINS of them may be taken."""
     if device not in _coins:
-        drawn = torch.randint(
-            0, 2, (COINS,), generator=torch.Generator().manual_seed(0), device="cpu"
-        )
+        with unseen():
+            drawn = torch.randint(
+                0, 2, (COINS,), generator=torch.Generator().manual_seed(0), device="cpu"
+            )
         signs = (2 * drawn - 1).to(device, torch.float64)
         _coins[device] = torch.cat([signs, signs])
     return _coins[device]
@@ -353,7 +354,8 @@ class Noise(Observer):
         signs = _signs(value.device)
         for start in range(0, flat.numel(), COINS):
             part = flat[start : start + COINS]
-            place = int(torch.randint(0, COINS, (), generator=self._places, device="cpu"))
+            with unseen():
+                place = int(torch.randint(0, COINS, (), generator=self._places, device="cpu"))
             factors = torch.add(self._one, signs[place : place + part.numel()], alpha=unit_roundoff)
             if few:
                 factors.masked_fill_(_short(part, self._bits), 1.0)

@@ -74,7 +74,7 @@ class TorchTraining(TorchNetwork):
         trace: Trace = {}
         with (
             self._computing(sample, dtype),
-            self.draws.running(),
+            self.draws.running(self.root),
             self._noting(phase),
             watch or contextlib.nullcontext(),
         ):

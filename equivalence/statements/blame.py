@@ -563,7 +563,9 @@ class Statements(Watched):
                     break
                 # A layer may compute in another shape than it takes and gives.
                 source = self.candidate.producers.get(taken)
-                if source is not None and alike(calls[source].statement, calls[made].statement):
+                if source is None or made is None:
+                    continue
+                if alike(calls[source].statement, calls[made].statement):
                     ahead.append(taken)
         places = self._places(first)
         blame = self._told(first) if self._agreeing(places) >= mends else None

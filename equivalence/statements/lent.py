@@ -3,6 +3,7 @@
 What is wrong besides them then shows, forward and backward.
 """
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 import torch
 
 from equivalence import nesting
+from equivalence.randomness.replay import Replay
+from equivalence.randomness.torch_replay import Replaying
 from equivalence.sides.torch_constants import numbers
 from equivalence.stream.borrowing import lending_torch
 from equivalence.truth.measurement import Measurement
@@ -23,7 +26,10 @@ class Lent:
     """A layer of the reference, with its weights and in the dtype of the sample.
 
     name: what a run calls it.
+    replay: what gives the draws of the candidate's run their numbers, and so those of this layer.
     """
+
+    replay: Replay | None = None
 
     def __init__(self, name: str, module: torch.nn.Module, device: torch.device):
         self.name, self._module, self._device = name, module, device
@@ -54,7 +60,8 @@ class Lent:
                 back = zip(inputs, found, strict=True)
                 return [numbers(torch.zeros_like(x) if each is None else each) for x, each in back]
 
-        with lending_torch(), torch.enable_grad():
+        draws = Replaying(self.replay) if self.replay else contextlib.nullcontext()
+        with lending_torch(), torch.enable_grad(), draws:
             arguments, keywords = nesting.transform((arguments, dict(keywords)), take)
             outputs = nesting.simplified(self._module(*arguments, **keywords))
             found = [x for _, x in nesting.leaves(outputs) if isinstance(x, torch.Tensor)]

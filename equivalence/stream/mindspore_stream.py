@@ -5,6 +5,7 @@ compiler gets in the place of what a source names. Loads MindSpore, and what it 
 """
 
 import contextlib
+import functools
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -142,6 +143,33 @@ class _Operators(_Mode):
 
     def __ms_dispatch__(self, func: Any, args: Any, kwargs: Any = None) -> Any:
         return observer.deliver(Call(func, args), self.hooks)
+
+
+def has_gradient(tensor: ms.Tensor) -> bool:
+    """Whether a gradient comes back to a tensor in the run that is recorded now."""
+    return getattr(tensor, "_requires_grad", True)
+
+
+@functools.cache
+def product() -> Callable[[ms.Tensor, ms.Tensor], ms.Tensor]:
+    """The operator of a product, which an observer may run in the place of a call.
+
+    Unlike a function of MindSpore there, those after it see it. It takes no views.
+    """
+
+    class Found(Observer):
+        """Keeps the operator that runs."""
+
+        slot = "draws"
+
+        def before(self, call: Call) -> None:
+            self.found = call.function
+
+    one = ms.Tensor([1.0], ms.float32)
+    found = Found()
+    with found:
+        ops.mul(one, one)
+    return found.found
 
 
 @contextlib.contextmanager

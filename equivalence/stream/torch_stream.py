@@ -17,7 +17,7 @@ from equivalence.stream import observer
 from equivalence.stream.layers import Entered, Left, running
 
 FUNCTIONS = ("code", "draws", "factors", "precision", "initialisation")
-OPERATORS = ("moves", "calls", "reach", "kinks", "rounding", "borrowing")
+OPERATORS = ("moves", "calls", "reach", "kinks", "rounding", "replay", "borrowing")
 
 ORDER = (*FUNCTIONS, *OPERATORS)
 """From the network to the kernel: who is told of a call first. The order decides bits.
@@ -33,6 +33,7 @@ calls: records operators, with what those before have made of their arguments.
 reach: sees which decisions the operators take.
 kinks: measures kinks, and takes the same steps in each run.
 rounding: rounds every number; its own operators, and those of all others, are rounded by it.
+replay: gives what draws its numbers; those before see the draw as it is.
 borrowing: refuses operators in a run of the candidate.
 """
 

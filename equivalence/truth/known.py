@@ -13,6 +13,7 @@ from equivalence.judge.sketch import WHOLE_SIZE, Sketch
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
 from equivalence.randomness.layers import RandomLayer
+from equivalence.randomness.replay import Drawn
 from equivalence.sample import Sample
 from equivalence.structure.layers import Layer
 from equivalence.structure.weights import Slot
@@ -31,6 +32,8 @@ class Reference:
     record: "used" for a reference from a record; "stale" for one that was run since its record is
         out of date; "written" for one that has just been recorded; None without records.
     layers: its layers with their settings; None where it was read from a record.
+    drawn: the draws of a run in which each gets its numbers, in order.
+    refused: what draws in it without getting numbers, in words.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
     """
@@ -43,6 +46,8 @@ class Reference:
     record: str | None = None
     layers: list[Layer] | None = None
     multiplies: bool | None = None
+    drawn: tuple[Drawn, ...] = ()
+    refused: tuple[str, ...] = ()
 
     def without(self, buffers: Iterable[str]) -> "Reference":
         """A copy of the reference without the buffers of these names."""

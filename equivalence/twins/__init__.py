@@ -4,6 +4,7 @@ second_call: calls the candidate with other values before it is judged.
 compare: runs and judges one size of a case.
 excuses: judges a comparison that is not equal once more.
 kernels: runs the candidate with accurate kernels.
+replayed: compares a case that is right so with the same random numbers on both sides.
 sizes: compares all sizes of a case in one verdict.
 raising: demands that both sides raise.
 reached: the decisions of the candidate's own code.

@@ -55,6 +55,7 @@ def outcome_of(
         proposed=comparison.partners.proposed,
         reach=comparison.reach,
         demanded=case.twin.reach or 0.0,
+        draws=comparison.draws,
     )
 
 

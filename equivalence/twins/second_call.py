@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from equivalence.declare.twin import PHASES, TwinCase
 from equivalence.errors import blaming
+from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
@@ -56,7 +57,8 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
 def keeps(comparison: Comparison, drawn: Drawn) -> bool:
     """Whether a wrong candidate is right in its first call, by the verdict with its excuses."""
     case, known = drawn.case, comparison.reference
-    if not case.keeps or not comparison.judgement.differing:
+    wrong = [v for v in comparison.judgement.differing if not tensors.of_draws(v.name)]
+    if not case.keeps or not wrong:
         return False
 
     def judged(raw: Trace) -> Comparison:

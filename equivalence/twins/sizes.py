@@ -1,4 +1,7 @@
-"""Compares all sizes of a case: one candidate runs them one after the other, for one verdict."""
+"""Compares all sizes of a case: one candidate runs them one after the other, for one verdict.
+
+Where random numbers are drawn, the case is also compared with the same draws on both sides.
+"""
 
 from dataclasses import replace
 
@@ -10,7 +13,9 @@ from equivalence.reach.decision import total
 from equivalence.record import truths
 from equivalence.runs.comparison import Comparison, joined, stood_in
 from equivalence.sides.protocols import CandidateSide
+from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
+from equivalence.twins.replayed import Replayed
 
 
 def compare(
@@ -23,14 +28,19 @@ def compare(
 
     The same candidate runs all sizes, so that state which it keeps from one size meets the next.
     """
-    if len(case.sizes) == 1:
-        return compare_size(case, seed, candidate, flips)
     comparisons: list[tuple[TwinCase, Comparison]] = []
     for one in case.sizes:
         comparison = compare_size(one, seed, candidate, flips)
         comparisons.append((one, comparison))
         candidate = comparison.candidate
-    return _join(comparisons)
+    joined, draws = comparisons[0][1], Replayed()
+    if len(comparisons) > 1:
+        joined = _join(comparisons)
+    elif joined.judgement.equal:
+        draws = replayed.compare(case, joined, seed)
+    if draws.compared is not None:
+        joined = _join([*comparisons, draws.compared])
+    return replace(joined, draws=draws.draws)
 
 
 def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
@@ -49,7 +59,7 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         kernels += comparison.kernels
     first = comparisons[0][1]
     side = first.reference
-    origins = [comparison.reference.record for _, comparison in comparisons]
+    origins = [each.reference.record for one, each in comparisons if one.replayed is None]
     origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
     return Comparison(
         replace(side, expected=expected, may_flip=None, record=origin),

@@ -11,6 +11,8 @@ HERE = "tests.defects.random_candidates:"
 CLASSIFIER = victim("dropped_classifier")
 ENCODER = victim("dropped_encoder_layer")
 PATHS = victim("drop_path")
+ATTENDING = victim("dropped_attending")
+AUGMENTED = victim("augmented")
 
 
 def _attention_of_no_share(cell) -> None:
@@ -43,6 +45,32 @@ DEFECTS = (
         "a mask of the shape of the input", cause="independent parts"),
     swapped("path_dropped_at_other_share", PATHS.compiled.at("path2"),
         lambda old: type(old)(2.0 * old.p), "the same share in every layer", cause="p 0.1"),
+    candidate("dropout_behind_the_addition", ATTENDING, HERE + "BehindAddition",
+        "also what goes past the branch is dropped"),
+    candidate("dropout_on_the_shortcut", ATTENDING, HERE + "OnShortcut",
+        "what goes past the branch is dropped instead"),
+    candidate("dropout_on_the_norm", ATTENDING.at("drop_weights", "drop_out"), HERE + "OnNorm",
+        "what the attention takes is dropped, not what it gives"),
+    candidate("dropout_before_the_softmax", ATTENDING, HERE + "BeforeSoftmax",
+        "scores are dropped, not weights"),
+    candidate("dropout_before_the_projection", ATTENDING, HERE + "BeforeProjection",
+        "what the projection takes is dropped, not what it gives"),
+    candidate("dropout_before_the_activation", ATTENDING, HERE + "BeforeActivation",
+        "a sigmoid makes 0.5 of what is dropped"),
+    candidate("path_dropped_behind_the_addition", PATHS, HERE + "PathBehindAddition",
+        "the shortcut is dropped, too"),
+    candidate("path_dropped_before_the_activation", PATHS, HERE + "PathBeforeActivation",
+        "a sigmoid makes 0.5 of a path that is dropped"),
+    swapped("noise_multiplied", AUGMENTED.at("noise"), lambda _: wrong.Multiplied(),
+        "x (1 + noise) for x + noise"),
+    swapped("noise_of_the_other_phase", AUGMENTED.at("noise"), lambda _: wrong.Halved(),
+        "half the deviation"),
+    swapped("slopes_of_the_defaults", AUGMENTED.at("slopes"), lambda _: wrong.DefaultSlopes(),
+        "1/8 to 1/3, the defaults of RReLU"),
+    swapped("masks_one_longer", AUGMENTED.at("masks"), lambda _: wrong.Longer(),
+        "the end of a mask is in it"),
+    candidate("noise_behind_the_activation", AUGMENTED.at("noise", "slopes"), HERE + "NoiseBehind",
+        "noise is added to what the slopes give"),
     candidate("weight_cached_in_the_first_call", PATHS.evaluated, HERE + "CachedWeight",
         "loaded weights are not used after the first call"),
     candidate("scaled_from_the_second_call", PATHS, HERE + "Counting",

@@ -4,7 +4,7 @@ from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, grid
 from tests.twins.attention import DENSE
 
-HERE = "random_layers:"
+HERE, PLACES = "random_layers:", "random_places:"
 
 TWINS = (
     Twin(
@@ -47,5 +47,19 @@ TWINS = (
         inputs=[normal(4, 3, 8)],
         phases=("train",),
         random_layers=("DropPath",),
+    ),
+    Twin(
+        "dropped_attending",
+        reference=f"pt_reference.{PLACES}Attending",
+        candidate=f"ms_models.{PLACES}Attending",
+        inputs=[normal(3, 5, 8)],
+        random_layers="eval",
+    ),
+    Twin(
+        "augmented",
+        reference=f"pt_reference.{PLACES}Augmented",
+        candidate=f"ms_models.{PLACES}Augmented",
+        inputs=[normal(4, 7, 11)],
+        random_layers=("Masks", "Noise", "Slopes"),
     ),
 )

@@ -71,6 +71,13 @@ KINDS = {
     "tie": (lambda x: x > 6.0, torch.arange(9.0), SMALL),
     "step": (torch.round, torch.tensor([0.5, 1.0]), torch.tensor([0.25, 1.0])),
     "floor": (torch.floor, torch.tensor([0.5, 1.0]), torch.tensor([0.25, 1.5]), "step"),
+    "sign": (torch.sign, torch.tensor([0.0, 1.0]), torch.tensor([-0.25, 1.0]), "step"),
+    "heaviside": (
+        lambda x: torch.heaviside(x, x.new_ones(2)),
+        torch.tensor([0.0, 1.0]),
+        torch.tensor([-0.25, 1.0]),
+        "step",
+    ),
     "not finite": (torch.nan_to_num, torch.tensor([1.0, torch.nan]), SMALL),
     "overflow": (torch.exp, X, SMALL),
     "softmax": (lambda x: x.softmax(-1), X, SMALL, "overflow"),

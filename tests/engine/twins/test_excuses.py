@@ -217,6 +217,7 @@ DOORS = {
         "judge/verdict.py": 7,
         "initials/compare.py": 1,
         "runs/pinned.py": 2,  # of each random layer, which is no tensor
+        "twins/replayed.py": 1,  # of draws that do not pair
         "bylayer/compare.py": 1,  # refuses a layer that is not called as in the reference
         "pipelines/compare.py": 1,  # of an epoch, and of the law of a random stage
     },
@@ -226,6 +227,8 @@ DOORS = {
         # refuses a candidate that is too exact, and a reference of zeros
         "twins/compare.py": 2,
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
+        "twins/replayed.py": 1,  # adds a verdict that is red
+        "diagnosis/search.py": 1,  # adds those on random numbers, for a diagnosis
     },
     "replaces what a judgement holds": {
         "twins/compare.py": 1,  # refuses a candidate that is too exact
@@ -234,6 +237,8 @@ DOORS = {
         "bylayer/compare.py": 1,  # adds verdicts, and takes none away
         "pipelines/compare.py": 1,  # adds those of epochs and laws, and takes none away
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
+        "twins/replayed.py": 1,  # adds a verdict that is red
+        "diagnosis/search.py": 1,  # adds those on random numbers, for a diagnosis
         "diagnosis/stages.py": 1,  # what a diagnosis holds
     },
     "widens a sensitivity": {

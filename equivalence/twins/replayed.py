@@ -1,0 +1,116 @@
+"""Compares a case once more with the same random numbers on both sides, draw by draw.
+
+With what draws pinned, a dropout at another place changes nothing: each keeps everything. So after
+a green both sides run as they train. Each draw gets its numbers from a `Replay`, and all tensors
+are judged as ever. One pairing of the draws is enough with which all are right, see
+`randomness/replay.py`: every pairing leaves the laws of the draws as they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from equivalence.declare.twin import TwinCase
+from equivalence.errors import SideError
+from equivalence.host import environment
+from equivalence.judge import tensors
+from equivalence.judge.draws import Draws
+from equivalence.judge.precision import BUDGET
+from equivalence.judge.verdict import TensorVerdict
+from equivalence.randomness.replay import Pairing, Replay, pairings, unpaired
+from equivalence.reach.decision import Reach
+from equivalence.reach.sizes import of_draws
+from equivalence.runs.comparison import Comparison
+from equivalence.sides.protocols import CandidateSide
+from equivalence.twins.compare import compare_size
+from equivalence.words import listed, raised
+
+COMPILED = "a compiled graph shows none of its draws"
+"""Why a graph is compared with what draws pinned; the case in PyNative mode is not."""
+
+SHOWN = 3
+"""Draws without a partner that are told."""
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a comparison with the same draws has found.
+
+    compared: its case and the comparison; None where none was possible, or nothing is drawn.
+    draws: how it went; None where nothing is drawn, or something differs.
+    tried: its case by each pairing of the draws that was tried; none where one is right.
+    """
+
+    compared: tuple[TwinCase, Comparison] | None = None
+    draws: Draws | None = None
+    tried: Sequence[TwinCase] = ()
+
+
+def compare(case: TwinCase, pinned: Comparison, seed: int) -> Replayed:
+    """Compare a case with the same draws on both sides, which is right with what draws pinned.
+
+    pinned: that comparison. seed: the base seed.
+    """
+    if not (_draws(case, pinned) and pinned.candidate.built):
+        return Replayed()
+    if not environment.installed("torch"):
+        return _pinned("there is no torch here")
+    first = replace(case, execution="pynative", replayed=Pairing(seed=seed))
+    if case.execution != "pynative" and "pynative" in case.twin.executions:
+        return _pinned(COMPILED)
+    try:
+        found = _tried(first, seed)
+    except Exception as error:  # as of a network that runs as a compiled graph alone
+        fails = isinstance(error, SideError) and error.side == "candidate"
+        if fails and case.execution == "pynative":
+            raise
+        return _pinned(raised(error))
+    if found.compared is None or not found.compared[1].reach:
+        return found
+    one, made = found.compared
+    layers = ((each.path, each.kind) for each in pinned.reference.random_layers)
+    reach = found.compared[1].reach + Reach.of(of_draws(layers, replayed=True))
+    return replace(found, compared=(one, replace(made, reach=reach)))
+
+
+def _draws(case: TwinCase, pinned: Comparison) -> bool:
+    """Whether something of the case is pinned that draws."""
+    whole = not (case.alone or case.own or case.twin.by_layer or case.replayed is not None)
+    return whole and case.twin.pinned is not None and bool(pinned.reference.random_layers)
+
+
+def _pinned(why: str) -> Replayed:
+    """Nothing was compared, for a reason."""
+    return Replayed(draws=Draws(pinned=why))
+
+
+def _tried(first: TwinCase, seed: int) -> Replayed:
+    """The comparison by the first pairing with which all is right; else by the draws' order."""
+    made = compare_size(first, seed)
+    theirs, ours = made.reference.drawn, _replay(made.candidate).drawn
+    refused = [*made.reference.refused, *_replay(made.candidate).refused]
+    if refused:
+        return _pinned(f"no run can replay {listed([*dict.fromkeys(refused)], SHOWN)}")
+    if made.judgement.ill_posed:
+        return _pinned(made.judgement.ill_posed)
+    right = Draws(len(theirs))
+    if made.judgement.equal and not unpaired(theirs, ours):
+        return Replayed((first, made), right)
+    tried = [replace(first, replayed=pairing) for pairing in pairings(theirs, ours, seed)]
+    for case in tried:
+        found = compare_size(case, seed)
+        if found.judgement.equal:
+            return Replayed((case, found), right)
+    apart = unpaired(theirs, ours)
+    if apart:
+        verdict = TensorVerdict(tensors.DRAWS, BUDGET, problem=listed(apart, SHOWN))
+        verdicts = (verdict, *made.judgement.verdicts)
+        made = replace(made, judgement=replace(made.judgement, verdicts=verdicts))
+    return Replayed((first, made), tried=tried)
+
+
+def _replay(candidate: CandidateSide) -> Replay:
+    """What gave the candidate's draws their numbers."""
+    network = candidate.built
+    if network is None or network.draws.replay is None:
+        raise ValueError("the candidate has no replay")
+    return network.draws.replay
