@@ -78,8 +78,9 @@ COMMANDS = [
     ("nets:Net ports:Net --arguments depth=3", "does not take {'depth': 3}", "--arguments"),
     ("nets:Net ports:Wide", "missing a required argument: 'width'"),
     ("nets:Wide ports:Wide --arguments width='a'", "the reference raised TypeError"),
-    ("ports:Net nets:Net", "a network of MindSpore, where one of PyTorch is wanted", "comes first"),
-    ("nets:Net nets:Net", "a network of PyTorch, where one of MindSpore is wanted"),
+    ("ports:Net nets:Net", "where one of PyTorch is wanted", "exchange ports:Net and nets:Net"),
+    ("nets:Net nets:Net --by-layer", "both networks are PyTorch's, and by_layer", "leave it out"),
+    ("ports:Net ports:Net --require-reach 0.5", "both networks are MindSpore's", "--reference"),
     ("nets:Odd ports:Net", "the reference raised ValueError: the width is odd", "nets.py:"),
     ("nets:Net ports:Odd", "the candidate raised ValueError: the width is odd", "ports.py:"),
     # What argparse sees.
