@@ -224,7 +224,7 @@ CALLS = [
     (lambda: compare(3, dense(), X), "the reference is an int; give a network"),
     (lambda: compare(linear(), None, X), "the candidate is a NoneType; give a network"),
     (lambda: compare(dense(), linear(), X), "a network of MindSpore, where one of PyTorch"),
-    (lambda: compare(linear(), linear(), X), "a network of PyTorch, where one of MindSpore"),
+    (lambda: compare(linear(), linear(), X, by_layer=True), "both networks are PyTorch's"),
     (lambda: compare(nn.Linear, ms_nn.Dense, X), "missing a required argument: 'in_features'"),
     (lambda: compare(Closed(), dense(), X), "Closed.call is a function that holds layers"),
     (lambda: compare(Locked(4, 3), dense(), X), "this Locked cannot be copied", "give the class"),
