@@ -364,7 +364,8 @@ def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> No
             )
     if options:
         raise DeclarationError(
-            f"{options[0]} is for networks; for arrays on disk there are --rename and --json"
+            f"{options[0]} is for networks; for arrays on disk there are --rename, --reference "
+            "and --json"
         )
 
 
