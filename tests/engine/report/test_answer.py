@@ -7,6 +7,7 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, TwinCase
+from equivalence.judge.draws import Draws
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference, Settings
@@ -218,3 +219,12 @@ def test_words_of_the_house_are_seen_above_the_details_alone_and_not_in_code():
         "budget",
         "by itself",
     ]
+
+
+def test_a_graph_whose_draws_are_pinned_does_not_make_a_difference_that_of_pynative_mode():
+    wrong = outcome(TensorVerdict("output.0 with the same draws", 8.0, error=99.0, worst=99.0))
+    right = TensorVerdict("output.0", 8.0, error=0.5, worst=0.5)
+    graph = outcome(right, execution="graph")
+    assert told(wrong, graph).first.startswith("DIFFERENT, in PyNative mode only.")
+    pinned = outcome(right, execution="graph", draws=Draws(pinned="a graph"))
+    assert told(wrong, pinned).first.startswith("DIFFERENT. Net")
