@@ -44,6 +44,7 @@ from equivalence.kinds import diagnose as diagnose
 from equivalence.own.notebook import compare as compare
 from equivalence.own.notebook import settings as settings
 from equivalence.own.result import Result as Result
+from equivalence.scripts.command import train as train
 from equivalence.stand_ins.context import on_cpu as on_cpu
 from equivalence.targets import arrays as arrays
 

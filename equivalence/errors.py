@@ -1,12 +1,15 @@
 """The errors of the suite. A numerical difference is no error: it is a verdict."""
 
 import contextlib
+import linecache
 import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
+
+from equivalence.words import thrown
 
 
 class EquivalenceError(Exception):
@@ -151,6 +154,10 @@ def staying() -> Iterator[None]:
 
 def words(error: BaseException) -> str:
     """The message of an exception, the line of the models' own code, and the likely cause."""
+    cause, file, number = thrown(str(error))
+    if cause:
+        where = f" ({file}:{number}: {linecache.getline(file, number).strip()})" if file else ""
+        return f"{cause}{where}, in a function of the data set"
     # MindSpore appends its C++ call stack after an empty line.
     lines = str(error).strip().split("\n\n")[0].splitlines()
     message = "\n".join(line for line in lines if not _ADVICE.match(line))

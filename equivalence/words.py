@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Iterable, Sequence
 
@@ -25,8 +26,24 @@ def joined(values: Iterable[object]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def thrown(message: str) -> tuple[str, str, int]:
+    """What a user's function raised within a data set of MindSpore: the error, its file and line.
+
+    MindSpore puts that traceback into its own message. ("", "", 0) where there is none.
+    """
+    _, marker, told = message.partition("Python Call Stack")
+    trace = re.search(r"Traceback \(most recent call last\):\n((?: .*\n)+)(\S.*)", told)
+    if not marker or trace is None:
+        return "", "", 0
+    places = re.findall(r'^  File "(.+)", line (\d+)', trace[1], re.MULTILINE)
+    file, number = places[-1] if places else ("", 0)
+    return trace[2].strip(), file, int(number)
+
+
 def raised(error: BaseException) -> str:
     """The class of an exception and the first line of its message.
+
+    Of an error in a data set of MindSpore, it is what the user's function has raised, and where.
 
     Where a message begins with a heading of its own between rulers, as MindSpore's of a kernel that
     is missing, these are the first two lines below it.
@@ -36,6 +53,9 @@ def raised(error: BaseException) -> str:
     >>> raised(TypeError("\\n---\\n- Select failed:\\n---\\nConv2D fails!\\nIt has float32."))
     'TypeError: Conv2D fails! It has float32.'
     """
+    cause, file, line = thrown(str(error))
+    if cause:
+        return f"{cause} ({os.path.relpath(file)}:{line})" if file else cause
     first, _, below = str(error).partition("\n")
     if not first.strip():
         said = [each.strip() for each in below.split("\n")]

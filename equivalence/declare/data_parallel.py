@@ -23,6 +23,9 @@ RUNS = {
 }
 """Execution -> (the side that it runs, the program that starts the ranks)."""
 
+STATISTICS = ("own", "first")
+"""Whose buffers a rank has at the beginning of a step."""
+
 LIMIT = 120.0
 """How many seconds of processor time a rank may take by default; beyond, the run is ended and the
 case raises SideError. Ranks that hang are ended after as many on the clock."""
@@ -50,6 +53,9 @@ class DataParallel(Declaration):
     executions: the keys of RUNS that are compared.
     level: "gate" or "nightly".
     rename: candidate names -> reference names, as for a `Twin`.
+    statistics: "own", where each rank keeps the buffers of its own batches; "first", where the
+        first rank's are sent to all before each step, as `DistributedDataParallel` does it unless
+        it gets `broadcast_buffers=False`.
     limit: how many seconds of processor time each rank may take.
 
     Raises DeclarationError where a field is wrong.
@@ -72,6 +78,7 @@ class DataParallel(Declaration):
     executions: Sequence[str] = tuple(RUNS)
     level: str = "gate"
     rename: Mapping[str, str] = field(default_factory=dict)
+    statistics: str = "own"
     limit: float = LIMIT
 
     def __post_init__(self) -> None:
@@ -86,6 +93,10 @@ class DataParallel(Declaration):
         demand(self.steps > 1, "steps: one step does not show whether the ranks stay together")
         demand.among("executions", tuple(RUNS))
         demand.renames("rename")
+        demand(
+            self.statistics in STATISTICS,
+            f"statistics is {shown(self.statistics)}; write 'own' or 'first'",
+        )
         right = is_number(self.limit) and self.limit > 0
         demand(right, f"limit is {shown(self.limit)}; write seconds, a number above zero")
         demand_fits(demand, self.configs)

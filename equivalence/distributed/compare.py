@@ -144,7 +144,14 @@ def compare(case: DataParallelCase, seed: int) -> Comparison:
 def reference(case: DataParallelCase, seed: int) -> Reference:
     """The truth, kept until a case with another sample comes. Raises TorchMissingError."""
     twin = case.twin
-    about = (case.sample_name, case.config, twin.inputs, twin.batch_size, twin.steps)
+    about = (
+        case.sample_name,
+        case.config,
+        twin.inputs,
+        twin.batch_size,
+        twin.steps,
+        twin.statistics,
+    )
     key = (*about, twin.reference, seed, *(draw.identity for draw in twin.inputs))
     for other, truth in _references:
         if other == key:
@@ -157,7 +164,8 @@ def reference(case: DataParallelCase, seed: int) -> Reference:
 
     sample = Sharded(case, seed)
     with blaming("reference", case.name):
-        process = SingleProcess(twin.reference, case.arguments, twin.steps, twin.ranks)
+        first = twin.statistics == "first"
+        process = SingleProcess(twin.reference, case.arguments, twin.steps, twin.ranks, first)
         expected = measure(Measurement(process, sample, "train", UNIT_ROUNDOFF))
     truth = Reference(sample, process.slots(), expected, process)
     _references[:] = [(key, truth)]

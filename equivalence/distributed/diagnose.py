@@ -20,6 +20,14 @@ from equivalence.words import listed, number, plain, several
 EXPLAINED_DISTANCE = 1e-3
 """A gradient is explained by values within this relative distance."""
 
+OTHERWISE = {
+    "own": "they go on from those that the first rank sends before each step, as "
+    "DistributedDataParallel does by itself; declare statistics='first', or give it "
+    "broadcast_buffers=False",
+    "first": "each rank goes on from its own, and is to get the first rank's before each step",
+}
+"""What the statistics of ranks are that are not as they are declared."""
+
 SAMPLES_SHOWN = 6
 """At most this many numbers of samples are shown; "..." stands for the rest."""
 
@@ -61,6 +69,7 @@ class _Run:
     def __init__(self, comparison: Comparison):
         self.expected, self.trace = comparison.reference.expected, comparison.trace
         self.reference, self.steps = comparison.reference, comparison.case.twin.steps
+        self.statistics = comparison.case.twin.statistics
         self.ranks = range(comparison.case.twin.ranks)
         self.wrong = {verdict.name for verdict in comparison.judgement.differing}
 
@@ -68,6 +77,16 @@ class _Run:
         """The truth of a tensor in a rank, and the rank's own array; None where it has none."""
         name = of_rank(name, rank)
         return self.expected[name].truth, self.trace.get(name)
+
+    def fits_otherwise(self, ranks: Sequence[int]) -> bool:
+        """Whether the buffers of ranks are right if a step begins in the other way."""
+        process = self.reference.process.otherwise()
+        other = process.run(self.reference.sample, "train", "float64")
+        return all(
+            _is_near(self.both(name, rank)[1], other[of_rank(name, rank)])
+            for rank in ranks
+            for name in self.names(tensors.buffer(""), rank)
+        )
 
     def names(self, kind: str, rank: int) -> list[str]:
         """The wrong tensors of a kind in a rank, named without the rank."""
@@ -164,12 +183,17 @@ def _close(run: _Run, rank: int, names: Sequence[str], values: Mapping[str, np.n
     """Whether a rank's gradients are within EXPLAINED_DISTANCE of these values."""
     for name in names:
         _, got = run.both(name, rank)
-        if got is None or got.shape != values[name].shape:
-            return False
-        difference = distance(got, values[name])
-        if difference.mismatched or difference.norm > EXPLAINED_DISTANCE * difference.scale:
+        if not _is_near(got, values[name]):
             return False
     return True
+
+
+def _is_near(got: np.ndarray | None, values: np.ndarray) -> bool:
+    """Whether an array is within EXPLAINED_DISTANCE of values."""
+    if got is None or got.shape != values.shape:
+        return False
+    difference = distance(got, values)
+    return not difference.mismatched and difference.norm <= EXPLAINED_DISTANCE * difference.scale
 
 
 def _updates(run: _Run) -> list[str]:
@@ -217,6 +241,10 @@ def _statistics(run: _Run) -> list[str]:
     if not wrong:
         return []
     names = run.names(tensors.buffer(""), wrong[0])
+    if run.fits_otherwise(wrong):
+        return [
+            f"the statistics of {_list_ranks(wrong)}: {_list(names)}; {OTHERWISE[run.statistics]}"
+        ]
     alike = "; they are the first rank's" if _alike(run, names) else ""
     return [f"the statistics of {_list_ranks(wrong)}: {_list(names)}{alike}"]
 

@@ -51,16 +51,25 @@ class SingleProcess(RankTraining):
     """The training of all ranks in one process; names in its trace end in `@rank1` and so on.
 
     The inputs of a step are the batches of all ranks along a new first axis.
+
+    first: whether all ranks begin a step with the buffers of the first.
     """
 
-    def __init__(self, target: str, arguments: Mapping[str, Any], steps: int, ranks: int):
-        self.ranks = ranks
+    def __init__(
+        self, target: str, arguments: Mapping[str, Any], steps: int, ranks: int, first: bool = False
+    ):
+        self.ranks, self.first = ranks, first
         super().__init__(target, arguments, steps)
+
+    def otherwise(self) -> "SingleProcess":
+        """The same training with the other way to begin a step."""
+        target, arguments = self._built
+        return SingleProcess(target, arguments, self.steps or 0, self.ranks, not self.first)
 
     def renew(self) -> None:
         super().renew()
         demand_step(self._built[0], self.step, ("network", "optimizer", "update"))
-        self.step = Together(self.step, self.ranks)
+        self.step = Together(self.step, self.ranks, self.first)
 
     def _held(self) -> dict[str, torch.Tensor]:
         return {}  # what a rank keeps beside its network is not compared
@@ -108,10 +117,13 @@ class Together(nn.Module):
     """A step of all ranks in one process, which updates by the mean of all ranks' gradients.
 
     Each rank has buffers of its own, which begin alike.
+
+    first: whether all ranks begin a step with the buffers of the first.
     """
 
-    def __init__(self, step: nn.Module, ranks: int):
+    def __init__(self, step: nn.Module, ranks: int, first: bool = False):
         super().__init__()
+        self.first = first
         self.step, self.network, self.ranks = step, step.network, ranks
         self.buffers_of: list[dict[str, torch.Tensor]] = []
 
@@ -121,6 +133,10 @@ class Together(nn.Module):
             initial = dict(self.network.named_buffers())
             for _ in range(self.ranks):
                 self.buffers_of.append({name: b.clone() for name, b in initial.items()})
+        elif self.first:
+            sent = self.buffers_of[0]
+            for rank in range(1, self.ranks):
+                self.buffers_of[rank] = {name: b.clone() for name, b in sent.items()}
         return [
             functional_call(self.network, buffers, part)
             for buffers, part in zip(self.buffers_of, zip(*batch, strict=True), strict=True)

@@ -1,6 +1,6 @@
 """Trainings as they stand: both scripts run up to a step, and are compared stage by stage.
 
-command: `equivalence train TORCH MINDSPORE`.
+command: `equivalence train TORCH MINDSPORE`, and `train`, the same from Python.
 compare: `trainings`, which runs both sides, and pairs their networks.
 running: runs a script or a function, and ends it after its last step.
 steps: what a run gives, step by step.

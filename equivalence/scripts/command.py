@@ -1,16 +1,85 @@
-"""`equivalence train TORCH MINDSPORE`: two trainings as they stand."""
+"""`equivalence train TORCH MINDSPORE`, and `train`: two trainings as they stand."""
 
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from equivalence import files
+from equivalence.errors import DeclarationError
+from equivalence.own import live
 from equivalence.own.command import DIFFERENT, demand_writable, tell
-from equivalence.scripts.compare import trainings
+from equivalence.scripts.compare import Result, Tell, trainings
 from equivalence.scripts.running import Training
 from equivalence.scripts.text import document, lines
+
+STEPS = 10
+"""Steps that are compared unless told otherwise."""
+
+
+class TrainResult(Result):
+    """What became of two trainings, see `Result`; printed, it is what the command prints."""
+
+    def __str__(self) -> str:
+        return "\n".join(lines(self))
+
+
+def train(
+    reference: Any,
+    candidate: Any,
+    *,
+    steps: int = STEPS,
+    torch_args: str = "",
+    mindspore_args: str = "",
+    rename: Mapping[str, str] | None = None,
+    constants: Sequence[str] = (),
+    execution: str | None = None,
+    tell: Tell = lambda _: None,
+) -> TrainResult:
+    """Run two trainings up to a step, and compare each of their steps, stage by stage.
+
+    reference, candidate: a script, "train.py"; a function that trains, "module:function" or itself,
+        which is called with `steps` and `seed` where it has parameters of these names.
+    steps: how many updates are compared.
+    torch_args, mindspore_args: the arguments of a script, as in a shell.
+    rename: candidate's names of weights -> the reference's. constants: buffers that it keeps in no
+        weight.
+    execution: "pynative" runs the candidate in that mode, whatever it asks for.
+    tell: is called with a few words before what takes long.
+
+    The result is true where nothing differs; `verdict.departures` has what does, in its order.
+
+    Raises EquivalenceError where a training cannot be run, or shows nothing.
+
+    >>> from equivalence import train
+    >>> train("no.py", "other.py")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    equivalence.errors.DeclarationError: the reference 'no.py' is neither a script nor ...
+    """
+    if steps < 1:
+        raise DeclarationError(f"steps is {steps}; it must be at least 1")
+    if execution not in (None, "pynative"):
+        raise DeclarationError(f"execution is {execution!r}; write 'pynative', or leave it out")
+    with contextlib.ExitStack() as during:
+
+        def side(role: str, given: Any, arguments: str) -> Training:
+            given = str(given) if isinstance(given, PathLike) else given
+            return Training(role, during.enter_context(live.target(given, role)), arguments, steps)
+
+        found = trainings(
+            side("reference", reference, torch_args),
+            side("candidate", candidate, mindspore_args),
+            steps,
+            dict(rename or {}),
+            constants,
+            execution == "pynative",
+            tell,
+        )
+    return TrainResult(**vars(found))
 
 
 def command(
@@ -27,16 +96,18 @@ def command(
     """Compare two trainings and print what became of them; 1 where they differ."""
     demand_writable(json_file, "--json", replace=True)
     with contextlib.redirect_stdout(sys.stderr):  # trainings print
-        result = trainings(
-            Training("reference", reference, torch_args, steps),
-            Training("candidate", candidate, mindspore_args, steps),
-            steps,
-            dict(rename),
-            constant,
-            execution == "pynative",
-            tell,
+        result = train(
+            reference,
+            candidate,
+            steps=steps,
+            torch_args=torch_args,
+            mindspore_args=mindspore_args,
+            rename=dict(rename),
+            constants=constant,
+            execution=execution,
+            tell=tell,
         )
-    print("\n".join(lines(result)))
+    print(result)
     if json_file is not None:
         files.write(json_file, json.dumps(document(result), indent=1) + "\n")
     return 0 if result else DIFFERENT

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from equivalence.curves import changed_runs
+from equivalence.curves.changed_runs import Changed
 from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
@@ -16,7 +18,7 @@ from equivalence.scripts.looks import Looks
 from equivalence.scripts.overflow import Found, Overflow
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
-from equivalence.scripts.single import Kept
+from equivalence.scripts.single import LEAST, Kept
 from equivalence.scripts.steps import Network, Run, demand_steps
 from equivalence.structure.layers import compare_settings
 from equivalence.structure.slots import Slot
@@ -37,6 +39,7 @@ class Result:
     overflows: "reference", "candidate" -> the step in which numbers stop being finite, and where.
     kept: what layers in float32 would change; None where that was not tried.
     coarser: in which precision the culprit computes on both sides, where that differs.
+    fits: mistakes of a port that give the candidate's numbers, run in the reference.
     """
 
     reference: str
@@ -51,6 +54,7 @@ class Result:
     overflows: Mapping[str, tuple[int, Overflow]] = field(default_factory=dict)
     kept: Kept | None = None
     coarser: str = ""
+    fits: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())
@@ -79,9 +83,14 @@ def trainings(
         tell("the reference")
 
         def run_reference(
-            steps: int, looked_into: int = 0, noise: int = 0, watch: Found | None = None
+            steps: int,
+            looked_into: int = 0,
+            noise: int = 0,
+            watch: Found | None = None,
+            changed: Changed = contextlib.nullcontext,
         ) -> Run:
-            return _reference(reference, steps, theirs, noise, looked_into, watch)
+            with changed():
+                return _reference(reference, steps, theirs, noise, looked_into, watch)
 
         theirs = _reference(reference, steps)
         demand_steps(theirs, "reference", reference.name)
@@ -116,6 +125,8 @@ def trainings(
         found = looks.culprit()
         kept = looks.kept(expectation, time.monotonic() - begun)
         overflows = looks.overflows()
+        seconds = max(time.monotonic() - begun, LEAST)
+        fits = looks.fits(expectation, changed_runs.changes(), seconds)
     return Result(
         reference.name,
         candidate.name,
@@ -134,6 +145,7 @@ def trainings(
         overflows,
         kept,
         looks.coarser(found),
+        fits,
     )
 
 

@@ -154,6 +154,15 @@ class Expectation:
             if key in self.expected and self.stored[key].shape == stored.shape:
                 self.expected[key].widen(stored.values)
 
+    def about(self, other: Run) -> "Expectation":
+        """What must be expected of another run of the reference, with the noise of this one."""
+        found = Expectation(other)
+        for key, expected in self.expected.items():
+            if key in found.stored and found.stored[key].shape == self.stored[key].shape:
+                truth = found.expected[key].truth
+                found.expected[key] = replace(expected, truth=truth)
+        return found
+
     def judge(self, candidate: Run) -> Verdict:
         """The verdict on a run of the candidate."""
         verdict = Verdict()

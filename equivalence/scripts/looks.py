@@ -1,8 +1,12 @@
 """What is looked for once a verdict is known. Imports no framework."""
 
+import contextlib
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
+from equivalence.errors import EquivalenceError
 from equivalence.scripts.judging import STAGES, Expectation, Verdict
 from equivalence.scripts.layers import Culprit, culprit
 from equivalence.scripts.overflow import Found, Overflow, first_step, of_gradients
@@ -10,6 +14,11 @@ from equivalence.scripts.single import LEAST, Kept, search
 from equivalence.scripts.steps import Run
 from equivalence.truth.measurement import NOISY_RUNS
 from equivalence.words import counted
+
+AFTER = 2
+"""Steps after a departure in which a changed reference must give the candidate's numbers."""
+
+Changes = Mapping[str, Callable[[], contextlib.AbstractContextManager[Any]]]
 
 STAGES_OF_PRECISION = ("forward", "loss", "gradients", "clipping", "update")
 """Stages in which a coarser precision may show first."""
@@ -34,6 +43,7 @@ class Looks:
     ):
         self.run_reference, self.run_candidate, self.tell = run_reference, run_candidate, tell
         self.theirs, self.ours, self.rename = theirs, ours, rename
+        self.departures = verdict.departures
         first = verdict.departures[0] if verdict.departures else None
         self.first = first if first and first.is_numeric else None
         self._seen: dict[tuple[str, int], tuple[Run, Found]] = {}
@@ -58,6 +68,33 @@ class Looks:
         plain, _ = self._look("reference", at)
         noisy = [self.run_reference(at, at, noise=n) for n in range(1, NOISY_RUNS + 1)]
         return culprit(at, plain, noisy, self._look("candidate", at)[0], self.rename)
+
+    def fits(self, expectation: Expectation, changes: Changes, seconds: float) -> tuple[str, ...]:
+        """What a port may have done, run in the reference, that gives the candidate's numbers.
+
+        changes: words -> the context in which the reference does so.
+        seconds: what trials may take; what has not been tried then does not fit.
+        """
+        numeric = [each for each in self.departures if each.is_numeric]
+        if not numeric or numeric[0].stage == "data":
+            return ()
+        until = min(numeric[0].step + AFTER, len(self.theirs.steps), len(self.ours.steps))
+        ours = replace(self.ours, steps=self.ours.steps[:until])
+        end, found = time.monotonic() + seconds, []
+        self.tell(f"the reference with each of {len(changes)} mistakes")
+        for words, changed in changes.items():
+            if time.monotonic() > end:
+                break
+            try:
+                run = self.run_reference(until, changed=changed)
+            except EquivalenceError:
+                continue  # what this reference cannot do, its port has not done
+            expected = expectation.about(run)
+            own = replace(self.theirs, steps=self.theirs.steps[:until])
+            moves = any(each.is_numeric for each in expected.judge(own).departures)
+            if moves and not any(each.is_numeric for each in expected.judge(ours).departures):
+                found.append(words)
+        return tuple(found)
 
     def overflows(self) -> dict[str, tuple[int, Overflow]]:
         """Side -> the step in which its numbers stop being finite, and the first operator."""

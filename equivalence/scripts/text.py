@@ -37,6 +37,7 @@ def _verdict(result: Result) -> Iterator[str]:
     if hint := known(placed, result.ours.steps[first.step - 1 : first.step]):
         yield f"    {hint}"
     yield from _precision(result)
+    yield from (f"  fits: {each}" for each in result.fits)
     yield from _others(first, verdict.departures)
 
 
@@ -180,6 +181,7 @@ def document(result: Result) -> dict[str, Any]:
             side: {"step": step, "told": each.told, "line": each.line}
             for side, (step, each) in result.overflows.items()
         },
+        "fits": [*result.fits],
         "float32": list(result.kept.layers) if result.kept else None,
         "settings": {
             name: [str(each) for each in settings.wrong]

@@ -16,8 +16,9 @@ LINES, FILES = 600, 16
 """The most lines of a file, and the most files of a room beside its docstring."""
 
 LEVELS = (
+    ("words",),
     (
-        *("dtypes", "errors", "words", "files", "seeds", "nesting", "processes", "progress"),
+        *("dtypes", "errors", "files", "seeds", "nesting", "processes", "progress"),
         *("releases", "torchvision_schemas", "option_values"),
         "command_examples",
     ),
@@ -40,7 +41,8 @@ LEVELS = (
     ("coverage", "own", "changed"),
     ("timing",),
     ("evaluation", "generation", "quantised"),
-    ("curves", "scripts"),
+    ("curves",),
+    ("scripts",),
     ("plugin", "commands"),
     ("__main__",),
 )

@@ -1,6 +1,9 @@
+import os
+
 import pytest
 
-from equivalence.words import all_of, counted, left, listed, nearest, several
+from equivalence.errors import words
+from equivalence.words import all_of, counted, left, listed, nearest, raised, several, thrown
 
 
 def test_all_are_named_where_there_is_room():
@@ -42,3 +45,39 @@ def test_many_of_a_thing_have_its_plural(thing, plural):
     assert counted(2, thing) == f"2 {plural}"
     assert all_of(3, thing) == f"all 3 {plural} are"
     assert counted(1, thing) == f"1 {thing}"
+
+
+RULE = "-" * 20
+OF_A_DATA_SET = f"""Exception thrown from user defined Python function in dataset.
+
+{RULE}
+- Python Call Stack:
+{RULE}
+Traceback (most recent call last):
+  File "/lib/mindspore/dataset.py", line 122, in _generator_fn
+    for val in gen_iter:
+  File "{__file__}", line 1, in rows
+    raise OSError("shard 4 is not there")
+OSError: shard 4 is not there
+
+{RULE}
+- Dataset Pipeline Error Message:
+{RULE}
+[ERROR] Execute user Python code failed, check 'Python Call Stack' above.
+"""
+
+
+def test_an_error_in_a_function_of_a_data_set_is_told_in_its_own_words_with_its_line():
+    assert thrown(OF_A_DATA_SET) == ("OSError: shard 4 is not there", __file__, 1)
+    assert thrown("Exception thrown\n- Python Call Stack:\nnone") == ("", "", 0)
+    error = RuntimeError(OF_A_DATA_SET)
+    assert raised(error) == f"OSError: shard 4 is not there ({os.path.relpath(__file__)}:1)"
+    told = words(error)
+    assert told.startswith(f"OSError: shard 4 is not there ({__file__}:1: ")
+    assert told.endswith(", in a function of the data set")
+
+
+def test_a_message_that_begins_with_a_heading_is_told_by_what_is_below_it():
+    message = f"\n{RULE}\n- Kernel select failed:\n{RULE}\nSelect fails!\nIt has Float32.\nnode: x"
+    assert raised(TypeError(message)) == "TypeError: Select fails! It has Float32."
+    assert raised(AssertionError("")) == "AssertionError: "

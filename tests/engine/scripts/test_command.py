@@ -1,9 +1,11 @@
 """`equivalence train`: what it prints, its exit codes, and what a user can correct."""
 
+import importlib
 import json
 
 import pytest
 
+from equivalence import DeclarationError, train
 from equivalence.__main__ import main
 from tests.engine.scripts.mistakes import PAIRS
 
@@ -56,3 +58,32 @@ def test_a_script_that_trains_nothing(folder, model, capsys):
     (folder / "model_mindspore.py").write_text("print('nothing')\n")
     assert main(model) == 2
     assert "ends without an update by an optimiser" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("model")
+def test_from_python_a_result_is_true_or_false_and_prints_what_the_command_prints(folder):
+    result = train(folder / "model_torch.py", "model_mindspore.py", steps=2, execution="pynative")
+    assert result
+    assert str(result).startswith("EQUAL. model_mindspore.py trains as ")
+    wrong = train("model_torch.py", "model_mindspore.py", steps=1, mindspore_args="--lr 0.2")
+    assert not wrong
+    assert wrong.verdict.departures[0].stage == "schedule"
+
+
+def test_functions_that_train_are_taken_themselves(folder):
+    for side in ("torch", "mindspore"):
+        (folder / f"cell_{side}.py").write_text((PAIRS / f"cell_{side}.py").read_text())
+    theirs = importlib.import_module("cell_torch").train
+    ours = importlib.import_module("cell_mindspore").train
+    result = train(theirs, ours, steps=2)
+    assert result, str(result)
+    assert len(result.ours.steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"steps": 0}, "must be at least 1"), ({"execution": "graph"}, "write 'pynative'")],
+)
+def test_a_wrong_option_from_python_is_a_sentence(options, told):
+    with pytest.raises(DeclarationError, match=told):
+        train("a.py", "b.py", **options)

@@ -92,6 +92,33 @@ def test_a_script_that_skips_every_update_is_an_error_that_says_so(compared):
         compared("half", ("1024.0", "1e12"), reference=[("1024.0", "1e12")])
 
 
+@pytest.mark.parametrize(
+    ("edit", "fits"),
+    [
+        (("range(16)]", "[0, *range(15)]]"), ("the learning rate one step late",)),
+        (
+            ("grads = ops.clip_by_global_norm(grads, 0.5)", "pass"),
+            ("clipping of gradients lost",),
+        ),
+        (("label_smoothing=0.1", "label_smoothing=0.0"), ("label smoothing lost",)),
+        (("self.fc(self.drop(x))", "1.01 * self.fc(self.drop(x))"), ()),
+    ],
+)
+def test_what_fits_is_found_by_running_the_reference_with_a_mistake(compared, edit, fits):
+    result = compared("plain", edit)
+    assert not result
+    assert result.fits == fits
+    assert [line for line in lines(result) if "fits" in line] == [
+        f"  fits: {each}" for each in fits
+    ]
+
+
+def test_nothing_is_tried_on_a_right_port(compared):
+    told = []
+    assert compared("plain", tell=told.append).fits == ()
+    assert not any("mistakes" in each for each in told)
+
+
 UNDER_AUTOCAST = [
     (
         "            loss = nn.functional.mse_loss(net(x), y)",
