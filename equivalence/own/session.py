@@ -267,7 +267,8 @@ class Session:
             'weights do not pair up by name, but all do by order and shape: write pair="order", or '
             "these fields, which pair them by name:"
         )
-        return WeightError("\n".join([said, *proposal.lines()[1:]]))
+        whole = order.Proposal(rename, constants)
+        return WeightError("\n".join([said, *whole.lines()[1:]]))
 
     def verdicts(self) -> Iterator[Verdict]:
         """Check each case of the twin.

@@ -7,6 +7,7 @@ forms: a value of the reference in the form that the candidate has it in.
 lent: layers of the reference in the place of the candidate's wrong ones.
 watched: both sides of a case after such runs.
 series: what the same call gives each time that it runs, and the results of one call exchanged.
+shapes: the first value in another shape that leads to a result.
 blame: finds the first statement whose result, replaced by the reference's, mends the outputs.
 handed: numbers that a call hands to a function, and a run with another one.
 cotangents: what comes back to the quantities that both sides have.

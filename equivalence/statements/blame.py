@@ -19,6 +19,7 @@ from equivalence.statements.handed import Handing, handed
 from equivalence.statements.mindspore_calls import Swap
 from equivalence.statements.same import Known, norm, plain
 from equivalence.statements.series import Series, Trial, runs
+from equivalence.statements.shapes import first_in_another_shape, squeezed
 from equivalence.statements.watched import Watched, equal
 
 TRIED = 40
@@ -47,11 +48,6 @@ def _rivals(misplaced: Blame, found: Blame) -> bool:
         return True
     same = alike(misplaced.statement, found.statement)
     return same and content(misplaced.want) == content(found.want)
-
-
-def _squeezed(values: np.ndarray) -> tuple[int, ...]:
-    """A shape without axes of length one."""
-    return tuple(length for length in values.shape if length != 1)
 
 
 class Statements(Watched):
@@ -547,26 +543,15 @@ class Statements(Watched):
         """
         if len(trial) != 1:
             return None
-        value, _, want = trial[0]
-        if not self._agrees(value) or _squeezed(self.candidate.values[value]) != _squeezed(want):
+        (value, _, want), truths = trial[0], self.quantities.recording.values
+        values, same = self.candidate.values[value], map(truths.__getitem__, self.found[value])
+        longer = values.shape != want.shape and squeezed(values) == squeezed(want)
+        if not (longer and self._agrees(value) and any(np.array_equal(t, want) for t in same)):
             return None
-        first, ahead, calls = trial, [value], self.candidate.calls
-        while ahead:
-            made = self.candidate.producers.get(ahead.pop())
-            for taken in calls[made].inputs if made is not None else ():
-                values, found = self.candidate.values[taken], self.found[taken]
-                truths = [self.quantities.recording.values[number] for number in found]
-                alike_but = _squeezed(values) in map(_squeezed, truths)
-                if alike_but and all(each.shape != values.shape for each in truths):
-                    first = [(taken, self.quantities.known[found[0]], truths[0])]
-                    ahead = [taken]
-                    break
-                # A layer may compute in another shape than it takes and gives.
-                source = self.candidate.producers.get(taken)
-                if source is None or made is None:
-                    continue
-                if alike(calls[source].statement, calls[made].statement):
-                    ahead.append(taken)
+        first = list(trial)
+        if earlier := first_in_another_shape(self.candidate, self.found, truths, value):
+            taken, number = earlier
+            first = [(taken, self.quantities.known[number], truths[number])]
         places = self._places(first)
         blame = self._told(first) if self._agreeing(places) >= mends else None
         return (replace(blame, agrees=None), places) if blame else None

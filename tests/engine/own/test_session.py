@@ -164,3 +164,22 @@ def test_weights_without_partners_leave_the_settings_to_be_seen():
     assert isinstance(structure.problem, WeightError)
     assert structure.pairs["beta"] == "bias"
     assert structure.settings.compared > 0
+
+
+class TestDeclaredRenames:
+    """`weight` beside `w`, where a rename of the one takes the other layer's weight, too."""
+
+    def structure(self, rename):
+        parts = "tests.engine.parts.renamed_"
+        twin = Twin("renamed", f"{parts}pt:Renamed", f"{parts}ms:Renamed", [normal(4, 6)])
+        return Session(replace(twin, rename=rename), "cpu", 0).structure()
+
+    def test_the_fields_that_are_proposed_hold_those_that_are_declared(self):
+        for declared in ({"weight": "w"}, {"head.weight": "head.weight"}):
+            told = str(self.structure(declared).problem)
+            assert "'weight': 'w'," in told
+            assert "'head.weight': 'head.weight'," in told
+
+    def test_with_all_of_them_the_weights_pair_up(self):
+        both = {"weight": "w", "head.weight": "head.weight"}
+        assert self.structure(both).problem is None
