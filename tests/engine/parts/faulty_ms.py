@@ -112,13 +112,13 @@ class Upscaled(nn.Cell):
 
     def construct(self, x):
         y = self.factor * self.far(x).expand_dims(1)
-        return ops.interpolate(y, size=(7, 9), mode="bicubic", align_corners=False)
+        return ops.interpolate(y, size=(6, 8), mode="bicubic", align_corners=False)
 
 
 class Cornered(Upscaled):
     def construct(self, x):
         y = self.factor * self.far(x).expand_dims(1)
-        return ops.interpolate(y, size=(7, 9), mode="bicubic", align_corners=True)
+        return ops.interpolate(y, size=(6, 8), mode="bicubic", align_corners=True)
 
 
 class Padded(nn.Cell):

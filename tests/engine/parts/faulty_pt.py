@@ -110,7 +110,7 @@ class Upscaled(nn.Module):
 
     def forward(self, x):
         y = self.far(x).unsqueeze(1)
-        return functional.interpolate(y, size=(7, 9), mode="bicubic", align_corners=False)
+        return functional.interpolate(y, size=(6, 8), mode="bicubic", align_corners=False)
 
 
 class Cornered(Upscaled):
@@ -118,7 +118,7 @@ class Cornered(Upscaled):
 
     def forward(self, x):
         y = self.far(x).unsqueeze(1)
-        return functional.interpolate(y, size=(7, 9), mode="bicubic", align_corners=True)
+        return functional.interpolate(y, size=(6, 8), mode="bicubic", align_corners=True)
 
 
 class Padded(nn.Module):
