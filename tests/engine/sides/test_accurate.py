@@ -250,3 +250,11 @@ def test_elsewhere_kernels_are_as_they_are():
         within = ops.tanh(x).asnumpy()
     assert within != before
     assert ops.tanh(x).asnumpy() == before
+
+
+def test_rows_behind_a_wholly_masked_one_are_right_and_that_one_is_zero():
+    x = np.float32([[-np.inf] * 3, [1.0, 2.0, 3.0]])
+    with AccurateKernels():
+        got = ops.softmax(ms.Tensor(x), -1).asnumpy()
+    exact = np.exp(x[1]) / np.exp(x[1]).sum()
+    assert np.allclose(got, [[0.0, 0.0, 0.0], exact])
