@@ -269,11 +269,16 @@ class Statements(Watched):
             source = self.candidate.sources.get((number, position), first)
             known, want = belongs[value]
             theirs = self.quantities.recording.producers.get(known.number)
-            if source is None or theirs is None or not self._makes_of_the_same(source, theirs):
+            if source is None or theirs is None:
+                return None
+            if not self._makes_of_the_same(source, theirs):
+                if belongs.keys() & {*calls[source].inputs}:
+                    continue  # it is made of another one, and right once that is
                 return None
             sources[value] = source
             spots[source, "output", calls[source].outputs.index(value)] = want
-        blame = self._told(trial, sources) if self._agreeing(spots) >= mends else None
+        mended = bool(spots) and self._agreeing(spots) >= mends
+        blame = self._told(trial, sources) if mended else None
         return (blame, spots) if blame else None
 
     def _makes_of_the_same(self, ours: int, theirs: int) -> bool:
