@@ -322,7 +322,8 @@ def test_a_random_error_of_channels_of_their_own_scale_has_no_shape(shape, seed)
 @given(seeds, st.floats(-100, 100).filter(lambda f: abs(f) > 1e-3 and abs(abs(f) - 1) > 1e-3))
 def test_a_factor_is_told_with_four_digits(seed, factor):
     truth = normal((4, 7), seed)
-    assert told(factor * truth, truth) == f"a constant factor of {factor:.4g}"
+    near = (factor * each for each in (1 - 1e-9, 1.0, 1 + 1e-9))  # 0.044715 may go either way
+    assert told(factor * truth, truth) in {f"a constant factor of {each:.4g}" for each in near}
 
 
 @pytest.mark.parametrize(
