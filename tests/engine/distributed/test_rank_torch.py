@@ -53,6 +53,7 @@ def test_what_distributed_data_parallel_does_by_itself_is_right_as_it_is_declare
     assert not found.judgement.differing, brief(found)
 
 
+@pytest.mark.nightly
 def test_a_port_whose_ranks_keep_their_own_statistics_is_right_where_the_original_s_do(monkeypatch):
     found = compare(case("pynative"), 0)
     assert not found.judgement.differing, brief(found)
@@ -66,6 +67,7 @@ def test_a_port_that_sends_the_first_rank_s_statistics_is_right():
     assert not found.judgement.differing, brief(found)
 
 
+@pytest.mark.nightly
 def test_gradients_that_are_accumulated_without_sums_are_right_if_the_last_pass_sums():
     found = compare(case("torchrun", norm=False, accumulated=2), 0)
     assert not found.judgement.differing, brief(found)
@@ -77,6 +79,7 @@ def test_gradients_that_are_never_summed_are_told():
     assert cause.endswith("the rank's own: they are not averaged over the ranks")
 
 
+@pytest.mark.nightly
 def test_an_optimiser_that_keeps_its_state_in_parts_is_right():
     found = compare(case("torchrun", norm=False, sharded=True), 0)
     assert not found.judgement.differing, brief(found)
@@ -94,6 +97,7 @@ def test_an_error_of_a_user_s_data_set_is_told_with_its_own_line():
     assert 'raise OSError("shard 4 is not there")' in str(told.value)
 
 
+@pytest.mark.nightly
 def test_a_synchronised_norm_has_no_kernel_here_and_says_so():
     with pytest.raises(SideError, match="SyncBatchNorm layers only work with GPU modules"):
         compare(case("torchrun", synchronised=True), 0)
