@@ -7,6 +7,10 @@ NO_TRUTH = (
     "whether they are right: a difference is counted in roundings of the first network's own run. "
     "--reference MODULE:ATTRIBUTE names an original in PyTorch, by which both are judged."
 )
+UNREACHED = (
+    "Only these inputs were compared: further samples are not tried, and decisions that they do "
+    "not reach are not counted."
+)
 
 
 def of_sides(twin: Twin, kind: type[TwinCase] | None) -> tuple[str, ...]:
@@ -18,4 +22,4 @@ def of_sides(twin: Twin, kind: type[TwinCase] | None) -> tuple[str, ...]:
         f"Both are {framework}'s: the first, {twin.reference}, stands for the original, and the "
         f"second, {twin.candidate}, for the port."
     )
-    return (told,) if kind is TorchCase else (told, NO_TRUTH)
+    return (told,) if kind is TorchCase else (told, NO_TRUTH, UNREACHED)
