@@ -291,10 +291,10 @@ class _Walk:
         self.found.logs.append(float(np.abs(_logs(want[rows]) - _logs(got[rows])).max()))
         if error > BUDGET:
             after = "" if number else "; compare the networks alone"
-            cache = "what it keeps between calls, or its masks and positions" if number else "it"
+            cache = "its cache, or its masks and positions, differ" if number else "it differs"
             self.found.wrong.append(
                 f"the logits of call {number + 1} are {error:.3g} roundings off, with the same "
-                f"tokens in all calls up to there: {cache} differs{after}"
+                f"tokens in all calls up to there: {cache}{after}"
             )
         return error <= BUDGET
 

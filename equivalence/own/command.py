@@ -452,6 +452,8 @@ def _meant(text: str, error: Exception) -> str:
 
     error: what reading it raised.
     """
+    if text.startswith("network("):
+        return f"a network is an argument: --arguments net={text!r}"
     if Path(text).suffix and re.search(r"[/\\]|\.\w+$", text) and "(" not in text:
         return f"a file of inputs ends in {' or '.join(ENDINGS)}; save it by numpy.save"
     if re.fullmatch(r"[\d\s,x()\[\]]+", text):

@@ -53,7 +53,7 @@ def test_a_mistake_is_red_at_its_call(reference, candidate, told):
 def test_a_stale_cache_that_the_tokens_hide_is_seen_in_the_logits():
     found = generated("greedy", "stale", seed=1)
     assert not found.equal
-    assert "what it keeps between calls, or its masks and positions differs" in found.wrong[0]
+    assert "its cache, or its masks and positions, differ" in found.wrong[0]
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ COMMANDS = [
     ("nets:Net ports:Net --input bytes.npy", "got Byte and Double", "give it in float32"),
     ("nets:Net ports:Net --input None", "inputs has no draw"),
     ("nets:Net ports:Net --input {'x':3}", "is no input; write a draw"),
+    ("nets:Net ports:Net --input network(a:A,b:B)", "is an argument: --arguments net='network("),
     ("/elsewhere/nets.py:Net ports:Net", "write nets:Net --torch-path /elsewhere"),
     ("nets:Net ../a/ports.py", "write ports:Net --mindspore-path "),
     # What builds no network.
