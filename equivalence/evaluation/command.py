@@ -57,7 +57,6 @@ def command(
 def lines(name: str, evaluation: Evaluation) -> list[str]:
     """What became of one case: the verdict, then a line for each metric."""
     size = f"{counted(evaluation.samples, 'sample')} in {counted(evaluation.batches, 'batch')}"
-    size = size.replace("batchs", "batches")
     error, place = evaluation.worst
     told = [f"{'EQUAL' if evaluation.equal else 'DIFFERENT'}. {name}: {size}"]
     if evaluation.differing:

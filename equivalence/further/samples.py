@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 
     variant: what it is, with its inputs in files that stay.
     reached: the decisions that it is the first to reach.
-    outcome: its outcome, of a case whose twin declares it.
+    outcome: its outcome, of a case with these inputs.
     """
 
     variant: Variant
@@ -76,14 +76,18 @@ def tried(
 def _shown(
     case: TwinCase, seed: int, variant: Variant, reached: tuple[Decision, ...], outcome: Outcome
 ) -> Shown:
-    """The simplest sample that shows the difference, kept and declared."""
+    """The simplest sample that shows the difference, kept."""
     for simple in variant.simpler if variant.turns is None else ():
         found = judged(simple.case(case), seed)
         if found.red and found.outcome is not None:
             variant, outcome = simple, found.outcome
             break
     variant = keep(variant, SAVED, outcome.case.sample_name)
-    outcome = replace(outcome, case=variant.case(case))
+    return Shown(variant, reached, replace(outcome, case=variant.case(case)))
+
+
+def declare(shown: Shown) -> None:
+    """Write the declaration of a sample that shows a difference, which `pytest` repeats."""
+    case = shown.outcome.case
     one = {"phases": (case.phase,), "executions": (case.execution,), "dtypes": (case.dtype,)}
-    files.write(declared(outcome.case), source(replace(outcome.case.twin, **one)))
-    return Shown(variant, reached, outcome)
+    files.write(declared(case), source(replace(case.twin, **one)))

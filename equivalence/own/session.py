@@ -330,13 +330,15 @@ class Session:
         right = [each.case for each in every if each.passed and each.case.varies]
         if reach is None or len(right) < len(every):
             return None, None
-        from equivalence.further.samples import tried  # torch is there
+        from equivalence.further.samples import declare, tried  # torch is there
 
         with _alone():
             groups = _representatives(right, seconds == math.inf)
             found, shown = tried(groups, self.seed, reach, seconds, self.tell)
             if shown is None:
                 return found, None
+            if shown.variant.turns is not None:  # no command can give two samples
+                declare(shown)
             outcome = shown.outcome
             verdict = self._diagnose(outcome) if _blamed(outcome) else Verdict(outcome)
             return found, replace(verdict, sample=shown.variant, reached=shown.reached)

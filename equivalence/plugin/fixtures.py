@@ -101,7 +101,7 @@ def _try_further(item: pytest.Item, outcome: Outcome, took: float) -> None:
     possible = outcome.passed and outcome.case.varies and environment.installed("torch")
     if reach is None or not possible:
         return
-    from equivalence.further.samples import tried
+    from equivalence.further.samples import declare, tried
 
     every = [(outcome.case, ())]
     with truths.using(None), candidates.using(None):
@@ -111,6 +111,7 @@ def _try_further(item: pytest.Item, outcome: Outcome, took: float) -> None:
     item.stash[LINES] = report.lines(outcome)
     if shown is None:
         return
+    declare(shown)
     item.stash[CASE] = shown.outcome.case
     item.stash[LINES] = report.lines(shown.outcome)
     diagnosis, mistakes, more = _diagnosed(item, shown.outcome)

@@ -4,7 +4,7 @@ import math
 import runpy
 
 from equivalence.declare.draws import normal
-from equivalence.further.samples import tried
+from equivalence.further.samples import declare, tried
 from equivalence.further.variant import declared
 from equivalence.twins import check
 from tests.engine.further.conftest import case_of
@@ -25,6 +25,8 @@ def test_a_wrong_port_is_shown_by_a_sample_that_is_declared(tmp_path, monkeypatc
     assert not shown.outcome.passed
     assert [each.key.kind for each in shown.reached] == ["clamp high"]
     assert further.tried == sum(each.startswith("further sample: ") for each in told)
+    assert not declared(shown.outcome.case).exists()
+    declare(shown)
     (twin,) = runpy.run_path(str(declared(shown.outcome.case)))["TWINS"]
     assert (twin.name, twin.phases, twin.executions) == ("net", ("eval",), ("pynative",))
     assert twin.inputs[0].stored is not None
