@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from equivalence.errors import of_models
-from equivalence.randomness.replay import Replay, order, whole
+from equivalence.randomness.replay import NORMAL, ORDER, UNIFORM, WHOLE, Replay, order, whole
 from equivalence.stream.patches import patched
 
 
@@ -46,30 +46,30 @@ def _given(values: np.ndarray, size: Any) -> Any:
     return values if size is not None else values.item()
 
 
+def _random(replay: Replay) -> Callable[..., Any]:
+    return lambda size=None: _given(replay.uniform(UNIFORM, _shape(size)), size)
+
+
 _NUMPY: dict[str, Callable[[Replay], Callable[..., Any]]] = {
-    "rand": lambda r: lambda *shape: _given(r.uniform("uniform numbers", shape), shape or None),
-    "random": lambda r: lambda size=None: _given(r.uniform("uniform numbers", _shape(size)), size),
-    "random_sample": lambda r: (
-        lambda size=None: _given(r.uniform("uniform numbers", _shape(size)), size)
-    ),
+    "rand": lambda r: lambda *shape: _given(r.uniform(UNIFORM, shape), shape or None),
+    "random": _random,
+    "random_sample": _random,
     "uniform": lambda r: (
         lambda low=0.0, high=1.0, size=None: _given(
-            low + (high - low) * r.uniform("uniform numbers", _shape(size)), size
+            low + (high - low) * r.uniform(UNIFORM, _shape(size)), size
         )
     ),
-    "randn": lambda r: lambda *shape: _given(r.normal("normal numbers", shape), shape or None),
-    "standard_normal": lambda r: (
-        lambda size=None: _given(r.normal("normal numbers", _shape(size)), size)
-    ),
+    "randn": lambda r: lambda *shape: _given(r.normal(NORMAL, shape), shape or None),
+    "standard_normal": lambda r: lambda size=None: _given(r.normal(NORMAL, _shape(size)), size),
     "normal": lambda r: (
         lambda loc=0.0, scale=1.0, size=None: _given(
-            loc + scale * r.normal("normal numbers", _shape(size)), size
+            loc + scale * r.normal(NORMAL, _shape(size)), size
         )
     ),
     "randint": lambda r: (
         lambda low, high=None, size=None, dtype=int: _given(
             whole(
-                r.uniform("whole numbers", _shape(size)),
+                r.uniform(WHOLE, _shape(size)),
                 *((0, low) if high is None else (low, high)),
             ).astype(dtype),
             size,
@@ -79,13 +79,13 @@ _NUMPY: dict[str, Callable[[Replay], Callable[..., Any]]] = {
 }
 
 _PYTHON: dict[str, Callable[[Replay], Callable[..., Any]]] = {
-    "random": lambda r: lambda: r.uniform("uniform numbers", ()).item(),
-    "uniform": lambda r: lambda a, b: a + (b - a) * r.uniform("uniform numbers", ()).item(),
-    "gauss": lambda r: lambda mu=0.0, sigma=1.0: mu + sigma * r.normal("normal numbers", ()).item(),
-    "randint": lambda r: lambda a, b: whole(r.uniform("whole numbers", ()), a, b + 1).item(),
+    "random": lambda r: lambda: r.uniform(UNIFORM, ()).item(),
+    "uniform": lambda r: lambda a, b: a + (b - a) * r.uniform(UNIFORM, ()).item(),
+    "gauss": lambda r: lambda mu=0.0, sigma=1.0: mu + sigma * r.normal(NORMAL, ()).item(),
+    "randint": lambda r: lambda a, b: whole(r.uniform(WHOLE, ()), a, b + 1).item(),
     "randrange": lambda r: (
         lambda start, stop=None: whole(
-            r.uniform("whole numbers", ()), *((0, start) if stop is None else (start, stop))
+            r.uniform(WHOLE, ()), *((0, start) if stop is None else (start, stop))
         ).item()
     ),
 }
@@ -94,4 +94,4 @@ _PYTHON: dict[str, Callable[[Replay], Callable[..., Any]]] = {
 def _ordered(replay: Replay, values: Any) -> np.ndarray:
     """The values in an order that is drawn; of a number, those below it."""
     array = np.arange(values) if isinstance(values, int) else np.asarray(values)
-    return array[order(replay.uniform("an order", (len(array),)))]
+    return array[order(replay.uniform(ORDER, (len(array),)))]

@@ -14,7 +14,17 @@ from mindspore import nn, ops
 from scipy import special
 
 from equivalence.randomness.host_replay import replayed
-from equivalence.randomness.replay import Replay, choices, order, whole
+from equivalence.randomness.replay import (
+    MASK,
+    NORMAL,
+    ORDER,
+    UNIFORM,
+    WHOLE,
+    Replay,
+    choices,
+    order,
+    whole,
+)
 from equivalence.stream import mindspore_stream
 from equivalence.stream.mindspore_stream import (
     Call,
@@ -24,10 +34,6 @@ from equivalence.stream.mindspore_stream import (
     product,
 )
 from equivalence.stream.observer import RUN
-
-MASK, UNIFORM, NORMAL, WHOLE = "a mask", "uniform numbers", "normal numbers", "whole numbers"
-"""The laws of draws, in the words of the other side."""
-
 
 DRAWING = re.compile(
     r"(Rand(?!om)|Random|Bernoulli|Multinomial|Poisson|Cauchy|StandardNormal|StandardLaplace"
@@ -176,13 +182,13 @@ def _uniform_int(replay: Replay, call: Call) -> Any:
 
 
 def _order(replay: Replay, call: Call) -> Any:
-    numbers = replay.uniform("an order", (_array(call.args[0]).item(),))
+    numbers = replay.uniform(ORDER, (_array(call.args[0]).item(),))
     return _tensor(order(numbers), dtype_numbered(call.args[3]))
 
 
 def _shuffle(replay: Replay, call: Call) -> Any:
     x = call.args[0]
-    places = order(replay.uniform("an order", (x.shape[0],)))
+    places = order(replay.uniform(ORDER, (x.shape[0],)))
     return ops.gather(x, _tensor(places, ms.int32), 0)
 
 

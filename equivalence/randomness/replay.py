@@ -33,6 +33,10 @@ MOST_BITS = 11
 MIRRORS = 8
 """Pairings that are tried at most in which lines get 1 - u in the place of u."""
 
+MASK, UNIFORM, NORMAL = "a mask", "uniform numbers", "normal numbers"
+WHOLE, ORDER = "whole numbers", "an order"
+"""The laws of draws, in words; both sides tell them alike."""
+
 
 class Drawn(NamedTuple):
     """One draw of a run.

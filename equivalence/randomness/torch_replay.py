@@ -14,13 +14,20 @@ import torch
 from torch import nn
 
 from equivalence.randomness.host_replay import replayed
-from equivalence.randomness.replay import Replay, choices, order, whole
+from equivalence.randomness.replay import (
+    MASK,
+    NORMAL,
+    ORDER,
+    UNIFORM,
+    WHOLE,
+    Replay,
+    choices,
+    order,
+    whole,
+)
 from equivalence.stream import torch_stream
 from equivalence.stream.observer import RUN
 from equivalence.stream.torch_stream import Call, Observer, in_backward
-
-MASK, UNIFORM, NORMAL, WHOLE = "a mask", "uniform numbers", "normal numbers", "whole numbers"
-"""The laws of draws, in words."""
 
 
 def state() -> tuple[Any, ...]:
@@ -189,7 +196,7 @@ def _random_(replay: Replay, a: _Arguments) -> Any:
 
 
 def _randperm(replay: Replay, a: _Arguments) -> Any:
-    return a.made(order(replay.uniform("an order", (a["n"],))))
+    return a.made(order(replay.uniform(ORDER, (a["n"],))))
 
 
 def _multinomial(replay: Replay, a: _Arguments) -> Any:

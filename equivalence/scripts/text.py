@@ -11,9 +11,6 @@ from equivalence.scripts.judging import STAGES, Departure
 from equivalence.scripts.known import known
 from equivalence.words import counted, listed, number
 
-LATER = 3
-"""Departures of other stages that are told after the first."""
-
 
 def lines(result: Result) -> list[str]:
     """The verdict, the first departure with its lines, and what was not seen."""
