@@ -145,7 +145,10 @@ def _add_networks(
     )
     add_several("--constant", "a buffer that the candidate keeps in no weight", metavar="NAME")
     add_several(
-        "--random", "eval pins dropout; the NAME of a path or class pins that, too", metavar="NAME"
+        "--random",
+        "eval pins dropout; the NAME of a path or class pins that, too; replay pins nothing: both "
+        "sides draw the same numbers",
+        metavar="NAME",
     )
     for option, values in (
         ("--phase", ("train", "eval")),
