@@ -1,6 +1,5 @@
 """`equivalence coverage`: what code uses of PyTorch, and which of it this suite has verified."""
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from equivalence.coverage.text import Judged, data, hint, hints, page, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
-from equivalence.files import write
+from equivalence.output import write, write_json
 from equivalence.targets import build, part, resolve
 from equivalence.words import nearest
 
@@ -58,8 +57,7 @@ def command(
     judged.sort(key=lambda each: each.verdict.danger)
     versions = known.figures["versions"]
     told = data(target, used, judged, versions)
-    if json_file is not None:
-        write(json_file, json.dumps(told, indent=1) + "\n")
+    write_json(json_file, told)
     if html_file is not None:
         write(html_file, page(told))
     print("\n".join(hints(judged) if fix_hints else table(target, used, judged, versions)))

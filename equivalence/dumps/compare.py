@@ -1,6 +1,5 @@
 """Two files or folders of arrays, one beside the other: the pairs, and what they come to."""
 
-import json
 import math
 import os
 from collections import Counter
@@ -8,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import dtypes, files
+from equivalence import dtypes
 from equivalence.dumps import beside, layout, names, read, relation
 from equivalence.dumps.beside import Beside, Judgements, Pair
 from equivalence.dumps.read import Dump, Stored
 from equivalence.dumps.relation import WITHIN, Relation
 from equivalence.errors import EquivalenceError
 from equivalence.judge.precision import BUDGET
+from equivalence.output import answer
 from equivalence.words import counted, listed, number
 
 ROWS = 20
@@ -96,10 +96,7 @@ def command(
 ) -> int:
     """Compare what is on disk and print it; returns the exit code, 0 where all is the same."""
     found = compare(Path(reference), Path(candidate), rename, judge)
-    print("\n".join(lines(found)))
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(found), indent=1) + "\n")
-    return 0 if found.equal else 1
+    return answer(lines(found), found.equal, json_file, document(found))
 
 
 def lines(found: Beside) -> list[str]:

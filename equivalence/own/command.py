@@ -4,8 +4,6 @@ import ast
 import contextlib
 import difflib
 import itertools
-import json
-import os
 import re
 import shlex
 import sys
@@ -17,7 +15,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from equivalence import files, folders
+from equivalence import folders, output
 from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
@@ -32,15 +30,13 @@ from equivalence.dumps.beside import Judgements
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
+from equivalence.output import DIFFERENT, aside, demand_writable, tell, write_json
 from equivalence.own import result, terminal
 from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, Tell, Verdict, forget
 from equivalence.reach.words import exactly
 from equivalence.targets import as_target, needs
-
-DIFFERENT = 1
-"""The exit code where the sides differ."""
 
 ENDINGS = (".npy", ".npz")
 """Endings of files of arrays."""
@@ -103,8 +99,8 @@ def command(
         more |= {} if require_reach is None else {"reach": require_reach}
         return _judged_by(original, told, inputs, more, thorough, json_file)
     demand_writable(write, "--write", replace=False)
-    demand_writable(json_file, "--json", replace=True)
-    demand_writable(html, "--html", replace=True)
+    demand_writable(json_file, "--json")
+    demand_writable(html, "--html")
     named = {"--write": write, "--json": json_file, "--html": html}
     for (one, path), (other, same) in itertools.combinations(named.items(), 2):
         if path is not None and path == same:
@@ -131,7 +127,7 @@ def command(
                 f"spread over them; add --by-layer, or leave {launcher} out"
             )
         _out.set(sys.stdout)
-        with spread.joined(told.device), contextlib.redirect_stdout(sys.stderr):
+        with spread.joined(told.device), aside():
             if spread.leads():
                 how = settings, hidden_settings, reach, thorough
                 return _run(session, inputs, *how, write, json_file, html, repeat)
@@ -166,7 +162,7 @@ def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str,
             )
         tell(f"running {original} on what went into {dump.path}")
         target = folders.joined(told.torch_path or "", original)
-        with contextlib.redirect_stdout(sys.stderr), isolated():
+        with aside(), isolated():
             network = TorchNetwork(target, dict(told.arguments))
             return judged.judge(dump, network, phase, rename)
 
@@ -182,7 +178,7 @@ def _judged_by(
     json_file: Path | None,
 ) -> int:
     """Judge both networks by the same original, each as ever, and print what came of it."""
-    demand_writable(json_file, "--json", replace=True)
+    demand_writable(json_file, "--json")
     if not inputs:
         raise DeclarationError("there is no --input; give what all three networks take")
     documents, lines, right = [], [], []
@@ -192,11 +188,9 @@ def _judged_by(
         fields = {**fields_of(one, inputs), **more}
         repeat = _repeat(one, fields, inputs)
         try:
-            with contextlib.redirect_stdout(sys.stderr):
+            with aside():
                 session = session_of(one, fields, tell)
-                structure = session.structure()
-                if structure.problem:
-                    raise structure.problem
+                structure = session.demand_pairs()
                 verdicts, further = session.all_verdicts(thorough)
         finally:
             forget()
@@ -214,9 +208,7 @@ def _judged_by(
     else:
         first = f"DIFFERENT. Neither is equal to {original}."
     _print([first, *lines])
-    if json_file is not None:
-        found = {"equal": not wrong, "text": first, "networks": documents}
-        _write(json_file, json.dumps(found, indent=1) + "\n")
+    write_json(json_file, {"equal": not wrong, "text": first, "networks": documents})
     return DIFFERENT if wrong else 0
 
 
@@ -301,7 +293,7 @@ def _run(
         if not inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
-            _write(write, source(session.twin))
+            output.write(write, source(session.twin))
         verdicts, further = session.all_verdicts(thorough)
         for outcome in (each.outcome for each in verdicts if hidden_settings and not each.sample):
             sample = outcome.case.sample_name
@@ -312,7 +304,7 @@ def _run(
             outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
     shown = [each.twin() for each in verdicts if each.sample is not None]
     if write is not None and (session.twin.degenerate or shown):  # which only the verdicts tell
-        _write(write, source(session.twin, *shown))
+        output.write(write, source(session.twin, *shown))
     outcomes = [verdict.outcome for verdict in verdicts]
     out = _out.get() or sys.stdout
     below = [line for each in samples.values() for line in each.lines]
@@ -323,20 +315,12 @@ def _run(
     _print(terminal.for_terminal(told, colour) if out.isatty() else told)
     if write is not None and not settings:
         _print([f"{write}: the declaration; pytest {write} compares the same"])
-    if json_file is not None:
-        found = result.document(session.twin, structure, verdicts, repeat, further)
-        _write(json_file, json.dumps(found, indent=1) + "\n")
+    found = result.document(session.twin, structure, verdicts, repeat, further)
+    write_json(json_file, found)
     if html is not None:
-        _write(html, result.page_of(session.twin, structure, verdicts, repeat, further))
+        output.write(html, result.page_of(session.twin, structure, verdicts, repeat, further))
         _print([f"{html}: the same as a page, with every layer of what differs"])
     return 0 if result.equal(structure, outcomes) else DIFFERENT
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        files.write(path, content)
-    except OSError as error:
-        raise DeclarationError(f"{path} cannot be written: {error}; name another file") from None
 
 
 def _print(lines: Sequence[str]) -> None:
@@ -347,11 +331,6 @@ def _print(lines: Sequence[str]) -> None:
 
 _out: ContextVar[TextIO | None] = ContextVar("out", default=None)
 """Where the result is written: standard output as it was before networks could print."""
-
-
-def tell(doing: str) -> None:
-    """Say on standard error what is done now."""
-    print(f"... {doing}", file=sys.stderr, flush=True)
 
 
 def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> None:
@@ -489,21 +468,6 @@ def _pairing(pair: str, rename: dict[str, str]) -> dict[str, Any]:
             )
         rename[ours] = theirs
     return {"rename": rename}
-
-
-def demand_writable(path: Path | None, option: str, replace: bool) -> None:
-    """Demand that a file can be written, before anything takes long.
-
-    replace: whether it may be there already.
-    """
-    if path is None:
-        return
-    if path.exists() and (path.is_dir() or not replace):
-        what = "is a folder" if path.is_dir() else "is there already"
-        raise DeclarationError(f"{option} {path} {what}; name another file")
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise DeclarationError(f"{option} {path}: {folder} cannot be written; name another file")
 
 
 def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> result.Repeat:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.errors import DeclarationError
+from equivalence.output import write
 from equivalence.page.write import page
 from equivalence.words import listed
 
@@ -22,11 +22,7 @@ def command(results: Sequence[Path], html: Path | None) -> int:
     path = html or results[0].with_name("index.html")
     if path in results or path.is_dir():
         raise DeclarationError(f"--html {path} is no file to write the page to; name another")
-    content = page(f"Results of {listed([*map(str, results)])}", map(read, results))
-    try:
-        files.write(path, content)
-    except OSError as error:
-        raise DeclarationError(f"{path} cannot be written: {error}; name another file") from None
+    write(path, page(f"Results of {listed([*map(str, results)])}", map(read, results)))
     print(f"written to {path}")
     return 0
 

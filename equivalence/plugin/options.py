@@ -5,11 +5,11 @@ import pytest
 from equivalence import releases
 from equivalence.declare.declaration import LEVELS
 from equivalence.host.devices import DEVICES, found, present
+from equivalence.option_values import share
 from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import named_devices
 from equivalence.plugin.progress import Progress
 from equivalence.plugin.results import RESULTS, Results
-from equivalence.reach import shares
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--require-reach",
-        type=shares.share,
+        type=share,
         metavar="SHARE",
         help="each case of a twin must reach this share of its decisions, such as 0.9",
     )

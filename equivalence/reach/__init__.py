@@ -7,7 +7,6 @@ epsilons: the numbers that keep a divisor from zero, beside what they are added 
 observer: watches one run of the reference, which it does not change.
 branches: which sides of a code's branches ran, for both networks.
 sources: the branches of a source file, by its syntax.
-shares: the share of decisions that an option demands.
 extremes: the choices of `min` and `max` in a network's code.
 bounds: the bounds that only the port has.
 sizes: the decisions that a sample takes by its shapes and masks.

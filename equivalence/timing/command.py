@@ -1,17 +1,14 @@
 """`equivalence time TORCH MINDSPORE`: the step times of both sides, and of their layers."""
 
-import contextlib
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
-from equivalence.own.command import demand_writable, fields_of, session_of
+from equivalence.output import answer, aside, demand_writable
+from equivalence.own.command import fields_of, session_of
 from equivalence.own.networks import Networks
 from equivalence.timing import layers
 from equivalence.timing.layers import LayerTimes
@@ -27,25 +24,20 @@ def command(inputs: Sequence[str], json_file: Path | None, **networks: Any) -> i
 
     networks: the fields of `Networks`.
     """
-    demand_writable(json_file, "--json", replace=True)
+    demand_writable(json_file, "--json")
     if not inputs:
         raise DeclarationError("there is no --input; write a draw, such as 'normal(2, 3, 64, 64)'")
     told = Networks(**networks)
     session = session_of(told, fields_of(told, inputs))
-    with contextlib.redirect_stdout(sys.stderr):  # networks may print
-        structure = session.structure()
-        if structure.problem:
-            raise structure.problem
+    with aside():
+        session.demand_pairs()
         rows, by_layer = _measure(session.twin, told.device, told.seed)
     where = machine(told.device)
-    print(where)
+    text = [where]
     for row in rows:
-        print("", *by_side(row), sep="\n")
-        if row.name in by_layer:
-            print("", *layers.table(by_layer[row.name]), sep="\n")
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(where, rows, by_layer), indent=1) + "\n")
-    return 0
+        text += ["", *by_side(row)]
+        text += ["", *layers.table(by_layer[row.name])] if row.name in by_layer else []
+    return answer(text, True, json_file, document(where, rows, by_layer))
 
 
 def _measure(

@@ -22,7 +22,7 @@ LEVELS = (
         *("releases", "torchvision_schemas", "option_values"),
         "command_examples",
     ),
-    ("folders", "stream"),
+    ("folders", "stream", "output"),
     ("declare", "findings", "held", "targets", "reach"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints", "loaders"),
