@@ -12,7 +12,7 @@ from equivalence.coverage.text import Judged, data, hint, hints, page, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
-from equivalence.output import write, write_json
+from equivalence.output import demand_writable, write, write_json
 from equivalence.targets import build, part, resolve
 from equivalence.words import nearest
 
@@ -31,6 +31,8 @@ def command(
 
     Raises CoverageError where the target uses no API or cannot be read or built.
     """
+    demand_writable(json_file, "--json")
+    demand_writable(html_file, "--html")
     if ":" not in target and not Path(target).exists():  # told before the tables are read
         folder = Path(target).parent
         near = nearest(Path(target).name, os.listdir(folder) if folder.is_dir() else ())

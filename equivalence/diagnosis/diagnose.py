@@ -9,7 +9,7 @@ from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.kinds import Told
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn

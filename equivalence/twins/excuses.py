@@ -16,7 +16,7 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept

@@ -13,7 +13,7 @@ from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.host import devices
 from equivalence.judge.expected import Expected
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.record import candidates
