@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from equivalence import __version__
-from equivalence.command_examples import EXAMPLES
 from equivalence.host.devices import DEVICES
 from equivalence.option_values import argument, assignment, byte_size, positive, share
 from equivalence.words import nearest
@@ -21,6 +20,54 @@ WIDTH = 78
 RUNS = "names of weights: runs of segments, as in a twin's rename"
 CONSTANT = "a buffer that the candidate keeps in no weight"
 BUILDS = "MODULE:ATTRIBUTE that builds it"
+
+
+EXAMPLES = {
+    "compare": (
+        "compare nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
+        "compare nets:Net ports:Net --input x.npy --weights net.pth --phase eval --html page.html",
+    ),
+    "convert": (
+        "convert net.pth net.ckpt",
+        "convert net.pth net.ckpt --network ports:Net --rename dense=fc",
+    ),
+    "findings": ("findings list gradient", "findings run selu_gradient"),
+    "coverage": ("coverage nets.py", "coverage nets:Net --fix-hints"),
+    "accept": ("accept", "accept reports/results.jsonl --device ascend"),
+    "page": ("page reports/results.jsonl", "page first.jsonl second.jsonl --html both.html"),
+    "trend": ("trend", "trend reports --case 'resnet*'"),
+    "time": (
+        "time nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
+        "time nets:Net ports:Net --input x.npy --device ascend --json times.json",
+    ),
+    "evaluate": (
+        "evaluate nets:Net ports:Net --weights net.pth --data data:loader",
+        "evaluate nets:Net ports:Net --data data:loader --batches 4 --metric metrics:f1",
+    ),
+    "generate": (
+        "generate nets:greedy ports:greedy --input 'integers(2, 4, high=100)' --arguments "
+        "'net=network(nets:Net, ports:Net)'",
+        "generate nets:beams ports:beams --input ids.npy --weights net.pth --arguments "
+        "'net=network(nets:Net, ports:Net)' width=4",
+    ),
+    "quantised": (
+        "quantised nets:trained nets:int8 --input 'normal(8, 3, 64, 64)'",
+        "quantised nets:trained ports:int8 --input x.npy --json layers.json",
+    ),
+    "data": (
+        "data data_torch:loader data_mindspore:dataset",
+        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",
+    ),
+    "curve": (
+        "curve loss_torch.csv loss_mindspore.log",
+        "curve nets:train ports:train --steps 300 --picture curve.svg",
+    ),
+    "train": (
+        "train torch_train.py ms_train.py --steps 20",
+        "train torch_train.py ms_train.py --torch-args='--lr 0.1' --mindspore-args='--lr 0.1'",
+    ),
+}
+"""Command -> two commands that show how it is used."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -203,7 +250,7 @@ def _add_convert(commands: Any) -> None:
         "turn a PyTorch checkpoint into a MindSpore checkpoint, or back",
         "Turn a PyTorch checkpoint (.pth, .pt, .bin, .safetensors) into a MindSpore "
         "checkpoint (.ckpt, .safetensors), or back. SOURCE may be an index.json, or its folder.",
-        "convert.command:command",
+        "convert.convert:command",
         "",
     )
     command.add_file("source", None, "SOURCE")
@@ -284,7 +331,7 @@ def _add_accept(commands: Any) -> None:
         "accept",
         "keep the errors of the last run of the gate as those that later runs compare with",
         "Write fixtures/measured-DEVICE.json from the results of a complete green run of the gate.",
-        "coverage.accept:command",
+        "coverage.command:accept",
         "what is accepted",
     )
     default = Path("reports/results.jsonl")
@@ -299,7 +346,7 @@ def _add_page(commands: Any) -> None:
         "make the page of results that other runs wrote, as of a CI's artefacts",
         "Write one HTML file of what the files of results say. Each run of pytest "
         "writes its own, reports/index.html.",
-        "page.command:command",
+        "page.write:command",
         "the page",
     )
     command.add_file("results", None, "RESULTS", nargs="+")

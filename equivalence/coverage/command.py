@@ -7,12 +7,13 @@ from typing import Any
 
 from equivalence import torchvision_schemas
 from equivalence.coverage import usage
-from equivalence.coverage.known import load
+from equivalence.coverage.known import GATE, counterparts, demand, gate, load
 from equivalence.coverage.text import Judged, data, hint, hints, page, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
 from equivalence.output import demand_writable, write, write_json
+from equivalence.report import accepted
 from equivalence.targets import build, part, resolve
 from equivalence.words import nearest
 
@@ -84,3 +85,19 @@ def _build_module(target: str, arguments: Mapping[str, Any]) -> Any:
     if not isinstance(module, torch.nn.Module):
         raise CoverageError(f"{target} builds a {type(module).__name__}, not a torch.nn.Module")
     return module
+
+
+def accept(results: Path, device: str) -> int:
+    """Write the figures in a device's results beside the records; returns the exit code."""
+    demand("the gate", GATE)
+    figures = accepted.collect(accepted.results_of(results, device))
+    accepted.demand_all(figures, counterparts(), gate(device))
+    path = accepted.path_of(device)
+    if path.exists():
+        try:
+            print(accepted.count_changes(figures, accepted.read(path)))
+        except CoverageError as error:
+            print(f"what was accepted before is replaced: {error}")
+    accepted.write(figures, path)
+    print(f"{path}: {accepted.summary(figures)}")
+    return 0

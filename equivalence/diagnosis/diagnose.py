@@ -57,7 +57,7 @@ def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
 
 def _found(case: TwinCase, seed: int, every: bool, judged: "_Judged") -> Diagnosis:
     """The layers or stages to blame, which no known fault explains."""
-    if case.twin.steps:
+    if case.trains:
         diagnosis = stages.diagnose(case, seed, every, judged.mistaken)
     else:
         at = judged.case, seed, judged.before, judged.comparison, judged.mistaken

@@ -15,7 +15,7 @@ from equivalence.dumps.relation import WITHIN, Relation
 from equivalence.errors import EquivalenceError
 from equivalence.judge.precision import BUDGET
 from equivalence.output import answer
-from equivalence.words import counted, listed, number
+from equivalence.words import columns, counted, listed, number
 
 ROWS = 20
 """Pairs that a terminal shows; the others are counted, and `--json` has all."""
@@ -112,7 +112,7 @@ def lines(found: Beside) -> list[str]:
         where = "in the order of the run" if found.reference.ordered else "by name"
         first = next((pair for pair in open_ones if found.kind(pair) != WITHIN), open_ones[0])
         text += [f"the first that differs, {where}: {first.reference}", ""]
-        text += _columns(_rows(found, open_ones))
+        text += columns(_rows(found, open_ones))
         if len(open_ones) > ROWS:
             text.append(f"and {len(open_ones) - ROWS} more")
     if found.judged:
@@ -212,12 +212,3 @@ def _finite(value: float) -> float | None:
 
 def _figure(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2g}"
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]

@@ -11,8 +11,7 @@ from equivalence.evaluation.metrics import Metric
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
 from equivalence.output import answer, aside, demand_writable, tell
-from equivalence.own.command import fields_of, session_of
-from equivalence.own.networks import Networks
+from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.targets import resolve
 from equivalence.timing.sides import in_each_execution
 from equivalence.timing.steps import aligned

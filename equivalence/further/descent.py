@@ -92,7 +92,7 @@ def descend(measurement: Measurement, given: Given, decision: Decision) -> Varia
     Raises what the reference raises.
     """
     floats = [i for i in given.floats if not measurement.sample.draws[i][0].narrow]
-    if not floats or measurement.network.steps is not None:
+    if not floats or measurement.trains:
         return None
     height = _Height(measurement, {i: given.values[i] for i in floats}, decision)
     here, before, way = height(height.begin), 1.0, None

@@ -11,8 +11,7 @@ from equivalence.generation.compare import Generation, compare, document
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
 from equivalence.output import answer, aside, demand_writable, tell
-from equivalence.own.command import fields_of, session_of
-from equivalence.own.networks import Networks
+from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.words import counted, number
 
 SHOWN = 5

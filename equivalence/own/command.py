@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from equivalence.host import environment
 from equivalence.host.isolation import isolated
 from equivalence.output import DIFFERENT, aside, demand_writable, tell, write_json
 from equivalence.own import result, terminal
-from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import UNKNOWN, Session, Tell, Verdict, forget
 from equivalence.reach.words import exactly
@@ -40,6 +39,41 @@ from equivalence.targets import as_target, needs
 
 ENDINGS = (".npy", ".npz")
 """Endings of files of arrays."""
+
+
+class Networks(NamedTuple):
+    """Two networks, their weights, and where and how they run: an option each, by its name.
+
+    reference, candidate: what builds them, "MODULE:ATTRIBUTE".
+    weights: a checkpoint for both; None: they are drawn.
+    arguments: what both are called with, as pairs.
+    pair: "name", "order" or a file of pairs. rename: pairs of names, MindSpore's first.
+    constant: buffers that the candidate keeps in no weight. random: layers that are pinned.
+    phase, execution, dtype, device, seed: of the cases.
+    torch_path, mindspore_path: the folders that the sides are imported from.
+    """
+
+    reference: str
+    candidate: str
+    weights: Path | None
+    arguments: Sequence[tuple[str, Any]]
+    pair: str
+    rename: Sequence[tuple[str, str]]
+    constant: Sequence[str]
+    random: Sequence[str]
+    phase: Sequence[str]
+    execution: Sequence[str]
+    dtype: Sequence[str]
+    device: str
+    seed: int
+    torch_path: Path | None
+    mindspore_path: Path | None
+
+    @property
+    def paths(self) -> tuple[Path | None, Path | None]:
+        """The folders that the reference and the candidate are imported from."""
+        return self.torch_path, self.mindspore_path
+
 
 CURES = {
     "does not take": "give what both are called with by --arguments KEY=VALUE",

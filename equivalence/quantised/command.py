@@ -12,7 +12,7 @@ from equivalence.own.command import inputs_of
 from equivalence.quantised.losses import Report, report
 from equivalence.quantised.running import Network
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.words import counted, listed, number
+from equivalence.words import columns, counted, listed, number
 
 SHOWN = 30
 """Layers that a terminal shows: those that lose most by themselves; `--json` has all."""
@@ -75,9 +75,7 @@ def lines(original: str, quantised: str, found: Report) -> list[str]:
         for each in found.layers
         if each in shown
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        told.append("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
+    told += columns(rows)
     if len(found.layers) > SHOWN:
         told.append(f"and {len(found.layers) - SHOWN} more, which lose less")
     return told

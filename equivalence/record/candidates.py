@@ -60,7 +60,7 @@ class KeptCandidate:
     def __init__(
         self, parts: Path, case: TwinCase, seed: int, products: float, build: Callable[[], Any]
     ):
-        self.steps, self.name = case.twin.steps, case.name
+        self.calls, self.name = case.calls, case.name
         self.key = fingerprint.candidate_key(case, seed, products)
         self.path = store.part(parts, self.name, self.key)
         self.rest: dict[str, Any] = {
@@ -110,7 +110,7 @@ class KeptCandidate:
         outputs: Mapping[str, tuple[int, ...]],
     ) -> Trace:
         """The candidate's trace, which is also recorded."""
-        self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.steps)
+        self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.calls)
         with self._keep_exception():
             trace = self.built.run(sample, partners, phase, outputs)
         self.rest["trace"] = {name: [v.shape, dtypes.name(v.dtype)] for name, v in trace.items()}
@@ -249,7 +249,7 @@ class ReplayedCandidate:
                 f"{self.case.name}: {self.path} has no trace of it, since it crashed or did not "
                 f"fit its reference then: {CURE}"
             )
-        digest = _digest(sample, self._slots, partners, outputs, self.case.twin.steps)
+        digest = _digest(sample, self._slots, partners, outputs, self.case.calls)
         if digest != self.digest:
             raise RecordError(
                 f"{self.case.name}: its run in {self.path} was given other inputs or weights than "
@@ -269,10 +269,10 @@ def _digest(
     slots: Mapping[str, Slot],
     partners: Partners,
     outputs: Mapping[str, tuple[int, ...]],
-    steps: int | None,
+    calls: int,
 ) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""
-    return fingerprint.digest(sample, partners.needed(slots), outputs, steps)
+    return fingerprint.digest(sample, partners.needed(slots), outputs, calls)
 
 
 _active: Writer | Reader | None = None

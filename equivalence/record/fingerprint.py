@@ -205,15 +205,15 @@ def digest(
     sample: Sample,
     weights: Mapping[str, tuple[int, ...]],
     pulled_back: Mapping[str, tuple[int, ...]],
-    steps: int | None,
+    calls: int,
 ) -> int:
     """A CRC-32 of every input, weight and cotangent that the candidate gets.
 
     weights: the shapes of the weights, by the reference's names.
     pulled_back: the shapes of the outputs with a cotangent, by name.
-    steps: the number of training steps; None without training.
+    calls: how many times a run calls the candidate.
     """
-    values = [x for step in range(1, (steps or 1) + 1) for x in sample.inputs(step)]
+    values = [x for step in range(1, calls + 1) for x in sample.inputs(step)]
     values += [sample.weight(name, shape) for name, shape in weights.items()]
     values += [sample.cotangent(i, shape) for i, shape in pulled_back.items()]
     crc = 0
@@ -222,10 +222,10 @@ def digest(
     return crc
 
 
-def digest_of(reference: Reference, steps: int | None) -> int:
+def digest_of(reference: Reference, calls: int) -> int:
     """The digest of a reference's sample."""
     shapes = {name: slot.shape for name, slot in reference.slots.items()}
-    return digest(reference.sample, shapes, reference.expected.pulled_back, steps)
+    return digest(reference.sample, shapes, reference.expected.pulled_back, calls)
 
 
 @functools.cache  # each record asks, and a package's metadata takes milliseconds to read

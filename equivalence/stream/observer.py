@@ -142,6 +142,18 @@ def demand_order(observer: Observer, inner: Observer | None) -> None:
         )
 
 
+@contextlib.contextmanager
+def attached(hooks: Iterable[Any]) -> Iterator[None]:
+    """A context in which hooks of layers stay; at its end, each is removed.
+
+    hooks: what registering them gives.
+    """
+    with contextlib.ExitStack() as stack:
+        for each in hooks:
+            stack.callback(each.remove)
+        yield
+
+
 Entered = Callable[[str, Any, tuple], None]
 """Is told the path of a layer, the layer and its positional arguments, when its call begins."""
 
@@ -177,10 +189,12 @@ def running(
         if left:
             left(path, layer, inputs)
 
-    with contextlib.ExitStack() as handles:
+    def registered() -> Iterator[Any]:
         for path, layer in layers:
-            handles.callback(layer.register_forward_pre_hook(before(path)).remove)
-            handles.callback(layer.register_forward_hook(after, **always).remove)
+            yield layer.register_forward_pre_hook(before(path))
+            yield layer.register_forward_hook(after, **always)
+
+    with attached(registered()):
         yield paths
 
 

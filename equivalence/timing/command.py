@@ -8,12 +8,11 @@ from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
 from equivalence.output import answer, aside, demand_writable
-from equivalence.own.command import fields_of, session_of
-from equivalence.own.networks import Networks
+from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.timing import layers
 from equivalence.timing.layers import LayerTimes
 from equivalence.timing.sides import builders, in_each_execution
-from equivalence.timing.steps import Row, by_side, machine, measured
+from equivalence.timing.steps import Row, by_side, every_time, machine, measured
 
 PASSES = {"train": "forward and backward", "eval": "forward"}
 """What a step of each phase runs."""
@@ -37,7 +36,9 @@ def command(inputs: Sequence[str], json_file: Path | None, **networks: Any) -> i
     for row in rows:
         text += ["", *by_side(row)]
         text += ["", *layers.table(by_layer[row.name])] if row.name in by_layer else []
-    return answer(text, True, json_file, document(where, rows, by_layer))
+    kept = [{"step": name, **vars(each)} for name, found in by_layer.items() for each in found]
+    document = {"machine": where, "steps": every_time(rows), "layers": kept}
+    return answer(text, True, json_file, document)
 
 
 def _measure(
@@ -54,20 +55,3 @@ def _measure(
                 with isolated():
                     by_layer[name] = layers.measure(case, seed)
     return rows, by_layer
-
-
-def document(
-    where: str, rows: Sequence[Row], by_layer: Mapping[str, Sequence[LayerTimes]]
-) -> dict[str, Any]:
-    """Every single time, in seconds, as JSON."""
-    return {
-        "machine": where,
-        "steps": [
-            {"step": row.name, "side": side, "first": times.first, "seconds": [*times.steps]}
-            for row in rows
-            for side, times in row.sides.items()
-        ],
-        "layers": [
-            {"step": name, **vars(layer)} for name, found in by_layer.items() for layer in found
-        ],
-    }

@@ -75,7 +75,7 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
     while True:
         expected = compute(measurement, expect)
         _demand_finite(expected, measurement)
-        if network.steps == 1:
+        if measurement.trains and measurement.calls == 1:
             expected = _without_undecided(measurement, expected)
         undecidable = ill_posed.undecidable(expected, measurement.unit_roundoff)
         if not (undecidable and _draw_again(measurement.sample)):

@@ -64,7 +64,7 @@ class Measurement:
         dtype: str = "float64",
     ) -> None:
         """Run forward only, for what `watch` sees of it; of a training, run all of it."""
-        if self.network.steps is None:
+        if not self.trains:
             watch = watch or contextlib.nullcontext()
             self.network.forward(sample or self.sample, self.phase, watch, dtype)
         else:
@@ -76,6 +76,16 @@ class Measurement:
         watch: a context that is open during the run.
         """
         return self.run(watch=watch, dtype=self.sample.dtype)
+
+    @property
+    def trains(self) -> bool:
+        """Whether the reference is a training, whose run updates its weights."""
+        return self.network.steps is not None
+
+    @property
+    def calls(self) -> int:
+        """How many times a run calls the reference: once for each step of a training."""
+        return self.network.steps or 1
 
     @property
     def coarser(self) -> float:
@@ -95,7 +105,7 @@ class Measurement:
 
     def of_sample(self) -> Reach:
         """The decisions that the sample takes by its shapes and masks."""
-        calls = [self.sample.inputs(step) for step in range(1, (self.network.steps or 1) + 1)]
+        calls = [self.sample.inputs(step) for step in range(1, self.calls + 1)]
         return Reach.of(of_inputs(calls, self.sample.arguments.names))
 
     def observer(self) -> Observer:

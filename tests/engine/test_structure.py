@@ -20,7 +20,6 @@ LEVELS = (
     (
         *("dtypes", "errors", "files", "seeds", "nesting", "processes", "progress"),
         *("releases", "torchvision_schemas", "option_values"),
-        "command_examples",
     ),
     ("folders", "stream", "output"),
     ("declare", "findings", "held", "targets", "reach"),
