@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from equivalence import files
-from equivalence.errors import DeclarationError
+from equivalence.errors import DeclarationError, writing
 
 DIFFERENT = 1
 """The exit code where the sides differ."""
@@ -44,10 +44,8 @@ def demand_writable(path: Path | None, option: str, replace: bool = True) -> Non
 
 def write(path: Path, content: str) -> None:
     """Write a file. Raises DeclarationError where that is not possible."""
-    try:
+    with writing(path, DeclarationError, "; name another file"):
         files.write(path, content)
-    except OSError as error:
-        raise DeclarationError(f"{path} cannot be written: {error}; name another file") from None
 
 
 def write_json(path: Path | None, document: Any) -> None:
