@@ -21,7 +21,7 @@ import numpy as np
 from equivalence import dtypes, errors, files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError
-from equivalence.judge.tensors import Trace
+from equivalence.judge.tensors import Shapes, Trace
 from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
@@ -87,12 +87,7 @@ class KeptCandidate:
         return self.built.dropouts()
 
     def call_before(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-        both: bool,
+        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
     ) -> None:
         """Run with the values of another sample; that run is not recorded."""
         self.built.call_before(sample, partners, phase, outputs, both)
@@ -102,13 +97,7 @@ class KeptCandidate:
         layers = self.rest["random_layers"] = note()
         return layers
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
         """The candidate's trace, which is also recorded."""
         self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.calls)
         with self._keep_exception():
@@ -236,13 +225,7 @@ class ReplayedCandidate:
     def call_before(self, *_: Any) -> None:
         """Do nothing: the recorded run came after such a call."""
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        _phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, _phase: str, outputs: Shapes) -> Trace:
         """The recorded trace. Raises RecordError if it is missing or belongs to another sample."""
         if self.trace is None:
             raise RecordError(
@@ -265,11 +248,7 @@ def _exception(name: str, words: str) -> Exception:
 
 
 def _digest(
-    sample: Sample,
-    slots: Mapping[str, Slot],
-    partners: Partners,
-    outputs: Mapping[str, tuple[int, ...]],
-    calls: int,
+    sample: Sample, slots: Mapping[str, Slot], partners: Partners, outputs: Shapes, calls: int
 ) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""
     return fingerprint.digest(sample, partners.needed(slots), outputs, calls)

@@ -13,7 +13,7 @@ import json
 import math
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from equivalence.declare.draws import Draw
 from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.sketch import Sketch
+from equivalence.judge.tensors import Shapes
 from equivalence.sample import Sample
 from equivalence.truth.known import Reference
 
@@ -201,12 +202,7 @@ def imported(source: ast.AST, package: str) -> Iterator[str]:
             yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
 
 
-def digest(
-    sample: Sample,
-    weights: Mapping[str, tuple[int, ...]],
-    pulled_back: Mapping[str, tuple[int, ...]],
-    calls: int,
-) -> int:
+def digest(sample: Sample, weights: Shapes, pulled_back: Shapes, calls: int) -> int:
     """A CRC-32 of every input, weight and cotangent that the candidate gets.
 
     weights: the shapes of the weights, by the reference's names.
