@@ -210,7 +210,7 @@ def _add_compare(commands: Any) -> None:
 
 
 def _add_networks(command: Command, phases: Sequence[str] = ("train", "eval")) -> None:
-    """What tells two networks, their weights, and where and how they run: `own.networks`.
+    """What tells two networks, their weights, and where and how they run: `own.command.Networks`.
 
     phases: those that are run where none is chosen.
     """
@@ -225,7 +225,10 @@ def _add_networks(command: Command, phases: Sequence[str] = ("train", "eval")) -
     command.add("--pair", meaning, "name|order|FILE", default="name")
     command.add_rename("MINDSPORE=PYTORCH", action="extend")
     command.add_several("--constant", CONSTANT, "NAME", action="extend")
-    meaning = "eval pins dropout; the NAME of a path or class pins that, too"
+    meaning = (
+        "eval pins dropout; the NAME of a path or class pins that, too; replay pins nothing: both "
+        "sides draw the same numbers"
+    )
     command.add_several("--random", meaning, "NAME", action="extend")
     for option, values in (
         ("--phase", ("train", "eval")),

@@ -36,6 +36,17 @@ class DeclarationError(EquivalenceError):
     """
 
 
+class FreeDrawsError(DeclarationError):
+    """Random numbers are drawn that nothing pins.
+
+    drawn: the sentence that says which, without a cure.
+    """
+
+    def __init__(self, drawn: str, cure: str):
+        super().__init__(f"{drawn}; {cure}")
+        self.drawn = drawn
+
+
 class OtherFrameworkError(DeclarationError):
     """A target builds a network of the other framework.
 

@@ -23,6 +23,7 @@ from equivalence.folders import is_exported
 from equivalence.releases import DISPATCHING
 
 PHASES = ("train", "eval")
+REPLAY = "replay"
 """The modes of a network: training, with batch statistics and dropout; evaluation, without."""
 
 EXECUTIONS = ("pynative", "graph")
@@ -73,7 +74,8 @@ class Twin:
     raises: the error that both sides must raise.
     random_layers: "eval" pins dropout, in layers and in functions: everything is kept. Paths or
     classes pin random layers of the model's own as well, which then run in evaluation mode. What is
-    pinned on either side must draw equally often, from the same law.
+    pinned on either side must draw equally often, from the same law. "replay" pins nothing: both
+    sides draw the same numbers, in PyNative mode alone, as of a network whose own code draws.
     steps: None compares one forward and backward pass; a number compares a training, see below.
     computes: "float16" or "bfloat16", where both networks cast to it themselves; inputs, weights
     and cotangents are float32, the unit roundoff is that dtype's. The reference must not cast
@@ -184,15 +186,30 @@ class Twin:
         named = self.random_layers
         if named in (None, "eval"):
             return
-        wrong = "random_layers can only be 'eval', or a list of paths and classes"
+        if named == REPLAY:
+            self._demand_replayed(demand)
+            return
+        wrong = "random_layers can only be 'eval', 'replay', or a list of paths and classes"
         demand(isinstance(named, Sequence) and not isinstance(named, str) and len(named) > 0, wrong)
         demand(all(isinstance(each, str) and each for each in named), wrong)
         object.__setattr__(self, "random_layers", tuple(named))
 
+    def _demand_replayed(self, demand: Demand) -> None:
+        """A graph does not show its draws, and one sample is one run on each side."""
+        cure = "; executions must be ('pynative',)"
+        why = "random_layers='replay' compares draws, of which a compiled graph shows none"
+        demand(tuple(self.executions) == ("pynative",), f"{why}{cure}")
+        other = next((name for name in ("by_layer", "sizes") if getattr(self, name)), None)
+        together = f"random_layers='replay' and {other} cannot be together; leave out one"
+        demand(other is None, together)
+
     @property
     def pinned(self) -> Sequence[str] | None:
         """The random layers of the model's own that are pinned; None where nothing is pinned."""
-        return () if self.random_layers == "eval" else self.random_layers
+        named = self.random_layers
+        if named is None or isinstance(named, str):
+            return () if named == "eval" else None
+        return named
 
     def _demand_weights(self, demand: Demand) -> None:
         file = self.weights

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from equivalence.declare.twin import TwinCase
+from equivalence.declare.twin import REPLAY, TwinCase
 from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
@@ -101,8 +101,10 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
     """
     wrong: _Judged | None = None
     candidate: MindSporeNetwork | None = None
-    right = True
-    for one in case.sizes:
+    right, every = True, case.sizes
+    if free := case.twin.random_layers == REPLAY:
+        every = [_likeliest(replayed.alone(case, seed)[1].likely, seed)]
+    for one in every:
         made = compare_size(one, seed, candidate, flips=False)
         kernels: tuple[Kernel, ...] = ()
         if not made.judgement.equal:
@@ -115,10 +117,10 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         candidate = made.candidate.built
     if wrong is None:
         raise ValueError(f"{case.name} has no size")
-    if right and len(case.sizes) == 1:
+    if right and len(every) == 1 and not free:
         draws = replayed.compare(case, wrong.comparison, seed)
         if draws.compared is not None and not draws.compared[1].judgement.equal:
-            one = _likeliest(draws.tried or [draws.compared[0]], seed)
+            one = _likeliest(draws.likely, seed)
             return _Judged(one, None, compare_size(one, seed, flips=False), ())
     settings = wrong.comparison.settings
     return wrong if right and not (settings and settings.differing) else replace(wrong, kernels=())

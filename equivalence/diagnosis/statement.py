@@ -235,7 +235,7 @@ class _Fed:
         """The statements to blame for wrong outputs, or for what is left in these buffers."""
         sides = self.measurement, self.network, self.partners
         statements = Statements(*sides, {}, self.lent, state)
-        blames = statements.blame()
+        blames = [_drawing(blame, sides[1]) for blame in statements.blame()]
         effort.done += statements.effort.done
         if blames and not statements.mended:
             self.search.notes.append(SEEN_LATER)
@@ -249,6 +249,18 @@ def _below(path: str, holder: str) -> str:
     if holder and not path.startswith(f"{holder}."):
         raise ValueError(f"{path} is not in {holder}")
     return path.removeprefix(f"{holder}.") if holder else path
+
+
+def _drawing(blame: Blame, network: MindSporeNetwork) -> Blame:
+    """The same; where a statement uses what is drawn, with the line that draws it."""
+    replay = network.draws.replay
+    if replay is None or not blame.constant or blame.name:
+        return blame
+    mask, size = np.unique(blame.got).size <= 2, blame.got.size
+    drawn = [each for each in replay.drawn if (each.p is not None) == mask and each.size == size]
+    lines = {each.line for each in drawn}
+    here = blame.statement.place
+    return replace(blame, drawn=here if here in lines else min(lines, default=""))
 
 
 def _kernel(search: Search, statements: Statements, blame: Blame) -> list[str]:
@@ -337,6 +349,11 @@ def _causes(blame: Blame, kept: bool = False) -> list[str]:
         where = _apart(blame.got, blame.want)
         name = blame.name or "a constant"
         lines = [f"it uses {name}, which is another one in the original{where}"]
+        if blame.drawn:
+            drawn = f"it takes the random numbers of {blame.drawn}, and the original others"
+            if blame.drawn == blame.statement.place:
+                drawn = "it draws other random numbers than the original"
+            lines = [f"{drawn}{where}"]
     elif blame.agrees is not None:
         lines = [f"its result is that of {blame.agrees.place}, and the original goes on from there"]
     elif blame.takes:

@@ -12,6 +12,7 @@ from equivalence.errors import EquivalenceError, IllPosedError, SideError
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.tensors import output
 from equivalence.runs import kept
+from equivalence.runs.pinned import with_draws
 
 ILL_POSED = "rounding alone decides it"
 NOT_FINITE = "the original gives NaN or infinity"
@@ -82,6 +83,6 @@ def _reason(error: EquivalenceError) -> str:
 
 def _breaks_down(case: TwinCase, seed: int) -> bool:
     """Whether the reference gives NaN or infinity, in float64 or in its own run."""
-    expected = kept.reference(case, seed).expected
+    expected = kept.reference(with_draws(case, seed), seed).expected
     truths = [each.truth for each in expected.values() if each.truth.dtype.kind in "fc"]
     return not all(np.isfinite(each).all() for each in truths)

@@ -22,7 +22,7 @@ from equivalence.declare.distributions import KINDS
 from equivalence.declare.draws import file
 from equivalence.declare.network import read_network
 from equivalence.declare.operator import read_draw
-from equivalence.declare.twin import PAIRS
+from equivalence.declare.twin import PAIRS, REPLAY
 from equivalence.declare.written import source
 from equivalence.dumps import compare as dumped
 from equivalence.dumps import read
@@ -33,7 +33,7 @@ from equivalence.host.isolation import isolated
 from equivalence.output import DIFFERENT, aside, demand_writable, tell, write_json
 from equivalence.own import result, terminal
 from equivalence.own.notebook import twin_of
-from equivalence.own.session import UNKNOWN, Session, Tell, Verdict, forget
+from equivalence.own.session import DROPOUT, UNKNOWN, Session, Tell, Verdict, forget
 from equivalence.reach.words import exactly, listing
 from equivalence.targets import as_target, needs
 
@@ -78,6 +78,7 @@ class Networks(NamedTuple):
 CURES = {
     "does not take": "give what both are called with by --arguments KEY=VALUE",
     "random_layers=": "here: --random, as often as needed",
+    "executions='pynative'": "here: --execution pynative",
     "--constant ": "name what one side computes by --constant, and say what belongs together by "
     "--rename CANDIDATE=REFERENCE",
     "do not pair up by name": "here: --pair order",
@@ -261,7 +262,8 @@ def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
     fields |= {"phases": told.phase, "executions": told.execution, "dtypes": told.dtype}
     fields |= _pairing(told.pair, fields["rename"])
     if told.random:
-        fields["random_layers"] = "eval" if [*told.random] == ["eval"] else tuple(told.random)
+        one = told.random[0] if len(told.random) == 1 else None
+        fields["random_layers"] = one if one in (DROPOUT, REPLAY) else tuple(told.random)
     if told.weights is not None:
         if not told.weights.exists():
             raise DeclarationError(f"--weights {told.weights} is not there; name a checkpoint")

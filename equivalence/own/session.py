@@ -20,6 +20,7 @@ from equivalence.declare.draws import Draw
 from equivalence.declare.twin import (
     DTYPES,
     EXECUTIONS,
+    REPLAY,
     MindSporeCase,
     TorchCase,
     Twin,
@@ -29,6 +30,7 @@ from equivalence.declare.twin import (
 from equivalence.diagnosis import text
 from equivalence.errors import (
     DeclarationError,
+    FreeDrawsError,
     IllPosedError,
     OtherFrameworkError,
     SideError,
@@ -288,12 +290,20 @@ class Session:
         errors: list[SideError | IllPosedError] = []
         waiting: list[Verdict] = []  # until a case can be compared
         every, begun = list(cases(self.twin, self.device, self.kind)), time.monotonic()
-        for number, case in enumerate(every, 1):
-            rest = left(time.monotonic() - begun, number - 1, len(every))
-            self.tell(f"{number} of {len(every)}: {case.name}{rest}")
+        number = 0
+        while number < len(every):
+            case = every[number]
+            rest = left(time.monotonic() - begun, number, len(every))
+            self.tell(f"{number + 1} of {len(every)}: {case.name}{rest}")
             with _alone():
                 try:
                     outcome = self._judged(case)
+                except FreeDrawsError as error:
+                    self._replay(error)
+                    over = {each.name for each in every[:number]}
+                    now = cases(self.twin, self.device, self.kind)
+                    every[number:] = [each for each in now if each.name not in over]
+                    continue
                 except (SideError, IllPosedError) as error:
                     errors.append(error)
                     outcome = Outcome(case, self.seed, None, error=str(error))
@@ -303,11 +313,28 @@ class Session:
                 verdict = replace(verdict, same=done[blamed].name)
             done.setdefault(blamed, case)
             waiting.append(verdict)
+            number += 1
             if number > len(errors):
                 yield from waiting
                 waiting.clear()
         if waiting:
             raise errors[0]
+
+    def _replay(self, error: FreeDrawsError) -> None:
+        """Give both sides the same draws from now on, where a network's own code draws.
+
+        Raises the error where that cannot be, or the twin names what is pinned.
+        """
+        twin = self.twin
+        named = twin.random_layers not in (None, DROPOUT)
+        fits = "pynative" in twin.executions and not (twin.by_layer or twin.sizes)
+        if named or self.kind is not None or not fits:
+            if "pynative" in twin.executions:
+                raise error
+            cure = "a compiled graph shows none of them: add executions='pynative'"
+            raise DeclarationError(f"{error.drawn}; {cure}") from None
+        self.tell("the network itself draws random numbers: both sides get the same")
+        self.twin = replace(twin, random_layers=REPLAY, executions=("pynative",))
 
     def all_verdicts(self, thorough: bool = False) -> tuple[list[Verdict], Further | None]:
         """The verdicts on all cases and, after a green, on further samples.

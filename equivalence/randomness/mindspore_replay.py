@@ -32,6 +32,7 @@ from equivalence.stream.mindspore_stream import (
     dtype_numbered,
     has_gradient,
     product,
+    with_source,
 )
 from equivalence.stream.observer import RUN
 
@@ -109,7 +110,7 @@ def _dropped(replay: Replay, call: Call, axes: int | None) -> Any:
         # Its gradient is made of the mask that is given. The operator takes no view.
         return product()(x.contiguous(), _tensor(wide / kept, x.dtype)), _tensor(wide, x.dtype)
     # PyNative mode waits forever for a result that another operator made of what has no gradient.
-    return _keeping(call, _tensor(_array(x) * wide / kept, x.dtype))
+    return _keeping(call, with_source(_tensor(_array(x) * wide / kept, x.dtype), x))
 
 
 def _keeping(call: Call, x: ms.Tensor) -> Any:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from equivalence.declare.twin import MindSporeCase, TorchCase
+from equivalence.declare.twin import REPLAY, MindSporeCase, TorchCase
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
@@ -52,6 +52,10 @@ AXES = ("phase", "execution", "dtype", "device")
 
 FORWARD_ONLY = "no gradient is compared: the original runs without, by torch.no_grad or as asked"
 HOLLOW = "shapes alone are compared: every output is of zeros, or has no element"
+FREE = (
+    "the same random numbers were drawn on both sides; graph mode, which shows none of its draws, "
+    "is not compared"
+)
 
 
 NOTHING = Mistakes()
@@ -188,6 +192,8 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
         lines.append(f"{_capital(FORWARD_ONLY)}.")
     ordered = dict.fromkeys(each.by_order for each in judgements if each.by_order)
     lines += [f"{_capital(each)}." for each in ordered]
+    if any(each.case.twin.random_layers == REPLAY for each in outcomes):
+        lines.append(f"{_capital(FREE)}.")
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
     reach = total(each.reach for each in outcomes) if reach is None else reach

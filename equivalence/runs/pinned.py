@@ -3,12 +3,13 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from equivalence.declare.twin import TwinCase
-from equivalence.errors import DeclarationError, blaming
+from equivalence.declare.twin import REPLAY, TwinCase
+from equivalence.errors import DeclarationError, FreeDrawsError, blaming
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.randomness.layers import RandomLayer, compare, listed
+from equivalence.randomness.replay import Pairing
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.words import raised
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from equivalence.truth.measurement import Measurement
 
 Draws = list[RandomLayer]
+
+
+def with_draws(case: TwinCase, seed: int) -> TwinCase:
+    """The case as its reference can run: of a twin that pins nothing, with replayed draws."""
+    free = case.twin.random_layers == REPLAY
+    return replace(case, replayed=Pairing(seed=seed)) if free else case
 
 
 def of_reference(measurement: "Measurement", case: TwinCase) -> Draws:
@@ -33,9 +40,10 @@ def of_reference(measurement: "Measurement", case: TwinCase) -> Draws:
         return []
     still, draws = network.draws.drew, network.random_layers(measurement.sample, case.phase)
     if still and case.twin.pinned is not None and all(each.pinned for each in draws):
-        raise DeclarationError(
+        raise FreeDrawsError(
             f"{case.name}: the reference draws random numbers in evaluation mode, too "
-            f"({listed(draws)}), so that nothing can be compared"
+            f"({listed(draws)})",
+            "declare random_layers='replay' for the same draws on both sides",
         )
     return draws
 
@@ -45,10 +53,12 @@ def demand(case: TwinCase, reference: Draws, dropouts: list[str]) -> None:
 
     dropouts: the paths of the candidate's cells that draw while training.
     """
+    if case.replayed is not None:
+        return
     silent = case.phase != "train" or case.twin.pinned is not None
     candidate = [] if silent else [RandomLayer(path, "dropout") for path in dropouts]
     if case.twin.pinned is None and (reference or candidate):
-        raise DeclarationError(_undeclared(case, reference, candidate))
+        raise _undeclared(case, reference, candidate)
 
 
 def judge(comparison: Comparison, case: TwinCase) -> Comparison:
@@ -68,7 +78,7 @@ def judge(comparison: Comparison, case: TwinCase) -> Comparison:
                 told = f"whether the candidate draws random numbers is not known: {raised(error)}"
                 comparison = replace(comparison, note=comparison.note or told)
         if draws:
-            raise DeclarationError(_undeclared(case, reference, draws))
+            raise _undeclared(case, reference, draws)
         return comparison
     with blaming("candidate", case.name):
         candidate = _of_candidate(comparison, case)
@@ -96,12 +106,13 @@ def _of_candidate(comparison: Comparison, case: TwinCase) -> Draws:
     return comparison.candidate.drawn_by(note)
 
 
-def _undeclared(case: TwinCase, reference: Draws, candidate: Draws) -> str:
+def _undeclared(case: TwinCase, reference: Draws, candidate: Draws) -> FreeDrawsError:
     verb = "while training" if case.phase == "train" else "in evaluation mode"
-    return (
+    return FreeDrawsError(
         f"{case.name}: layers draw random numbers {verb} (reference: {listed(reference)}; "
-        f"candidate: {listed(candidate)}); declare random_layers='eval' or leave out the "
-        f"{case.phase} phase"
+        f"candidate: {listed(candidate)})",
+        "declare random_layers='eval', or 'replay' for the same draws on both sides, or leave out "
+        f"the {case.phase} phase",
     )
 
 
@@ -109,10 +120,11 @@ def _demand_pinned(case: TwinCase, reference: Draws, candidate: Draws) -> None:
     """Raise DeclarationError if a draw is not pinned, or a name of the declaration pins none."""
     free = [[each for each in side if not each.pinned] for side in (reference, candidate)]
     if any(free):
-        raise DeclarationError(
+        raise FreeDrawsError(
             f"{case.name}: random numbers are drawn that nothing pins (reference: "
-            f"{listed(free[0])}; candidate: {listed(free[1])}); name the class or path of the "
-            "layer that draws them, on either side: random_layers=['DropPath']"
+            f"{listed(free[0])}; candidate: {listed(free[1])})",
+            "name the class or path of the layer that draws them, on either side: "
+            "random_layers=['DropPath'], or declare 'replay' for the same draws on both sides",
         )
     drawn = {name for each in (*reference, *candidate) for name in (each.path, each.kind)}
     idle = [name for name in case.twin.pinned or () if name not in drawn]

@@ -233,6 +233,7 @@ class Blame:
         mistake may stand in them, too.
     constant: whether the value is a constant that the statement uses, not its result.
     name: what the candidate's code calls that constant; "" where that is not known.
+    drawn: the line that draws it, where it is random; "" where it is not.
     misplaced: the statement that gives what it takes, where the reference takes another value; None
         where its result is wrong.
     backward: whether its result is right, and what comes back to what it takes is not; the values
@@ -261,6 +262,7 @@ class Blame:
     takes: tuple[Statement, ...] = ()
     constant: bool = False
     name: str = ""
+    drawn: str = ""
     misplaced: Statement | None = None
     backward: bool = False
     by_hand: bool = False

@@ -19,7 +19,7 @@ from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_pullback import FLOATS
 from equivalence.statements.calls import Code, Place, Recording, Spot, Statement
 from equivalence.statements.lent import Lent, Pull
-from equivalence.stream.mindspore_stream import Call, Observer, asking
+from equivalence.stream.mindspore_stream import Call, Observer, asking, source_of
 from equivalence.stream.patches import patched
 
 Swap = tuple[int, str, int]
@@ -104,7 +104,13 @@ class MindSporeCalls(Observer):
 
     def replace(self, call: Call) -> Any:
         """What an operator gives, recorded."""
-        return self._watch(call.name, lambda given: call.proceed(*given), tuple(call.args))
+        taken = tuple(self._made(call.name, each) for each in call.args)
+        return self._watch(call.name, lambda given: call.proceed(*given), taken)
+
+    def _made(self, name: str, argument: Any) -> Any:
+        """An argument; what another observer has made of a tensor is a call of its own."""
+        source = source_of(argument)
+        return argument if source is None else self._watch(name, lambda _: argument, (source,))
 
     def _instead(self, layer: Lent, *arguments: Any, **keywords: Any) -> Any:
         """A call of a cell in whose place a layer of the reference computes."""

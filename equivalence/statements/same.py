@@ -23,6 +23,9 @@ PARTS = 8
 SELECTING = ("index", "masked_select", "nonzero")
 """Operators of PyTorch that select rows."""
 
+UNWRITTEN = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+"""Operators of PyTorch whose result is what lay in memory."""
+
 LOOKED = 64
 """Elements that are compared before all of them are."""
 
@@ -81,7 +84,9 @@ class Quantities:
         self.pulled = {i: Known(i, v, unit_roundoff) for i, v in recording.cotangents.items()}
         self.masks = _masks(recording)
         self._by_size: dict[int, list[Known]] = {}
-        for known in self.known:
+        unwritten = {v for c in recording.calls if c.name in UNWRITTEN for v in c.outputs}
+        self._written = [each for each in self.known if each.number not in unwritten]
+        for known in self._written:
             self._by_size.setdefault(known.truth.size, []).append(known)
         self._moments: dict[int, np.ndarray] = {}
 
@@ -104,7 +109,7 @@ class Quantities:
         A part alone may be the wrong one.
         """
         values, every = plain(values), None
-        for known in self.known:
+        for known in self._written:
             if known.truth.size <= values.size or known.truth.size % max(values.size, 1):
                 continue
             for cut in _cuts(known.truth, values.shape):

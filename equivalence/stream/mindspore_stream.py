@@ -150,6 +150,17 @@ def has_gradient(tensor: ms.Tensor) -> bool:
     return getattr(tensor, "_requires_grad", True)
 
 
+def with_source(tensor: ms.Tensor, source: ms.Tensor) -> ms.Tensor:
+    """A tensor that an observer puts among the arguments of a call, made of another one."""
+    tensor._made_of = source  # PyNative mode hands the same object on
+    return tensor
+
+
+def source_of(tensor: Any) -> ms.Tensor | None:
+    """What an observer has made a tensor of; None: nothing."""
+    return getattr(tensor, "_made_of", None)
+
+
 @functools.cache
 def product() -> Callable[[ms.Tensor, ms.Tensor], ms.Tensor]:
     """The operator of a product, which an observer may run in the place of a call.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import SideError
+from equivalence.errors import DeclarationError, SideError
 from equivalence.host import environment
 from equivalence.judge import tensors
 from equivalence.judge.outcome import Draws
@@ -20,6 +20,7 @@ from equivalence.randomness.replay import Pairing, Replay, pairings, unpaired
 from equivalence.reach.decision import Reach
 from equivalence.reach.sizes import of_draws
 from equivalence.runs.comparison import Comparison
+from equivalence.runs.pinned import with_draws
 from equivalence.sides.protocols import CandidateSide
 from equivalence.twins.compare import compare_size
 from equivalence.words import listed, raised
@@ -43,6 +44,11 @@ class Replayed:
     compared: tuple[TwinCase, Comparison] | None = None
     draws: Draws | None = None
     tried: Sequence[TwinCase] = ()
+
+    @property
+    def likely(self) -> Sequence[TwinCase]:
+        """The cases that may be diagnosed where something differs."""
+        return self.tried or [self.compared[0]] if self.compared else []
 
 
 def compare(case: TwinCase, pinned: Comparison, seed: int) -> Replayed:
@@ -72,6 +78,25 @@ def compare(case: TwinCase, pinned: Comparison, seed: int) -> Replayed:
     return replace(found, compared=(one, replace(made, reach=reach)))
 
 
+def alone(case: TwinCase, seed: int) -> tuple[Comparison, Replayed]:
+    """The comparison of a case of which nothing is pinned, with the same draws on both sides.
+
+    Raises DeclarationError where no run can replay them.
+    """
+    if not environment.installed("torch"):
+        raise DeclarationError(f"{case.name}: random_layers='replay' needs torch on this host")
+    first = with_draws(case, seed)
+    made = compare_size(first, seed)
+    if refused := _refused(made):
+        raise DeclarationError(
+            f"{case.name}: {refused}; pin what draws: random_layers='eval', or its class or path"
+        )
+    found = Replayed((first, made))
+    if not made.judgement.ill_posed:
+        found = _paired(first, made, seed)
+    return found.compared[1] if found.compared else made, found
+
+
 def _draws(case: TwinCase, pinned: Comparison) -> bool:
     """Whether something of the case is pinned that draws."""
     whole = not (case.alone or case.own or case.twin.by_layer or case.replayed is not None)
@@ -84,15 +109,23 @@ def _pinned(why: str) -> Replayed:
 
 
 def _tried(first: TwinCase, seed: int) -> Replayed:
-    """The comparison by the first pairing with which all is right; else by the draws' order."""
+    """The comparison with the same draws; none where they cannot be replayed."""
     made = compare_size(first, seed)
-    theirs, ours = made.reference.drawn, _replay(made.candidate).drawn
+    if why := _refused(made) or made.judgement.ill_posed:
+        return _pinned(why)
+    return _paired(first, made, seed)
+
+
+def _refused(made: Comparison) -> str:
+    """Why the draws of a run could not be replayed; "" where they were."""
     refused = [*made.reference.refused, *_replay(made.candidate).refused]
-    if refused:
-        return _pinned(f"no run can replay {listed([*dict.fromkeys(refused)], SHOWN)}")
-    if made.judgement.ill_posed:
-        return _pinned(made.judgement.ill_posed)
-    right = Draws(len(theirs))
+    return f"no run can replay {listed([*dict.fromkeys(refused)], SHOWN)}" if refused else ""
+
+
+def _paired(first: TwinCase, made: Comparison, seed: int) -> Replayed:
+    """The comparison by the first pairing with which all is right; else by the draws' order."""
+    theirs, ours = made.reference.drawn, _replay(made.candidate).drawn
+    right = Draws(len(theirs)) if theirs else None
     if made.judgement.equal and not unpaired(theirs, ours):
         return Replayed((first, made), right)
     tried = [replace(first, replayed=pairing) for pairing in pairings(theirs, ours, seed)]

@@ -9,6 +9,7 @@ from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
 from equivalence.runs import kept, sides
 from equivalence.runs.drawn import Drawn
+from equivalence.runs.pinned import with_draws
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure.layers import Layer, compare_settings
 from equivalence.structure.weights import Partners
@@ -92,7 +93,7 @@ def hidden(case: TwinCase, seed: int) -> Hidden:
     tried: list[Decision] = []
     with truths.using(None):  # a record does not hold whole tensors
         measured = []
-        for one in case.sizes:
+        for one in (with_draws(each, seed) for each in case.sizes):
             known = kept.reference(one, seed)
             measured.append((Drawn(one, seed).measurement(known.sample), known.expected))
         for what, searched in searches.items():

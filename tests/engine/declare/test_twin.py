@@ -56,7 +56,16 @@ def twin(**changes):
         ({"configs": {"width": 3}}, "configs is one configuration; write a list"),
         (
             {"random_layers": "off"},
-            "random_layers can only be 'eval', or a list of paths and classes",
+            "random_layers can only be 'eval', 'replay', or a list of paths and classes",
+        ),
+        (
+            {"random_layers": "replay"},
+            "random_layers='replay' compares draws, of which a compiled graph shows none; "
+            "executions must be ('pynative',)",
+        ),
+        (
+            {"random_layers": "replay", "executions": ("pynative",), "by_layer": True},
+            "random_layers='replay' and by_layer cannot be together; leave out one",
         ),
         (
             {"differs": Difference("eps", {"*": 1.0}), "raises": Raised("ValueError", "eps")},
@@ -91,6 +100,7 @@ def test_what_may_be_declared_is_accepted():
     twin(raises=Raised("ValueError", "shape"))
     twin(level="nightly", random_layers="eval", dtypes=("float32", "float16"))
     twin(configs=({},), inputs=[normal(2, 3)])
+    assert twin(random_layers="replay", executions=("pynative",)).pinned is None
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ COMMANDS = [
     ("nets:Net ports:Net --settings --hidden-settings", "runs the networks; leave out --settings"),
     ("nets:Net ports:Net --settings --reach", "--reach runs the networks; leave out --settings"),
     # What is random, where it runs, and what is written.
-    ("nets:Drawing ports:Net --input normal(2,4) --phase train", "draw random numbers", "--random"),
+    ("nets:Drawing ports:Net --input normal(2,4) --execution graph", "--execution pynative"),
     ("nets:Drawing ports:Net --input normal(2,4) --random DropPath", "DropPath"),
     ("nets:Net ports:Net * --device tpu", "device 'tpu' is not among cpu, gpu, ascend"),
     ("nets:Net ports:Net * --device gpu.fast", "device 'gpu.fast' is not among"),

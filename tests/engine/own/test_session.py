@@ -183,3 +183,40 @@ class TestDeclaredRenames:
     def test_with_all_of_them_the_weights_pair_up(self):
         both = {"weight": "w", "head.weight": "head.weight"}
         assert self.structure(both).problem is None
+
+
+LATENT = Twin(
+    "latent",
+    "tests.engine.parts.drawing_pt:Latent",
+    "tests.engine.parts.drawing_ms:Latent",
+    [normal(4, 5, 6)],
+)
+
+
+def test_a_network_that_draws_by_itself_gets_the_same_draws_on_both_sides():
+    told = []
+    session = Session(LATENT, tell=told.append)
+    session.structure()
+    verdicts = [*session.verdicts()]
+    further, _ = Session.further.__wrapped__(session, verdicts, 5.0)
+    assert [each.outcome.case.execution for each in verdicts] == ["pynative", "pynative"]
+    assert all(each.outcome.passed for each in verdicts)
+    assert "the network itself draws random numbers: both sides get the same" in told
+    assert further.tried
+    assert not further.dropped
+    hidden = session.hidden(verdicts[1].outcome.case)
+    assert hidden.lines
+
+
+def test_what_is_named_is_pinned_or_told():
+    session = Session(replace(LATENT, random_layers=("Dropout",)))
+    session.structure()
+    with pytest.raises(DeclarationError, match="random numbers are drawn that nothing pins"):
+        list(session.verdicts())
+
+
+def test_a_graph_alone_shows_no_draws():
+    session = Session(replace(LATENT, executions=("graph",)))
+    session.structure()
+    with pytest.raises(DeclarationError, match="shows none of them: add executions='pynative'"):
+        list(session.verdicts())

@@ -82,6 +82,63 @@ class Crossed(nn.Cell):
         return self.one(x) + second
 
 
+class Latent(nn.Cell):
+    """Draws by itself, in evaluation, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread = nn.Dense(6, 3), nn.Dense(6, 3)
+        self.dropout, self.back = nn.Dropout(p=0.3), nn.Dense(3, 6)
+
+    def noise(self, spread):
+        return ops.standard_normal(spread.shape)
+
+    def construct(self, x):
+        mean, spread = self.mean(x), ops.exp(0.5 * self.spread(x))
+        return self.back(self.dropout(mean + spread * self.noise(spread)))
+
+
+class Variances(Latent):
+    """Takes the variance for the spread."""
+
+    def construct(self, x):
+        mean, spread = self.mean(x), ops.exp(self.spread(x))
+        return self.back(self.dropout(mean + spread * self.noise(spread)))
+
+
+class Still(Latent):
+    """Draws nothing by itself."""
+
+    def construct(self, x):
+        return self.back(self.dropout(self.mean(x) + 0.0 * self.spread(x)))
+
+
+class OfOtherLaw(Latent):
+    """Draws uniform numbers."""
+
+    def noise(self, spread):
+        return ops.rand_like(spread)
+
+
+class Uniform(Latent):
+    """Draws uniform numbers where it needs them."""
+
+    def latent(self, mean, spread):
+        return mean + spread * ops.rand_like(spread)
+
+    def construct(self, x):
+        mean, spread = self.mean(x), ops.exp(0.5 * self.spread(x))
+        return self.back(self.dropout(self.latent(mean, spread)))
+
+
+class Dropped(Latent):
+    """Drops what the last layer gives."""
+
+    def construct(self, x):
+        mean, spread = self.mean(x), ops.exp(0.5 * self.spread(x))
+        return self.dropout(self.back(mean + spread * self.noise(spread)))
+
+
 def path():
     return Drawing(Path())
 

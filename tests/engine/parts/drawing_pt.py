@@ -60,6 +60,26 @@ class Crossed(nn.Module):
         return first + 2.0 * self.two(x)
 
 
+class Latent(nn.Module):
+    """Draws by itself, in evaluation, too, as an autoencoder that is variational does."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean, self.spread = nn.Linear(6, 3), nn.Linear(6, 3)
+        self.dropout, self.back = nn.Dropout(0.3), nn.Linear(3, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mean, spread = self.mean(x), torch.exp(0.5 * self.spread(x))
+        return self.back(self.dropout(mean + spread * torch.randn_like(spread)))
+
+
+class Counted(nn.Module):
+    """Draws by itself what no run can replay."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.poisson(torch.ones_like(x))
+
+
 def path():
     return Drawing(Path())
 

@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 from mindspore import mint, nn, ops
 
+from equivalence.randomness.mindspore_replay import replaying
+from equivalence.randomness.replay import Replay
 from equivalence.stand_ins.context import StandIns
 from equivalence.statements.mindspore_calls import MindSporeCalls
 
@@ -95,3 +97,22 @@ def test_what_a_stand_in_calls_is_of_the_networks_own_statement():
     assert convolutions
     for call in convolutions:
         assert call.statement.text == "return mint.nn.functional.conv2d(image, image, padding=1)"
+
+
+class Dropped(nn.Cell):
+    """Has a dropout behind an addition, which has no gradient in this run."""
+
+    def construct(self, x):
+        return ops.dropout(x + x, 0.5)
+
+
+def test_a_dropout_with_replayed_draws_takes_what_is_handed_to_it():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    network = Dropped()
+    watch = MindSporeCalls(network)
+    with watch, replaying(Replay("sample"), network):
+        network(ms.Tensor(X))
+    run = watch.recording
+    assert [call.name for call in run.calls[:2]] == ["AddExt", "Dropout"]
+    assert run.calls[1].inputs == run.calls[0].outputs
+    assert all(run.value(X) == leaf for leaf in run.leaves)

@@ -15,6 +15,16 @@ def quantities(*values):
     return Quantities(run, UNIT)
 
 
+def test_what_lay_in_memory_is_no_quantity():
+    run = Recording()
+    run.add("empty_like", (), [np.ones(3)], None)
+    known, other = Quantities(run, UNIT), Recording()
+    other.add("empty_like", (), [np.full(3, 1e6)], None)
+    known.widen(other)
+    assert known.find(np.array([1.0, 2.0, 3.0])) == ([], False)
+    assert not known.has_part(np.ones(1), [np.ones(1)] * 3)
+
+
 @pytest.fixture
 def x():
     return np.random.default_rng(0).standard_normal((2, 6, 12))

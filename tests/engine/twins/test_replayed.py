@@ -4,7 +4,7 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis.diagnose import diagnose
-from equivalence.errors import SideError
+from equivalence.errors import DeclarationError, SideError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
 from equivalence.judge import tensors
@@ -127,3 +127,54 @@ class Comparable:
 
     class reference:  # noqa: N801
         random_layers = (None,)
+
+
+def free(candidate: str, reference: str = "Latent", **options):
+    options = {"random_layers": "replay", "executions": ("pynative",), **options}
+    return case(PT + reference, MS + candidate, normal(4, 5, 6), **options)
+
+
+@pytest.mark.parametrize("phase", ["train", "eval"])
+def test_a_network_that_draws_by_itself_is_compared_with_the_same_draws(phase):
+    outcome = check(free("Latent", phase=phase), 0)
+    assert outcome.passed
+    assert outcome.draws == Draws(2 if phase == "train" else 1)
+    assert {each.name.partition(".")[0] for each in outcome.judged.verdicts} == {
+        "output", "gradient:input[0]", "gradient:mean", "gradient:spread", "gradient:back"
+    }  # fmt: skip
+
+
+WRONG = {
+    "Variances": "mean, spread = self.mean(x), ops.exp(self.spread(x))",
+    "Still": "return self.back(self.dropout(self.mean(x) + 0.0 * self.spread(x)))",
+    "OfOtherLaw": "return self.back(self.dropout(mean + spread * self.noise(spread)))",
+    "Uniform": "return mean + spread * ops.rand_like(spread)",
+    "Dropped": "return self.dropout(self.back(mean + spread * self.noise(spread)))",
+}
+
+
+@pytest.mark.parametrize("candidate", WRONG)
+def test_a_wrong_network_that_draws_by_itself_is_red_and_blamed_to_the_line(candidate):
+    wrong = free(candidate)
+    assert not check(wrong, 0).passed
+    (culprit,) = diagnose(wrong, 0).culprits
+    assert WRONG[candidate] in culprit.statement
+    drawn = [cause.partition(":")[0] for cause in culprit.causes if "random numbers" in cause]
+    told = {
+        "OfOtherLaw": ["it takes the random numbers of drawing_ms.py"],
+        "Uniform": ["it draws other random numbers than the original"],
+    }
+    assert drawn == told.get(candidate, [])
+
+
+def test_draws_that_no_run_can_replay_are_refused_by_name():
+    with pytest.raises(
+        DeclarationError, match=r"no run can replay poisson \(drawing_pt.py:.*; pin"
+    ):
+        check(free("Rates", "Counted"), 0)
+
+
+def test_a_host_without_torch_cannot_replay(monkeypatch):
+    monkeypatch.setattr(environment, "installed", lambda name: name != "torch")
+    with pytest.raises(DeclarationError, match="needs torch on this host"):
+        replayed.alone(free("Latent"), 0)
