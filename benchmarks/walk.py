@@ -66,7 +66,8 @@ class Walk:
             and code.co_filename.startswith(self._folder)
             and code.co_name != "<module>"
         ):
-            self.calls[Path(code.co_filename), code.co_qualname] += 1
+            name = getattr(code, "co_qualname", code.co_name)  # of Python 3.11
+            self.calls[Path(code.co_filename), name] += 1
 
     def files(self) -> Counter[Path]:
         """File -> calls of its functions."""
