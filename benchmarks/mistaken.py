@@ -39,3 +39,10 @@ def step(network: str, **_) -> TrainStep:
     """A training step with another momentum."""
     trained = WithLoss(training.NETWORKS[network](), nn.CrossEntropyLoss())
     return TrainStep(trained, optim.sgd(trained, 0.1, momentum=0.8))
+
+
+def bottleneck(**config: int) -> resnet.Bottleneck:
+    """A block whose first norm has another eps."""
+    block = resnet.Bottleneck(**config)
+    block.bn1 = nn.BatchNorm2d(config["planes"], eps=1e-3, momentum=0.9)
+    return block

@@ -123,8 +123,6 @@ def _twin(name: str) -> Twin:
 
 def measured(case: TwinCase) -> tuple[float, float, float]:
     """Seconds of a comparison, and what watching costs of the reference's and the other run."""
-    from equivalence.truth.reached import watch
-
     with isolated():
         kinds.check(case, 0)  # the frameworks' own first calls
         kept.forget()
@@ -133,7 +131,7 @@ def measured(case: TwinCase) -> tuple[float, float, float]:
         seconds = time.process_time() - started
         known = kept.reference(case, 0)
         measurement = Drawn(case, 0).measurement(known.sample)
-        reference = _more(lambda: watch(measurement), measurement.run_own)
+        reference = _more(measurement.watch_own, measurement.run_own)
         network = sides.build_candidate(case)
         partners = pairing.partners(case, known.slots, network.slots(), network.unheld)
         run = known.sample, partners, case.phase, known.expected.pulled_back

@@ -35,6 +35,7 @@ from equivalence.timing.steps import (  # noqa: E402
     ROUNDS,
     WARM_UP,
     Row,
+    every_time,
     machine,
     measured,
     spread,
@@ -83,14 +84,9 @@ def _cases(twin: Twin, device: str) -> list[TwinCase]:
 
 def kept(rows: Sequence[Row], where: str, folder: Path) -> None:
     """Write both files, each complete or not at all."""
-    every = [
-        {"step": row.name, "side": side, "first": times.first, "seconds": list(times.steps)}
-        for row in rows
-        for side, times in row.sides.items()
-    ]
     texts = {
         "step_times.md": "\n".join([where, "", *table(rows)]),
-        "step_times.json": json.dumps({"machine": where, "times": every}, indent=1),
+        "step_times.json": json.dumps({"machine": where, "times": every_time(rows)}, indent=1),
     }
     for name, text in texts.items():
         files.write(folder / name, text + "\n")

@@ -19,13 +19,13 @@ CUT_OFF = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code, USAGE_ERROR for what a user can correct."""
-    options = parser().parse_args(arguments)
+    options = vars(parser().parse_args(arguments))
+    run, writes = options.pop("run"), options.pop("writes", options.get("destination"))
     environment.prepare()
     if os.getcwd() not in sys.path:  # targets lie where the command runs, as with `python -m`
         sys.path.insert(0, os.getcwd())
     try:
-        given = {name: getattr(options, name) for name in options.given}
-        code = resolve(options.run)(**given)
+        code = resolve(run)(**options)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: this needs {error.name}: {environment.REFERENCE}", file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt:
-        print(f"interrupted: {options.destination} was not written", file=sys.stderr)
+        print(f"interrupted: {writes} was not written", file=sys.stderr)
         return INTERRUPTED
 
 

@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from equivalence import __version__
-from equivalence.command_examples import EXAMPLES
 from equivalence.host.devices import DEVICES
-from equivalence.option_values import argument, assignment, byte_size, positive
-from equivalence.own.networks import Networks
-from equivalence.reach import shares
+from equivalence.option_values import argument, assignment, byte_size, positive, share
 from equivalence.words import nearest
 
 USAGE_ERROR = 2
@@ -19,6 +16,58 @@ USAGE_ERROR = 2
 
 WIDTH = 78
 """Columns of what a command says of itself."""
+
+RUNS = "names of weights: runs of segments, as in a twin's rename"
+CONSTANT = "a buffer that the candidate keeps in no weight"
+BUILDS = "MODULE:ATTRIBUTE that builds it"
+
+
+EXAMPLES = {
+    "compare": (
+        "compare nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
+        "compare nets:Net ports:Net --input x.npy --weights net.pth --phase eval --html page.html",
+    ),
+    "convert": (
+        "convert net.pth net.ckpt",
+        "convert net.pth net.ckpt --network ports:Net --rename dense=fc",
+    ),
+    "findings": ("findings list gradient", "findings run selu_gradient"),
+    "coverage": ("coverage nets.py", "coverage nets:Net --fix-hints"),
+    "accept": ("accept", "accept reports/results.jsonl --device ascend"),
+    "page": ("page reports/results.jsonl", "page first.jsonl second.jsonl --html both.html"),
+    "trend": ("trend", "trend reports --case 'resnet*'"),
+    "time": (
+        "time nets:Net ports:Net --input 'normal(2, 3, 64, 64)'",
+        "time nets:Net ports:Net --input x.npy --device ascend --json times.json",
+    ),
+    "evaluate": (
+        "evaluate nets:Net ports:Net --weights net.pth --data data:loader",
+        "evaluate nets:Net ports:Net --data data:loader --batches 4 --metric metrics:f1",
+    ),
+    "generate": (
+        "generate nets:greedy ports:greedy --input 'integers(2, 4, high=100)' --arguments "
+        "'net=network(nets:Net, ports:Net)'",
+        "generate nets:beams ports:beams --input ids.npy --weights net.pth --arguments "
+        "'net=network(nets:Net, ports:Net)' width=4",
+    ),
+    "quantised": (
+        "quantised nets:trained nets:int8 --input 'normal(8, 3, 64, 64)'",
+        "quantised nets:trained ports:int8 --input x.npy --json layers.json",
+    ),
+    "data": (
+        "data data_torch:loader data_mindspore:dataset",
+        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",
+    ),
+    "curve": (
+        "curve loss_torch.csv loss_mindspore.log",
+        "curve nets:train ports:train --steps 300 --picture curve.svg",
+    ),
+    "train": (
+        "train torch_train.py ms_train.py --steps 20",
+        "train torch_train.py ms_train.py --torch-args='--lr 0.1' --mindspore-args='--lr 0.1'",
+    ),
+}
+"""Command -> two commands that show how it is used."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,9 +89,8 @@ class Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; each command adds itself, with these defaults.
 
-    run: "module:function", imported after the environment is prepared.
-    given: the options that the function is called with.
-    destination: the file that the command writes.
+    run: "module:function", imported after the environment is prepared, and called with all options.
+    writes: what the command writes; without it, its option `destination`.
     """
     whole = Parser(
         "equivalence",
@@ -66,22 +114,84 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
+class Command:
+    """One command, to which options are added, each with what it means first.
+
+    commands: those that it belongs to. name: what it is called by. brief: what it is for.
+    run, writes: see `parser`.
+    """
+
+    def __init__(
+        self,
+        commands: Any,
+        name: str,
+        brief: str,
+        description: str,
+        run: str,
+        writes: str | Path = "the result",
+    ):
+        self._parser = commands.add_parser(name, help=brief, description=description)
+        self._parser.set_defaults(
+            run=f"equivalence.{run}", **({"writes": writes} if writes else {})
+        )
+
+    def add(self, name: str, meaning: str | None, metavar: str | None = None, **more: Any) -> None:
+        """Add an argument or an option, which has a value."""
+        self._parser.add_argument(name, help=meaning, metavar=metavar, **more)
+
+    def add_flag(self, name: str, meaning: str) -> None:
+        """Add an option that is given or not."""
+        self._parser.add_argument(name, action="store_true", help=meaning)
+
+    def add_file(self, name: str, meaning: str | None, metavar: str = "FILE", **more: Any) -> None:
+        """Add a path."""
+        self.add(name, meaning, metavar, type=Path, **more)
+
+    def add_count(self, name: str, meaning: str, default: int | None = None) -> None:
+        """Add a number of at least one."""
+        self.add(name, meaning, "N", type=positive, default=default)
+
+    def add_several(self, name: str, meaning: str, metavar: str, **more: Any) -> None:
+        """Add an option of several values."""
+        self.add(name, meaning, metavar, nargs="+", default=[], **more)
+
+    def add_rename(self, metavar: str, meaning: str = RUNS, **more: Any) -> None:
+        """Add pairs of names."""
+        self.add_several("--rename", meaning, metavar, type=assignment, **more)
+
+    def add_arguments(self) -> None:
+        """Add what targets are called with."""
+        self.add_several(
+            "--arguments", "what to call MODULE:ATTRIBUTE with", "KEY=VALUE", type=argument
+        )
+
+    def add_seed(self, meaning: str = "(default: 0)") -> None:
+        """Add the base seed."""
+        self.add("--seed", meaning, "N", type=int, default=0)
+
+    def add_json(self, meaning: str = "write all of the result") -> None:
+        """Add the file for JSON."""
+        self.add_file("--json", meaning, dest="json_file")
+
+
 def _add_compare(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "compare",
-        help="whether a MindSpore network of your own equals its PyTorch original",
-        description="Compare two networks: the settings of all layers, how the weights pair up, "
+        "whether a MindSpore network of your own equals its PyTorch original",
+        "Compare two networks: the settings of all layers, how the weights pair up, "
         "then outputs, gradients and buffers, with the layer that is to blame for a difference. "
         "Exit code 1: they differ.",
+        "own.command:command",
     )
     _add_input(command)
     _add_networks(command)
-    command.add_argument(
+    command.add(
         "--reference",
-        dest="original",
-        metavar="MODULE:ATTRIBUTE",
-        help="the original in PyTorch by which both are judged, where TORCH and MINDSPORE are two "
+        "the original in PyTorch by which both are judged, where TORCH and MINDSPORE are two "
         "networks of one framework",
+        "MODULE:ATTRIBUTE",
+        dest="original",
     )
     for option, meaning in (
         ("--by-layer", "one layer at a time, for networks beyond memory"),
@@ -91,144 +201,84 @@ def _add_compare(commands: Any) -> None:
         ("--hidden-settings", "list settings, and numbers in code, that the inputs do not show"),
         ("--thorough", "try all further samples after a green verdict, however long it takes"),
     ):
-        command.add_argument(option, action="store_true", help=meaning)
+        command.add_flag(option, meaning)
     meaning = "each case must reach this share of its decisions"
-    command.add_argument("--require-reach", type=shares.share, metavar="SHARE", help=meaning)
-    command.add_argument(
-        "--write", type=Path, metavar="FILE", help="write the declaration that pytest runs"
-    )
-    _add_json(command)
-    command.add_argument(
-        "--html", type=Path, metavar="FILE", help="write a page to look at: one file, no network"
-    )
-    command.set_defaults(
-        run="equivalence.own.command:command",
-        given=(
-            *Networks._fields,
-            *("original", "inputs", "by_layer", "forward", "settings", "hidden_settings"),
-            "reach",
-            *("require_reach", "thorough", "write", "json_file", "html"),
-        ),
-        destination="the result",
-    )
+    command.add("--require-reach", meaning, "SHARE", type=share)
+    command.add_file("--write", "write the declaration that pytest runs")
+    command.add_json()
+    command.add_file("--html", "write a page to look at: one file, no network")
 
 
-def _add_networks(
-    command: argparse.ArgumentParser,
-    phases: Sequence[str] = ("train", "eval"),
-) -> None:
-    """What tells two networks, their weights, and where and how they run.
+def _add_networks(command: Command, phases: Sequence[str] = ("train", "eval")) -> None:
+    """What tells two networks, their weights, and where and how they run: `own.command.Networks`.
 
     phases: those that are run where none is chosen.
     """
-    meaning = "MODULE:ATTRIBUTE that builds it; or arrays on disk: a file or folder"
-    command.add_argument("reference", metavar="TORCH", help=meaning)
-    command.add_argument("candidate", metavar="MINDSPORE", help="likewise")
-
-    def add_several(option: str, meaning: str, **more: Any) -> None:
-        command.add_argument(option, nargs="+", action="extend", default=[], help=meaning, **more)
-
-    command.add_argument(
-        "--weights", type=Path, metavar="FILE", help="a checkpoint for both (default: drawn)"
-    )
+    command.add("reference", f"{BUILDS}; or arrays on disk: a file or folder", "TORCH")
+    command.add("candidate", "likewise", "MINDSPORE")
+    command.add_file("--weights", "a checkpoint for both (default: drawn)")
     for option, side in (("--torch-path", "TORCH"), ("--mindspore-path", "MINDSPORE")):
         meaning = f"the folder that {side} is imported from, for modules of the same names"
-        command.add_argument(option, type=Path, metavar="FOLDER", help=meaning)
-    _add_arguments(command)
+        command.add_file(option, meaning, "FOLDER")
+    command.add_arguments()
     meaning = "how weights pair up; a FILE has lines CANDIDATE = REFERENCE (default: name)"
-    command.add_argument("--pair", default="name", metavar="name|order|FILE", help=meaning)
-    add_several(
-        "--rename",
-        "names of weights: runs of segments, as in a twin's rename",
-        type=assignment,
-        metavar="MINDSPORE=PYTORCH",
-    )
-    add_several("--constant", "a buffer that the candidate keeps in no weight", metavar="NAME")
-    add_several(
-        "--random",
+    command.add("--pair", meaning, "name|order|FILE", default="name")
+    command.add_rename("MINDSPORE=PYTORCH", action="extend")
+    command.add_several("--constant", CONSTANT, "NAME", action="extend")
+    meaning = (
         "eval pins dropout; the NAME of a path or class pins that, too; replay pins nothing: both "
-        "sides draw the same numbers",
-        metavar="NAME",
+        "sides draw the same numbers"
     )
+    command.add_several("--random", meaning, "NAME", action="extend")
     for option, values in (
         ("--phase", ("train", "eval")),
         ("--execution", ("pynative", "graph")),
         ("--dtype", ("float32", "float16", "bfloat16", "float64")),
     ):
         default = {"--dtype": values[:1], "--phase": phases}.get(option, values)
-        command.add_argument(
-            option, nargs="+", choices=values, default=default, help=f"(default: {default})"
-        )
-    command.add_argument("--device", default="cpu", metavar="DEVICE", help="(default: cpu)")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+        command.add(option, f"(default: {default})", nargs="+", choices=values, default=default)
+    command.add("--device", "(default: cpu)", "DEVICE", default="cpu")
+    command.add_seed()
 
 
-def _add_input(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--input",
-        nargs="+",
-        action="extend",
-        default=[],
-        dest="inputs",
-        metavar="INPUT",
-        help="each input in order: x.npy, x.npz, or a draw such as 'normal(2, 3, 64, 64)'",
-    )
+def _add_input(command: Command) -> None:
+    meaning = "each input in order: x.npy, x.npz, or a draw such as 'normal(2, 3, 64, 64)'"
+    command.add_several("--input", meaning, "INPUT", action="extend", dest="inputs")
 
 
 def _add_convert(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "convert",
-        help="turn a PyTorch checkpoint into a MindSpore checkpoint, or back",
-        description="Turn a PyTorch checkpoint (.pth, .pt, .bin, .safetensors) into a MindSpore "
+        "turn a PyTorch checkpoint into a MindSpore checkpoint, or back",
+        "Turn a PyTorch checkpoint (.pth, .pt, .bin, .safetensors) into a MindSpore "
         "checkpoint (.ckpt, .safetensors), or back. SOURCE may be an index.json, or its folder.",
+        "convert.convert:command",
+        "",
     )
-    command.add_argument("source", type=Path, metavar="SOURCE")
-    command.add_argument("destination", type=Path, metavar="DESTINATION")
-    command.add_argument(
-        "--to", choices=("mindspore", "pytorch"), help="needed where both are .safetensors"
-    )
+    command.add_file("source", None, "SOURCE")
+    command.add_file("destination", None, "DESTINATION")
+    meaning = "needed where both are .safetensors"
+    command.add("--to", meaning, choices=("mindspore", "pytorch"))
     meaning = "builds the network that DESTINATION is for; all names and shapes must fit it"
-    command.add_argument("--network", metavar="MODULE:ATTRIBUTE", help=meaning)
-    _add_arguments(command)
-    command.add_argument(
-        "--rename",
-        nargs="+",
-        default=[],
-        type=assignment,
-        metavar="MINDSPORE=PYTORCH",
-        help="runs of name segments, as in a twin's rename",
-    )
+    command.add("--network", meaning, "MODULE:ATTRIBUTE")
+    command.add_arguments()
+    command.add_rename("MINDSPORE=PYTORCH", "runs of name segments, as in a twin's rename")
     meaning = "leave out weights, or all below NAME; optimizer: an optimiser's state"
-    command.add_argument("--drop", nargs="+", default=[], metavar="NAME", help=meaning)
-    command.add_argument(
-        "--key", metavar="KEY", help="where SOURCE has its state dict: ema, model.state_dict"
+    command.add_several("--drop", meaning, "NAME")
+    command.add("--key", "where SOURCE has its state dict: ema, model.state_dict", "KEY")
+    command.add_several(
+        "--strip", "take PREFIX off the names in SOURCE that begin with it", "PREFIX"
     )
-    meaning = "take PREFIX off the names in SOURCE that begin with it"
-    command.add_argument("--strip", nargs="+", default=[], metavar="PREFIX", help=meaning)
     meaning = "write files of at most SIZE (500MB, 5GB) and DESTINATION.index.json"
-    command.add_argument("--shard", type=byte_size, metavar="SIZE", help=meaning)
-    command.add_argument(
-        "--layout", choices=("hwio",), help="turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
-    )
-    command.add_argument(
-        "--optimizer",
-        metavar="MODULE:ATTRIBUTE",
-        help="builds, called with the network, the optimiser whose state goes along",
-    )
-    command.add_argument(
-        "--steps",
-        type=int,
-        metavar="N",
-        help="how many steps PyTorch's SGD has taken, where a schedule of MindSpore's follows them",
-    )
-    command.add_argument("--force", action="store_true", help="replace DESTINATION")
-    command.set_defaults(
-        run="equivalence.convert.command:command",
-        given=(
-            *("source", "destination", "to", "network", "arguments", "rename", "drop"),
-            *("layout", "force", "optimizer", "steps", "key", "strip", "shard"),
-        ),
-    )
+    command.add("--shard", meaning, "SIZE", type=byte_size)
+    meaning = "turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
+    command.add("--layout", meaning, choices=("hwio",))
+    meaning = "builds, called with the network, the optimiser whose state goes along"
+    command.add("--optimizer", meaning, "MODULE:ATTRIBUTE")
+    meaning = "how many steps PyTorch's SGD has taken, where a schedule of MindSpore's follows them"
+    command.add("--steps", meaning, "N", type=int)
+    command.add_flag("--force", "replace DESTINATION")
 
 
 def _add_findings(commands: Any) -> None:
@@ -239,356 +289,229 @@ def _add_findings(commands: Any) -> None:
     )
     verbs = findings.add_subparsers(required=True, metavar="VERB")
 
-    def add(verb: str, meaning: str, *given: str, destination: Any = "the list") -> Any:
-        command = verbs.add_parser(verb, help=meaning, description=meaning)
-        run = f"equivalence.findings.catalogue:{verb}_command"
-        command.set_defaults(run=run, given=given, destination=destination)
-        return command
+    def verb(name: str, meaning: str, writes: str | Path = "the list") -> Command:
+        run = f"findings.catalogue:{name}_command"
+        return Command(verbs, name, meaning, meaning, run, writes)
 
-    command = add("list", "One line for each finding, the most dangerous first.", "words")
-    command.add_argument("words", nargs="*", metavar="WORD", help="only those that have each WORD")
-    command = add("show", "All that is known of a finding, and its script.", "names", "report")
-    command.add_argument("names", nargs="+", metavar="NAME", help="of a finding")
-    command.add_argument("--report", action="store_true", help="run it; print a text to post")
-    command = add(
+    command = verb("list", "One line for each finding, the most dangerous first.")
+    command.add("words", "only those that have each WORD", "WORD", nargs="*")
+    command = verb("show", "All that is known of a finding, and its script.")
+    command.add("names", "of a finding", "NAME", nargs="+")
+    command.add_flag("--report", "run it; print a text to post")
+    command = verb(
         "run",
         "Run scripts, each in a process of its own. Exit code 1: one is gone, or failed in another "
         "way than it says. A run of all writes reports/findings.txt.",
-        *("names", "jobs"),
-        destination=Path("reports/findings.txt"),
+        Path("reports/findings.txt"),
     )
-    command.add_argument("names", nargs="*", metavar="NAME", help="of a finding; all by default")
-    command.add_argument(
-        "--jobs",
-        type=positive,
-        default=2,
-        metavar="N",
-        help="how many at a time (default 2)",
-    )
-    add("index", "Write docs/findings.md, which lists them all, and docs/reports.md.")
+    command.add("names", "of a finding; all by default", "NAME", nargs="*")
+    command.add_count("--jobs", "how many at a time (default 2)", 2)
+    verb("index", "Write docs/findings.md, which lists them all, and docs/reports.md.")
 
 
 def _add_coverage(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "coverage",
-        help="what a PyTorch network uses, and what of that is verified here",
-        description="List the calls of PyTorch in a Python file, in a folder or in a module, with "
+        "what a PyTorch network uses, and what of that is verified here",
+        "List the calls of PyTorch in a Python file, in a folder or in a module, with "
         "what they use of their package: which differ silently in MindSpore, which raise, which "
         "nobody has compared, and which are verified. Exit code 1: not all are verified.",
+        "coverage.command:command",
+        "the table",
     )
-    command.add_argument(
-        "target",
-        metavar="TARGET",
-        help="a Python file, a folder, or MODULE:ATTRIBUTE that builds a module",
-    )
-    command.add_argument(
-        "--fix-hints", action="store_true", help="print what to write in MindSpore, line by line"
-    )
-    _add_json(command, "write all of it, too")
-    command.add_argument("--html", type=Path, dest="html_file", metavar="FILE", help="a page, too")
-    _add_arguments(command)
-    command.set_defaults(
-        run="equivalence.coverage.command:command",
-        given=("target", "arguments", "fix_hints", "json_file", "html_file"),
-        destination="the table",
-    )
+    meaning = "a Python file, a folder, or MODULE:ATTRIBUTE that builds a module"
+    command.add("target", meaning, "TARGET")
+    command.add_flag("--fix-hints", "print what to write in MindSpore, line by line")
+    command.add_json("write all of it, too")
+    command.add_file("--html", "a page, too", dest="html_file")
+    command.add_arguments()
 
 
 def _add_accept(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "accept",
-        help="keep the errors of the last run of the gate as those that later runs compare with",
-        description="Write fixtures/measured-DEVICE.json from the results of a complete green run "
-        "of the gate.",
+        "keep the errors of the last run of the gate as those that later runs compare with",
+        "Write fixtures/measured-DEVICE.json from the results of a complete green run of the gate.",
+        "coverage.command:accept",
+        "what is accepted",
     )
-    command.add_argument(
-        "results", nargs="?", type=Path, default=Path("reports/results.jsonl"), metavar="RESULTS"
-    )
-    command.add_argument("--device", choices=DEVICES, default="cpu", help="(default: cpu)")
-    command.set_defaults(
-        run="equivalence.coverage.accept:command",
-        given=("results", "device"),
-        destination="what is accepted",
-    )
+    default = Path("reports/results.jsonl")
+    command.add_file("results", None, "RESULTS", nargs="?", default=default)
+    command.add("--device", "(default: cpu)", choices=DEVICES, default="cpu")
 
 
 def _add_page(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "page",
-        help="make the page of results that other runs wrote, as of a CI's artefacts",
-        description="Write one HTML file of what the files of results say. Each run of pytest "
+        "make the page of results that other runs wrote, as of a CI's artefacts",
+        "Write one HTML file of what the files of results say. Each run of pytest "
         "writes its own, reports/index.html.",
+        "page.write:command",
+        "the page",
     )
-    command.add_argument("results", nargs="+", type=Path, metavar="RESULTS")
-    command.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="the file to write (default: index.html beside the first of RESULTS)",
-    )
-    command.set_defaults(
-        run="equivalence.page.command:command",
-        given=("results", "html"),
-        destination="the page",
+    command.add_file("results", None, "RESULTS", nargs="+")
+    command.add_file(
+        "--html", "the file to write (default: index.html beside the first of RESULTS)"
     )
 
 
 def _add_trend(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "trend",
-        help="which errors have grown over the runs, since when, and by how much",
-        description="Tell what grew in the results that runs of pytest have kept, of several files "
+        "which errors have grown over the runs, since when, and by how much",
+        "Tell what grew in the results that runs of pytest have kept, of several files "
         "together. A folder stands for all files in it that are called trend.sqlite.",
+        "trend.command:command",
+        "the trend",
     )
-    command.add_argument(
-        "histories", nargs="*", type=Path, default=[Path("reports")], metavar="FILE"
-    )
-    command.add_argument("--case", metavar="GLOB", help="show every run of these cases")
-    command.add_argument("--write", type=Path, metavar="FILE", help="write all into one file")
-    command.set_defaults(
-        run="equivalence.trend.command:command",
-        given=("histories", "case", "write"),
-        destination="the trend",
-    )
+    command.add_file("histories", None, nargs="*", default=[Path("reports")])
+    command.add("--case", "show every run of these cases", "GLOB")
+    command.add_file("--write", "write all into one file")
 
 
 def _add_time(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "time",
-        help="how long a step takes on both sides, and at which layers",
-        description="Time a step of both networks by turns: forward and backward in training, "
+        "how long a step takes on both sides, and at which layers",
+        "Time a step of both networks by turns: forward and backward in training, "
         "forward alone in evaluation. Then the layers at which MindSpore loses the most. No "
         "verdict.",
+        "timing.command:command",
+        "the table",
     )
     _add_input(command)
     _add_networks(command)
-    _add_json(command, "write every single time")
-    command.set_defaults(
-        run="equivalence.timing.command:command",
-        given=(*Networks._fields, "inputs", "json_file"),
-        destination="the table",
-    )
+    command.add_json("write every single time")
 
 
 def _add_evaluate(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "evaluate",
-        help="whether two networks give the same metrics over a data set, sample by sample",
-        description="Run both networks over a data set with the same weights: outputs, accuracies, "
+        "whether two networks give the same metrics over a data set, sample by sample",
+        "Run both networks over a data set with the same weights: outputs, accuracies, "
         "loss, mean IoU, perplexity, and which samples rounding decides. Exit code 1: they differ.",
+        "evaluation.command:command",
     )
     _add_networks(command, phases=("eval",))
-    command.add_argument(
+    command.add(
         "--data",
+        "batches of (inputs, labels): a DataLoader, an iterable, or a function that makes one",
+        "MODULE:ATTRIBUTE",
         required=True,
-        metavar="MODULE:ATTRIBUTE",
-        help="batches of (inputs, labels): a DataLoader, an iterable, or a function that makes one",
     )
-    command.add_argument(
-        "--batches", type=positive, metavar="N", help="only the first N (default: all)"
-    )
-    command.add_argument(
-        "--output", metavar="NAME", help="the output that metrics are made of (default: the first)"
-    )
-    command.add_argument(
-        "--metric",
-        nargs="+",
-        default=[],
-        metavar="MODULE:FUNCTION",
-        help="of your own: takes all outputs and labels as arrays, gives a number or several",
-    )
-    _add_json(command)
-    command.set_defaults(
-        run="equivalence.evaluation.command:command",
-        given=(*Networks._fields, "data", "batches", "output", "metric", "json_file"),
-        destination="the result",
-    )
+    command.add_count("--batches", "only the first N (default: all)")
+    meaning = "the output that metrics are made of (default: the first)"
+    command.add("--output", meaning, "NAME")
+    meaning = "of your own: takes all outputs and labels as arrays, gives a number or several"
+    command.add_several("--metric", meaning, "MODULE:FUNCTION")
+    command.add_json()
 
 
 def _add_generate(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "generate",
-        help="whether two functions that generate take the same tokens, call by call",
-        description="Run both functions with the same weights: the tokens, the logits of each call "
+        "whether two functions that generate take the same tokens, call by call",
+        "Run both functions with the same weights: the tokens, the logits of each call "
         "of the network, the first token that differs, and whether rounding decides there. Exit "
         "code 1: they differ.",
+        "generation.command:command",
     )
     _add_input(command)
     _add_networks(command, phases=("eval",))
-    _add_json(command)
-    command.set_defaults(
-        run="equivalence.generation.command:command",
-        given=(*Networks._fields, "inputs", "json_file"),
-        destination="the result",
-    )
+    command.add_json()
 
 
 def _add_data(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "data",
-        help="whether two data pipelines give the same batches, stage by stage",
-        description="Compare a DataLoader or Dataset of PyTorch with a Dataset of MindSpore, as "
+        "whether two data pipelines give the same batches, stage by stage",
+        "Compare a DataLoader or Dataset of PyTorch with a Dataset of MindSpore, as "
         "they stand: what is read, each transform, the batches; what draws, by its law. Exit code "
         "1: they differ.",
+        "own.data:command",
     )
-    for name, side in (("reference", "TORCH"), ("candidate", "MINDSPORE")):
-        meaning = "MODULE:ATTRIBUTE that builds it"
-        command.add_argument(name, metavar=side, help=meaning)
-    _add_arguments(command)
-    command.add_argument(
-        "--batches",
-        type=positive,
-        default=2,
-        metavar="N",
-        help="how many are read, the first ones (default: 2)",
-    )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
-    _add_json(command)
-    command.set_defaults(
-        run="equivalence.own.data:command",
-        given=("reference", "candidate", "arguments", "batches", "seed", "json_file"),
-        destination="the result",
-    )
+    command.add("reference", BUILDS, "TORCH")
+    command.add("candidate", BUILDS, "MINDSPORE")
+    command.add_arguments()
+    command.add_count("--batches", "how many are read, the first ones (default: 2)", 2)
+    command.add_seed()
+    command.add_json()
 
 
 def _add_curve(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "curve",
-        help="whether a training's losses and metrics are those of the reference, step by step",
-        description="Compare two trainings by their curves. Each side is what a run has left (CSV, "
+        "whether a training's losses and metrics are those of the reference, step by step",
+        "Compare two trainings by their curves. Each side is what a run has left (CSV, "
         "JSON lines, a log, TensorBoard's events, a file of equivalence.monitored), or "
         "MODULE:FUNCTION, which yields a loss or a dict of losses and metrics for each "
         "step. A reference that is a function is run again "
         "with noise of one rounding, for its band. Exit code 1: the candidate leaves it.",
+        "curves.command:command",
     )
-    command.add_argument("reference", metavar="REFERENCE", help="a file, or MODULE:FUNCTION")
-    command.add_argument("candidate", metavar="CANDIDATE", help="likewise")
-    command.add_argument(
-        "--pattern",
-        metavar="REGEX",
-        help=r"for lines of a log: 'step (?P<step>\d+) loss (?P<loss>\S+)'",
-    )
-    command.add_argument(
-        "--rename",
-        nargs="+",
-        default=[],
-        type=assignment,
-        metavar="CANDIDATE=REFERENCE",
-        help="names of metrics",
-    )
+    command.add("reference", "a file, or MODULE:FUNCTION", "REFERENCE")
+    command.add("candidate", "likewise", "CANDIDATE")
+    meaning = r"for lines of a log: 'step (?P<step>\d+) loss (?P<loss>\S+)'"
+    command.add("--pattern", meaning, "REGEX")
+    command.add_rename("CANDIDATE=REFERENCE", "names of metrics")
     for option, default, meaning in (
         ("--steps", 300, "of a function are run at most"),
         ("--runs", 6, "with noise make the band"),
     ):
-        command.add_argument(
-            option, type=int, default=default, metavar="N", help=f"{meaning} (default {default})"
-        )
-    command.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="for functions (default 0)"
-    )
-    command.add_argument(
-        "--picture", type=Path, dest="image", metavar="FILE", help="write both curves as SVG"
-    )
-    _add_json(command)
-    command.set_defaults(
-        run="equivalence.curves.command:command",
-        given=(
-            *("reference", "candidate", "pattern", "rename", "steps", "runs", "seed"),
-            *("image", "json_file"),
-        ),
-        destination="the result",
-    )
+        meaning = f"{meaning} (default {default})"
+        command.add(option, meaning, "N", type=int, default=default)
+    command.add_seed("for functions (default 0)")
+    command.add_file("--picture", "write both curves as SVG", dest="image")
+    command.add_json()
 
 
 def _add_train(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "train",
-        help="whether two training scripts, as they stand, make the same steps",
-        description="Run both scripts up to a step, with the reference's initial weights and "
+        "whether two training scripts, as they stand, make the same steps",
+        "Run both scripts up to a step, with the reference's initial weights and "
         "batches on both sides, and compare each step: data, outputs, loss, gradients, clipping, "
         "schedule, update. The first step, stage and tensor that departs is named with its line. "
         "Exit code 1: they differ.",
+        "scripts.command:command",
     )
-    command.add_argument(
-        "reference", metavar="TORCH", help="a script, or MODULE:FUNCTION that trains"
-    )
-    command.add_argument("candidate", metavar="MINDSPORE", help="likewise")
-    command.add_argument(
-        "--steps",
-        type=positive,
-        default=10,
-        metavar="N",
-        help="updates by an optimiser (default 10)",
-    )
+    command.add("reference", "a script, or MODULE:FUNCTION that trains", "TORCH")
+    command.add("candidate", "likewise", "MINDSPORE")
+    command.add_count("--steps", "updates by an optimiser (default 10)", 10)
     for option in ("--torch-args", "--mindspore-args"):
-        command.add_argument(
-            option, default="", metavar="ARGS", help=f"of the script: {option}='--lr 0.1'"
-        )
-    for option, meaning, kind in (
-        (
-            "--rename",
-            "names of weights: runs of segments, as in a twin's rename",
-            assignment,
-        ),
-        ("--constant", "a buffer that the candidate keeps in no weight", str),
-    ):
-        metavar = "NAME" if kind is str else "MINDSPORE=PYTORCH"
-        command.add_argument(
-            option, nargs="+", action="extend", default=[], type=kind, metavar=metavar, help=meaning
-        )
-    command.add_argument(
-        "--execution", choices=("pynative",), help="run what the port compiles in PyNative mode"
-    )
-    _add_json(command)
-    command.set_defaults(
-        run="equivalence.scripts.command:command",
-        given=(
-            *("reference", "candidate", "steps", "torch_args", "mindspore_args", "rename"),
-            *("constant", "execution", "json_file"),
-        ),
-        destination="the result",
-    )
+        command.add(option, f"of the script: {option}='--lr 0.1'", "ARGS", default="")
+    command.add_rename("MINDSPORE=PYTORCH", action="extend")
+    command.add_several("--constant", CONSTANT, "NAME", action="extend")
+    meaning = "run what the port compiles in PyNative mode"
+    command.add("--execution", meaning, choices=("pynative",))
+    command.add_json()
 
 
 def _add_quantised(commands: Any) -> None:
-    command = commands.add_parser(
+    command = Command(
+        commands,
         "quantised",
-        help="how much a quantised network loses beside its float original, layer by layer",
-        description="Run both, as they are built, on the same inputs: the signal to noise of each "
+        "how much a quantised network loses beside its float original, layer by layer",
+        "Run both, as they are built, on the same inputs: the signal to noise of each "
         "layer, in the whole run and by itself. No verdict: exit code 0.",
+        "quantised.command:command",
+        "the report",
     )
     for name in ("original", "quantised"):
-        command.add_argument(name, metavar=name.upper(), help="MODULE:ATTRIBUTE that builds it")
+        command.add(name, BUILDS, name.upper())
     _add_input(command)
-    _add_arguments(command)
+    command.add_arguments()
     meaning = "paths of layers: runs of segments, as in a twin's rename"
-    command.add_argument(
-        "--rename",
-        nargs="+",
-        default=[],
-        type=assignment,
-        metavar="QUANTISED=ORIGINAL",
-        help=meaning,
-    )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
-    _add_json(command)
-    command.set_defaults(
-        run="equivalence.quantised.command:command",
-        given=("original", "quantised", "inputs", "arguments", "rename", "seed", "json_file"),
-        destination="the report",
-    )
-
-
-def _add_json(command: argparse.ArgumentParser, meaning: str = "write all of the result") -> None:
-    command.add_argument("--json", type=Path, dest="json_file", metavar="FILE", help=meaning)
-
-
-def _add_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--arguments",
-        nargs="+",
-        default=[],
-        type=argument,
-        metavar="KEY=VALUE",
-        help="what to call MODULE:ATTRIBUTE with",
-    )
+    command.add_rename("QUANTISED=ORIGINAL", meaning)
+    command.add_seed()
+    command.add_json()

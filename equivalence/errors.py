@@ -113,6 +113,18 @@ class TorchMissingError(EquivalenceError):
     """The reference must be run, and torch is not installed."""
 
 
+@contextlib.contextmanager
+def writing(path: object, kind: type[EquivalenceError], cure: str = "") -> Iterator[None]:
+    """A context in which an error of the file system is one sentence, an error of this kind.
+
+    cure: what to do, as the end of the sentence.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path} cannot be written: {error.strerror or error}{cure}") from error
+
+
 Tell = Callable[[Exception], str]
 """Describes an exception in words."""
 

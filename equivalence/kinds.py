@@ -142,7 +142,7 @@ KINDS = (
     Kind(
         OperatorCase,
         check="equivalence.operators.compare:check",
-        diagnose="equivalence.operators.diagnose:tell",
+        diagnose="equivalence.operators.compare:tell",
         part="value",
     ),
     Kind(
@@ -154,7 +154,7 @@ KINDS = (
     Kind(
         InitialCase,
         check="equivalence.initials.compare:check",
-        diagnose="equivalence.initials.diagnose:tell",
+        diagnose="equivalence.initials.compare:tell",
         part="weight",
     ),
     Kind(

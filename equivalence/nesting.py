@@ -27,6 +27,21 @@ def leaves(tree: Any, path: Path = ()) -> list[tuple[Path, Any]]:
     return [leaf for key, child in entries for leaf in leaves(child, (*path, key))]
 
 
+def of_kind(tree: Any, kind: type) -> list[Any]:
+    """The leaves of tuples, lists and mappings that are of a class, depth first.
+
+    >>> of_kind({"ids": [1, None], "mask": (2.5, 3)}, int)
+    [1, 3]
+    """
+    if isinstance(tree, kind):
+        return [tree]
+    if isinstance(tree, tuple | list):
+        return [leaf for child in tree for leaf in of_kind(child, kind)]
+    if isinstance(tree, Mapping):
+        return [leaf for child in tree.values() for leaf in of_kind(child, kind)]
+    return []
+
+
 def transform(tree: Any, change: Callable[[Any], Any]) -> Any:
     """The same tuples, lists and dicts with other leaves; LEFT_OUT leaves one out."""
     if isinstance(tree, dict):

@@ -26,6 +26,19 @@ def joined(values: Iterable[object]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines, each column as wide as its widest cell.
+
+    >>> columns([("a", "bc"), ("def", "g")])
+    ['a    bc', 'def  g']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
 def thrown(message: str) -> tuple[str, str, int]:
     """What a user's function raised within a data set of MindSpore: the error, its file and line.
 

@@ -25,7 +25,6 @@ from equivalence.checkpoints.formats import MINDSPORE, Checkpoint, Weight, numpy
 from equivalence.convert import (
     destination,
     joined,
-    kernels,
     mindspore_names,
     optimizer_numbers,
     optimizer_state,
@@ -240,9 +239,9 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
         targets = {path: reference_name(path, rename) for path in slots}
         if job.layout:
             depthwise = {targets[path] for path in needs.depthwise}
-            kernels.transpose_kernels(weights, {targets[path] for path in needs.kernels}, depthwise)
+            joined.transpose_kernels(weights, {targets[path] for path in needs.kernels}, depthwise)
         for name in {targets[path] for path in needs.flat} & weights.keys():
-            weights[name] = kernels.add_height(weights[name])
+            weights[name] = joined.add_height(weights[name])
         for path in destination.without_partner(needs, targets, weights):
             del slots[path]
             fill = np.ones if path.endswith("gamma") else np.zeros
@@ -275,7 +274,7 @@ def _to_mindspore(job: _Job, optimizer: str | None, steps: int | None) -> None:
         state = optimizer_numbers.from_pytorch(read.optimizer, order, steps)
         for moments in state.moments.values():
             for name in moments.keys() & {heads[path] for path in needs.flat}:
-                moments[name] = kernels.add_height(moments[name])
+                moments[name] = joined.add_height(moments[name])
         entries = optimizer_state.to_mindspore(state, built, partners)
         for name, (origin, weight) in entries.items():
             result.add(origin, name, weight)
@@ -313,10 +312,10 @@ def _to_pytorch(job: _Job, optimizer: str | None, steps: int | None) -> None:
         if job.layout:
             kernel_paths = {path for path in weights if targets[path] in needs.kernels}
             depthwise = {path for path in weights if targets[path] in needs.depthwise}
-            kernels.transpose_kernels(weights, kernel_paths, depthwise)
+            joined.transpose_kernels(weights, kernel_paths, depthwise)
         for path in weights:
             if targets[path] in needs.flat:
-                weights[path] = kernels.drop_height(weights[path])
+                weights[path] = joined.drop_height(weights[path])
         constants = [
             path for path in weights if destination.is_constant(targets[path], weights[path], needs)
         ]
@@ -366,10 +365,26 @@ def _optimizer_to_pytorch(
     for quantity, values in state.moments.items():
         by_name = {partners[name]: weight for name, weight in values.items() if name in partners}
         for name in by_name.keys() & needs.flat:
-            by_name[name] = kernels.drop_height(by_name[name])
+            by_name[name] = joined.drop_height(by_name[name])
         state.moments[quantity] = by_name
     built = optimizer_numbers.to_pytorch(state, groups, names)
     job.result.add_optimizer(built, {number: origin[name] for number, name in names.items()})
     if not state.adaptive and state.steps:
         words = f"{state.steps}: dropped, PyTorch's SGD does not count its steps"
         job.result.notes.append(f"global_step {words}")
+
+
+def command(
+    source: Path,
+    destination: Path,
+    arguments: Sequence[tuple[str, Any]],
+    rename: Sequence[tuple[str, str]],
+    **options: Any,
+) -> int:
+    """Convert a checkpoint and print what became of it; returns the exit code."""
+    conversion = convert(
+        source, destination, arguments=dict(arguments), rename=dict(rename), **options
+    )
+    print(f"{source} -> {destination}", *conversion.lines(), sep="\n")
+    print(f"{destination}: {conversion.count()}, verified by reading back")
+    return 0

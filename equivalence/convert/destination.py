@@ -3,7 +3,7 @@
 The same for its optimiser, where the checkpoint is of a training.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,16 +60,24 @@ def describe(framework: str, target: str, arguments: Mapping[str, Any]) -> Desti
 
 def _build(target: str, arguments: Mapping[str, Any], base: type, what: str) -> Any:
     """The network that `target` builds; CheckpointError where that fails or it is no `base`."""
+    return _built(target, "", lambda: build(target, arguments), base, what)
+
+
+def _built(target: str, of: str, make: Callable[[], Any], base: type, what: str) -> Any:
+    """What `make` gives; CheckpointError where it raises, or that is no `base`.
+
+    of: what it is built from, as the middle of a sentence. what: the base, in words.
+    """
     try:
-        network = build(target, arguments)
+        built = make()
     except EquivalenceError:
         raise
     except Exception as error:
         text = (str(error) or type(error).__name__).strip().splitlines()[0]
-        raise CheckpointError(f"{target!r} cannot be built: {text}") from error
-    if not isinstance(network, base):
-        raise CheckpointError(f"{target!r} builds a {type(network).__name__}, no {what}")
-    return network
+        raise CheckpointError(f"{target!r} cannot be built{of}: {text}") from error
+    if not isinstance(built, base):
+        raise CheckpointError(f"{target!r} builds a {type(built).__name__}, no {what}")
+    return built
 
 
 def _cell(target: str, arguments: Mapping[str, Any]) -> Destination:
@@ -186,16 +194,8 @@ def _optimizer(target: str, network: Any, base: type, what: str) -> Any:
     """The optimiser that `target`, "module:attribute", builds from the network."""
     if ":" not in target:
         raise CheckpointError(f"--optimizer {target!r} is not 'module:attribute'")
-    try:
-        optimizer = resolve(target)(network)
-    except EquivalenceError:
-        raise
-    except Exception as error:
-        text = (str(error) or type(error).__name__).strip().splitlines()[0]
-        raise CheckpointError(f"{target!r} cannot be built from the network: {text}") from error
-    if not isinstance(optimizer, base):
-        raise CheckpointError(f"{target!r} builds a {type(optimizer).__name__}, no {what}")
-    return optimizer
+    of = " from the network"
+    return _built(target, of, lambda: resolve(target)(network), base, what)
 
 
 def optimizer_of_cell(target: str, network: Any) -> tuple[BuiltForMindSpore, list[str]]:

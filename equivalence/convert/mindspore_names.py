@@ -15,13 +15,11 @@ rename of the whole name settles it. Other names stay the same.
 from collections.abc import Iterable, Mapping
 
 from equivalence.errors import CheckpointError
+from equivalence.structure.slots import STATISTICS
 from equivalence.structure.weights import STANDARD_RENAMES, renamed
 
 BACK = {new: old for old, new in STANDARD_RENAMES.items() if old != "embedding_table"}
 """PyTorch's last segment -> MindSpore's, in a normalisation."""
-
-STATISTICS = ("running_mean", "running_var")
-"""PyTorch's last segments that only a normalisation has."""
 
 ROOT_STATISTICS = {"moving_mean": "mean", "moving_variance": "variance"}
 """Name within a layer -> name in the file of a BatchNorm that is the whole network."""

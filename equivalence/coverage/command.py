@@ -1,6 +1,5 @@
 """`equivalence coverage`: what code uses of PyTorch, and which of it this suite has verified."""
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,12 +7,13 @@ from typing import Any
 
 from equivalence import torchvision_schemas
 from equivalence.coverage import usage
-from equivalence.coverage.known import load
+from equivalence.coverage.known import GATE, counterparts, demand, gate, load
 from equivalence.coverage.text import Judged, data, hint, hints, page, table
 from equivalence.coverage.torch_names import computes_nothing
 from equivalence.coverage.verdict import Danger, Judge
 from equivalence.errors import CoverageError, EquivalenceError
-from equivalence.files import write
+from equivalence.output import demand_writable, write, write_json
+from equivalence.report import accepted
 from equivalence.targets import build, part, resolve
 from equivalence.words import nearest
 
@@ -32,6 +32,8 @@ def command(
 
     Raises CoverageError where the target uses no API or cannot be read or built.
     """
+    demand_writable(json_file, "--json")
+    demand_writable(html_file, "--html")
     if ":" not in target and not Path(target).exists():  # told before the tables are read
         folder = Path(target).parent
         near = nearest(Path(target).name, os.listdir(folder) if folder.is_dir() else ())
@@ -58,8 +60,7 @@ def command(
     judged.sort(key=lambda each: each.verdict.danger)
     versions = known.figures["versions"]
     told = data(target, used, judged, versions)
-    if json_file is not None:
-        write(json_file, json.dumps(told, indent=1) + "\n")
+    write_json(json_file, told)
     if html_file is not None:
         write(html_file, page(told))
     print("\n".join(hints(judged) if fix_hints else table(target, used, judged, versions)))
@@ -84,3 +85,19 @@ def _build_module(target: str, arguments: Mapping[str, Any]) -> Any:
     if not isinstance(module, torch.nn.Module):
         raise CoverageError(f"{target} builds a {type(module).__name__}, not a torch.nn.Module")
     return module
+
+
+def accept(results: Path, device: str) -> int:
+    """Write the figures in a device's results beside the records; returns the exit code."""
+    demand("the gate", GATE)
+    figures = accepted.collect(accepted.results_of(results, device))
+    accepted.demand_all(figures, counterparts(), gate(device))
+    path = accepted.path_of(device)
+    if path.exists():
+        try:
+            print(accepted.count_changes(figures, accepted.read(path)))
+        except CoverageError as error:
+            print(f"what was accepted before is replaced: {error}")
+    accepted.write(figures, path)
+    print(f"{path}: {accepted.summary(figures)}")
+    return 0

@@ -1,20 +1,13 @@
 """`equivalence curve A B`."""
 
-import contextlib
-import json
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from equivalence import files
 from equivalence.curves.compare import curve
 from equivalence.curves.monitored import MonitoredResult
 from equivalence.curves.result import CurveResult, lines
 from equivalence.errors import DeclarationError
-
-DIFFERENT = 1
-"""The exit code where the curves differ."""
+from equivalence.output import answer, aside, demand_writable, tell, write
 
 
 def command(
@@ -29,10 +22,9 @@ def command(
     json_file: Path | None,
 ) -> int:
     """Compare two curves and print what is found; returns the exit code."""
-    for path, option in ((image, "--picture"), (json_file, "--json")):
-        if path is not None and (path.is_dir() or not os.access(path.absolute().parent, os.W_OK)):
-            raise DeclarationError(f"{option} {path} cannot be written; name another file")
-    with contextlib.redirect_stdout(sys.stderr):  # trainings print
+    demand_writable(image, "--picture")
+    demand_writable(json_file, "--json")
+    with aside():
         result = curve(
             reference,
             candidate,
@@ -41,22 +33,18 @@ def command(
             steps=steps,
             runs=runs,
             seed=seed,
-            tell=_tell,
+            tell=tell,
         )
     if isinstance(result, MonitoredResult):
-        print("\n".join(result.lines()))
+        code = answer(result.lines(), bool(result), json_file, result.document())
         if image is not None:
             raise DeclarationError("--picture draws curves, and these are monitors; --json has all")
-        if json_file is not None:
-            files.write(json_file, json.dumps(result.document(), indent=1) + "\n")
-        return 0 if result else DIFFERENT
-    print("\n".join(lines(result)))
+        return code
+    text = lines(result)
     if image is not None:
-        files.write(image, result.picture())
-        print(f"{image}: a picture")
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(result), indent=1) + "\n")
-    return 0 if result else DIFFERENT
+        write(image, result.picture())
+        text = [*text, f"{image}: a picture"]
+    return answer(text, bool(result), json_file, document(result))
 
 
 def document(result: CurveResult) -> dict[str, object]:
@@ -80,7 +68,3 @@ def document(result: CurveResult) -> dict[str, object]:
             for each in result.metrics
         ],
     }
-
-
-def _tell(doing: str) -> None:
-    print(f"... {doing}", file=sys.stderr, flush=True)

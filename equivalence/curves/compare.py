@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from equivalence.curves import changed_runs, monitored, read, running
-from equivalence.curves.band import Band
-from equivalence.curves.departing import departure
+from equivalence.curves.band import Band, departure
 from equivalence.curves.fits import fits
 from equivalence.curves.monitored import MonitoredResult
 from equivalence.curves.result import CurveResult, Metric

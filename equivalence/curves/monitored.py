@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from equivalence.curves.departing import GROWING, JUMP
+from equivalence.curves.band import GROWING, JUMP, distance
 from equivalence.dumps import names
 from equivalence.errors import DeclarationError, WeightError
 from equivalence.words import counted, listed, number
@@ -276,10 +276,7 @@ def _relative(name: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
     kind = name.partition("/")[0]
     alike = np.array([np.abs(each[0]) for n, each in values.items() if n.partition("/")[0] == kind])
     floor = FLOOR * np.array([_median(each[np.isfinite(each)]) for each in alike.T])
-    with np.errstate(invalid="ignore"):
-        off = np.abs(ours - theirs)
-    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-    off = np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
+    off = distance(theirs, ours)
     scale = np.maximum(np.where(np.isfinite(theirs), np.abs(theirs), 0.0), floor)
     return off / np.maximum(scale, np.finfo(float).tiny)
 

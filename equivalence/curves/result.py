@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equivalence.curves.band import BUDGET, Band, Leaving
-from equivalence.curves.departing import GROWING, Departure
+from equivalence.curves.band import BUDGET, GROWING, Band, Departure, Leaving
 from equivalence.curves.picture import picture
 from equivalence.curves.series import Curve, Series
 from equivalence.errors import DeclarationError

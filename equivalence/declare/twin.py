@@ -357,7 +357,17 @@ class TwinCase(Configured):
 
         Not a training, which is called again and again anyway.
         """
-        return not self.twin.steps
+        return not self.trains
+
+    @property
+    def trains(self) -> bool:
+        """Whether this is a training, whose sides update their weights."""
+        return self.twin.steps is not None
+
+    @property
+    def calls(self) -> int:
+        """How many times a run calls each side: once for each step of a training."""
+        return self.twin.steps or 1
 
     @property
     def small(self) -> bool:
@@ -438,7 +448,7 @@ class TwinCase(Configured):
     @property
     def of_training(self) -> bool:
         """Whether this is a training, or the `network` of one."""
-        return bool(self.twin.steps) or self.twin.candidate.endswith(TRAINED)
+        return self.trains or self.twin.candidate.endswith(TRAINED)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from equivalence.errors import of_models
 from equivalence.files import shown
 from equivalence.judge import tensors
 from equivalence.judge.truth import Truth
-from equivalence.stream.frames import callers
-from equivalence.stream.observer import RUN
+from equivalence.stream.observer import RUN, callers
 from equivalence.stream.torch_stream import Call, Observer, set_grad_enabled
 from equivalence.truth.compute import whole
 from equivalence.truth.measurement import NOISY_RUNS

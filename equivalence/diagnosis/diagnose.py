@@ -9,7 +9,7 @@ from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.kinds import Told
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -57,7 +57,7 @@ def _diagnose(case: TwinCase, seed: int, every: bool) -> Diagnosis:
 
 def _found(case: TwinCase, seed: int, every: bool, judged: "_Judged") -> Diagnosis:
     """The layers or stages to blame, which no known fault explains."""
-    if case.twin.steps:
+    if case.trains:
         diagnosis = stages.diagnose(case, seed, every, judged.mistaken)
     else:
         at = judged.case, seed, judged.before, judged.comparison, judged.mistaken

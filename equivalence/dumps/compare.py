@@ -1,6 +1,5 @@
 """Two files or folders of arrays, one beside the other: the pairs, and what they come to."""
 
-import json
 import math
 import os
 from collections import Counter
@@ -8,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import dtypes, files
+from equivalence import dtypes
 from equivalence.dumps import beside, layout, names, read, relation
 from equivalence.dumps.beside import Beside, Judgements, Pair
 from equivalence.dumps.read import Dump, Stored
 from equivalence.dumps.relation import WITHIN, Relation
 from equivalence.errors import EquivalenceError
 from equivalence.judge.precision import BUDGET
-from equivalence.words import counted, listed, number
+from equivalence.output import answer
+from equivalence.words import columns, counted, listed, number
 
 ROWS = 20
 """Pairs that a terminal shows; the others are counted, and `--json` has all."""
@@ -96,10 +96,7 @@ def command(
 ) -> int:
     """Compare what is on disk and print it; returns the exit code, 0 where all is the same."""
     found = compare(Path(reference), Path(candidate), rename, judge)
-    print("\n".join(lines(found)))
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(found), indent=1) + "\n")
-    return 0 if found.equal else 1
+    return answer(lines(found), found.equal, json_file, document(found))
 
 
 def lines(found: Beside) -> list[str]:
@@ -115,7 +112,7 @@ def lines(found: Beside) -> list[str]:
         where = "in the order of the run" if found.reference.ordered else "by name"
         first = next((pair for pair in open_ones if found.kind(pair) != WITHIN), open_ones[0])
         text += [f"the first that differs, {where}: {first.reference}", ""]
-        text += _columns(_rows(found, open_ones))
+        text += columns(_rows(found, open_ones))
         if len(open_ones) > ROWS:
             text.append(f"and {len(open_ones) - ROWS} more")
     if found.judged:
@@ -215,12 +212,3 @@ def _finite(value: float) -> float | None:
 
 def _figure(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2g}"
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]

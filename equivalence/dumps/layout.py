@@ -11,13 +11,12 @@ An array that a step has twice is written once. Float16 and bfloat16 are written
 their dtype in the manifest. A large array is written as its sketch, with a checksum of it whole.
 """
 
-import contextlib
 import hashlib
 import json
 import os
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from equivalence import dtypes, files
-from equivalence.errors import CheckpointError
+from equivalence.errors import CheckpointError, writing
 from equivalence.judge.sketch import Sketch
 from equivalence.words import counted
 
@@ -150,24 +149,24 @@ class Writer:
         self._file: _Draft | None = None
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise CheckpointError(f"{folder} is there already; name another folder, or remove it")
-        with _writing(folder):
+        with writing(folder, CheckpointError):
             self.manifest.write(folder)
 
     def begin(self, stem: str) -> None:
         """Open the file of a step; its arrays are named `stem/...`."""
-        with _writing(self._folder):
+        with writing(self._folder, CheckpointError):
             self._file = _Draft(self._folder / f"{stem}.npz", stem)
 
     def end(self) -> None:
         """Close the file of the step, and give it its name."""
         if self._file is not None:
-            with _writing(self._folder):
+            with writing(self._folder, CheckpointError):
                 self.manifest.files[self._file.path.name] = self._file.close()
         self._file = None
 
     def add(self, name: str, values: np.ndarray) -> bool:
         """Write an array; returns whether there was room for it."""
-        with self._lock, _writing(self._folder):
+        with self._lock, writing(self._folder, CheckpointError):
             return self._add(name, values)
 
     def _add(self, name: str, values: np.ndarray) -> bool:
@@ -214,7 +213,7 @@ class Writer:
                 f"left out, from {out['first']} on"
             )
         self.manifest.finished = True
-        with _writing(self._folder):
+        with writing(self._folder, CheckpointError):
             self.manifest.write(self._folder)
 
 
@@ -242,15 +241,6 @@ class _Draft:
         found = [self._part.stat().st_size, files.sha256(self._part)]
         self._part.replace(self.path)
         return found
-
-
-@contextlib.contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """A context in which an error of the file system is one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise CheckpointError(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
 def _check(path: Path, size: int, sha: str) -> None:

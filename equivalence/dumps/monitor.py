@@ -17,7 +17,7 @@ import numpy as np
 from equivalence import dtypes, files
 from equivalence.dumps.passing import Passing
 from equivalence.dumps.recorder import side_of
-from equivalence.errors import CheckpointError, DeclarationError
+from equivalence.errors import CheckpointError, DeclarationError, writing
 from equivalence.words import raised
 
 LIMIT = 1 << 24
@@ -201,21 +201,12 @@ class _File:
         self._append(json.dumps({"end": True, "notes": notes}))
 
     def _append(self, line: str) -> None:
-        with _writing(self._path), self._path.open("a") as file:
+        with writing(self._path, CheckpointError), self._path.open("a") as file:
             file.write(line + "\n")
 
     def _rewrite(self) -> None:
-        with _writing(self._path):
+        with writing(self._path, CheckpointError):
             files.write(self._path, "\n".join([self._head, *self._lines]) + "\n")
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """A context in which an error of the file system is one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise CheckpointError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _kept(name: str) -> str:

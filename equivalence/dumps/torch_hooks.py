@@ -10,6 +10,7 @@ from torch import nn
 
 from equivalence import dtypes
 from equivalence.dumps.passing import Passing, by_weight
+from equivalence.stream.observer import attached
 from equivalence.stream.torch_stream import in_backward
 from equivalence.structure.torch_steps import of_optimizers
 from equivalence.structure.weights import REFERENCE_ONLY, WRAPPERS
@@ -41,22 +42,21 @@ class Side:
     @contextlib.contextmanager
     def observed(self, passing: Passing) -> Iterator[None]:
         """A context in which `passing` gets what goes through the layers."""
-        handles = []
+        hooks = []
         for path, layer in self.layers.items():
             if isinstance(layer, torch.jit.ScriptModule):
                 continue  # its hooks would be compiled
             before, after = _hooks(path, passing)
-            handles.append(layer.register_forward_pre_hook(before, with_kwargs=True))
-            handles.append(layer.register_forward_hook(after))
+            hooks.append(layer.register_forward_pre_hook(before, with_kwargs=True))
+            hooks.append(layer.register_forward_hook(after))
         for name, weight in self._inner.named_parameters():
             if weight.requires_grad:
-                handles.append(weight.register_hook(_gradient_hook(name, passing)))
-        try:
-            yield
-        finally:
-            self.forget()
-            for handle in handles:
-                handle.remove()
+                hooks.append(weight.register_hook(_gradient_hook(name, passing)))
+        with attached(hooks):
+            try:
+                yield
+            finally:
+                self.forget()
 
     def rates(self, optimizer: Any) -> dict[str, float]:
         """The learning rate of now, or those of each weight where they differ."""

@@ -1,21 +1,17 @@
 """`equivalence evaluate TORCH MINDSPORE --data MODULE:LOADER`: both networks over a data set."""
 
-import contextlib
-import json
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.declare.twin import cases
 from equivalence.evaluation.evaluate import Evaluation, evaluate
 from equivalence.evaluation.metrics import Metric
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
-from equivalence.own.command import DIFFERENT, demand_writable, fields_of, session_of, tell
-from equivalence.own.networks import Networks
+from equivalence.output import answer, aside, demand_writable, tell
+from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.targets import resolve
 from equivalence.timing.sides import in_each_execution
 from equivalence.timing.steps import aligned
@@ -34,24 +30,20 @@ def command(
 
     networks: the fields of `Networks`.
     """
-    demand_writable(json_file, "--json", replace=True)
+    demand_writable(json_file, "--json")
     told = Networks(**networks)
     session = session_of(told, fields_of(told, ()))
     functions = {each.rpartition(":")[2]: resolve(each) for each in metric}
     found: dict[str, Evaluation] = {}
-    with contextlib.redirect_stdout(sys.stderr):  # networks may print
-        structure = session.structure()
-        if structure.problem:
-            raise structure.problem
+    with aside():
+        session.demand_pairs()
         for alike in in_each_execution(cases(session.twin, told.device)):
             with isolated():
                 read = (resolve(data), told.seed, batches, output, functions, tell)
                 found |= zip((case.name for case in alike), evaluate(alike, *read), strict=True)
-    for name, evaluation in found.items():
-        print(*lines(name, evaluation), sep="\n")
-    if json_file is not None:
-        files.write(json_file, json.dumps([*map(document, found, found.values())], indent=1) + "\n")
-    return 0 if all(each.equal for each in found.values()) else DIFFERENT
+    text = [line for name, evaluation in found.items() for line in lines(name, evaluation)]
+    equal = all(each.equal for each in found.values())
+    return answer(text, equal, json_file, [*map(document, found, found.values())])
 
 
 def lines(name: str, evaluation: Evaluation) -> list[str]:

@@ -13,7 +13,8 @@ from equivalence.evaluation.batches import Batch, read
 from equivalence.evaluation.metrics import Measure, Metric
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, judge
-from equivalence.runs import pairing, sides, units
+from equivalence.runs import pairing, sides
+from equivalence.runs.drawn import Drawn
 from equivalence.sample import Perturbed
 from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
@@ -83,7 +84,7 @@ def evaluate(
         with blaming("candidate", case.name):
             candidates.append(sides.build_candidate(case))
     partners = pairing.partners(first, reference.slots(), candidates[0].slots())
-    found = [_Found(units.unit_roundoff(first)) for _ in cases]
+    found = [_Found(Drawn(first, seed).unit_roundoff) for _ in cases]
     samples = 0
     for number, (called, arrays, labels) in enumerate(read(data, most), 1):
         tell(f"batch {number}")

@@ -20,7 +20,6 @@ from equivalence.reach.observer import Operators, own_code
 from equivalence.reach.operators import Make, Split
 from equivalence.sample import Sample
 from equivalence.truth.measurement import Measurement
-from equivalence.truth.reached import missed
 
 STEPS = 20
 """Steps for one decision, at most."""
@@ -46,7 +45,7 @@ class Held(Operators):
 
     def __init__(self, measurement: Measurement, key: Key):
         module = measurement.network.module
-        super().__init__(module, own_code(module), missed(measurement))
+        super().__init__(module, own_code(module), measurement.missed)
         self._key, self._module = key, module
         self.splits: list[Split] = []
         self.inputs: list[Tensor] = []
@@ -93,7 +92,7 @@ def descend(measurement: Measurement, given: Given, decision: Decision) -> Varia
     Raises what the reference raises.
     """
     floats = [i for i in given.floats if not measurement.sample.draws[i][0].narrow]
-    if not floats or measurement.network.steps is not None:
+    if not floats or measurement.trains:
         return None
     height = _Height(measurement, {i: given.values[i] for i in floats}, decision)
     here, before, way = height(height.begin), 1.0, None

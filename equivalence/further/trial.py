@@ -14,7 +14,6 @@ from equivalence.further.variant import Variant
 from equivalence.reach.decision import Reach
 from equivalence.runs.drawn import Drawn
 from equivalence.truth.measurement import Measurement
-from equivalence.truth.reached import observer_of, of_sample
 
 EMPTY = "the original computes with empty tensors"
 
@@ -72,7 +71,7 @@ class Trials:
         try:
             with blaming("reference", self._case.name), self.timed():
                 measurement = self.on(variant)
-                observer = observer_of(measurement)
+                observer = measurement.observer()
                 trace = measurement.run_own(observer)
         except SideError as error:
             cause = error.__cause__
@@ -84,4 +83,4 @@ class Trials:
         numbers = [each for each in trace.values() if np.asarray(each).dtype.kind in "fc"]
         if finite and not self.infinite and not all(np.isfinite(each).all() for each in numbers):
             return Tried(variant, None, NOT_FINITE)
-        return Tried(variant, observer.reach + of_sample(measurement))
+        return Tried(variant, observer.reach + measurement.of_sample())

@@ -17,7 +17,9 @@ from equivalence.errors import DeclarationError
 from equivalence.judge.tensors import Trace
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_network import MindSporeNetwork
+from equivalence.sides.torch_constants import numbers
 from equivalence.sides.torch_network import TorchNetwork
+from equivalence.stream.observer import attached
 
 
 @dataclass
@@ -96,15 +98,12 @@ def _watched(
         found.enter((args, keywords), given, kind)
         return given
 
-    handles = [
+    hooks = [
         network.register_forward_pre_hook(before, with_kwargs=True),
         network.register_forward_hook(lambda _, __, out: found.leave(out, kind)),
     ]
-    try:
+    with attached(hooks):
         found.trace = run()
-    finally:
-        for handle in handles:
-            handle.remove()
     return found
 
 
@@ -148,7 +147,4 @@ def network_of(side: Any, role: str) -> str:
 
 def _read(value: Any) -> np.ndarray:
     """The values of a tensor of either framework, as a copy."""
-    if isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        return np.array((value.float() if value.dtype == torch.bfloat16 else value).numpy())
-    return dtypes.plain(array(value))
+    return dtypes.plain(numbers(value).copy() if isinstance(value, torch.Tensor) else array(value))

@@ -1,21 +1,17 @@
 """`equivalence generate TORCH MINDSPORE`: two functions that generate, token by token."""
 
-import contextlib
-import json
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.declare.twin import cases
 from equivalence.errors import DeclarationError
 from equivalence.generation.compare import Generation, compare, document
 from equivalence.host.isolation import isolated
 from equivalence.judge.precision import BUDGET
-from equivalence.own.command import DIFFERENT, demand_writable, fields_of, session_of, tell
-from equivalence.own.networks import Networks
+from equivalence.output import answer, aside, demand_writable, tell
+from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.words import counted, number
 
 SHOWN = 5
@@ -27,25 +23,21 @@ def command(inputs: Sequence[str], json_file: Path | None, **networks: Any) -> i
 
     networks: the fields of `Networks`.
     """
-    demand_writable(json_file, "--json", replace=True)
-    told = Networks(**networks)
+    demand_writable(json_file, "--json")
+    given = Networks(**networks)
     if not inputs:
         raise DeclarationError("there is no --input; give the tokens to begin with")
-    session = session_of(told, {**fields_of(told, inputs), "executions": ("pynative",)}, tell)
+    session = session_of(given, {**fields_of(given, inputs), "executions": ("pynative",)}, tell)
     found: dict[str, Generation] = {}
-    with contextlib.redirect_stdout(sys.stderr):  # networks may print
-        structure = session.structure()
-        if structure.problem:
-            raise structure.problem
-        for case in cases(session.twin, told.device):
+    with aside():
+        session.demand_pairs()
+        for case in cases(session.twin, given.device):
             tell(f"generating: {case.name}")
             with isolated():
-                found[case.name] = compare(case, told.seed)
-    for name, each in found.items():
-        print(*lines(name, each), sep="\n")
-    if json_file is not None:
-        files.write(json_file, json.dumps([*map(document, found, found.values())], indent=1) + "\n")
-    return 0 if all(each.equal for each in found.values()) else DIFFERENT
+                found[case.name] = compare(case, given.seed)
+    told = [line for name, each in found.items() for line in lines(name, each)]
+    equal = all(each.equal for each in found.values())
+    return answer(told, equal, json_file, [*map(document, found, found.values())])
 
 
 def lines(name: str, found: Generation) -> list[str]:

@@ -9,10 +9,8 @@ two_sample: whether two samples are of one distribution.
 precision: the unit roundoffs, and the one budget.
 verdict: the comparison of a trace with the truth.
 ill_posed: why a case cannot tell right from wrong, in words.
-kernels: a kernel of MindSpore that is to blame for an error.
 mistake: a place to mend, in plain words.
-draws: what is said of random numbers.
 settings: the comparison of settings, which needs no run.
-outcome: the result of a case, as reports read it.
+outcome: the result of a case, as reports read it, with the kernels to blame, and its draws.
 excuses: the table of every way in which a difference may end other than red.
 """

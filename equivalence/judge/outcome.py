@@ -4,12 +4,69 @@ from dataclasses import dataclass
 from typing import Any
 
 from equivalence.judge import excuses
-from equivalence.judge.draws import Draws
-from equivalence.judge.kernels import Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.truth import Flip
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.reach.decision import REFERENCE, Reach
+from equivalence.words import counted, number
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, and its own error on what a candidate fed it.
+
+    name: the primitive.
+    device: the device that it ran on.
+    error: the largest error of its results, in roundings of the result.
+    finding: the name of the finding that shows it; None where none is declared for the device.
+    known: the largest error that is declared for it, in roundings.
+    moved: the error of the network with this kernel, and with the others to blame, in roundings.
+    """
+
+    name: str
+    device: str
+    error: float
+    finding: str | None = None
+    known: float = 0.0
+    moved: float = 0.0
+
+    @property
+    def declared(self) -> bool:
+        """Whether the kernel may be as inaccurate as it is."""
+        return self.finding is not None and self.error <= self.known
+
+    def __str__(self) -> str:
+        told = f"finding {self.finding}" if self.finding else "no finding is declared"
+        if self.finding and not self.declared:
+            told += f" declares {_short(self.known)} at most"
+        return f"ops.{self.name} on {self.device} (its own error {_short(self.error)}; {told})"
+
+
+def _short(error: float) -> str:
+    """An error in roundings, in words."""
+    return f"{number(error)} roundings"
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How the random numbers of a case were compared.
+
+    count: how many draws of each side got the same numbers.
+    pinned: why none did, so that what draws is compared by its laws alone; "" where they did.
+
+    >>> print(Draws(2))
+    2 draws gave both sides the same random numbers
+    >>> print(Draws(pinned="there is no torch"))
+    what draws is pinned, and compared by its laws alone: there is no torch
+    """
+
+    count: int = 0
+    pinned: str = ""
+
+    def __str__(self) -> str:
+        if self.pinned:
+            return f"what draws is pinned, and compared by its laws alone: {self.pinned}"
+        return f"{counted(self.count, 'draw')} gave both sides the same random numbers"
 
 
 @dataclass

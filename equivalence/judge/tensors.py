@@ -18,6 +18,9 @@ from equivalence.words import listed
 
 Trace = dict[str, np.ndarray]
 
+Shapes = Mapping[str, tuple[int, ...]]
+"""Name -> shape, such as that of each output which gets a cotangent."""
+
 NONE = np.empty(0, bool)
 """What a trace has for an output that is None."""
 

@@ -1,5 +1,5 @@
 """Operators, checked over shapes, axes and values that Hypothesis draws.
 
 `drawing` draws examples, `explore` compares them and shrinks a failing one, `compare` checks one
-example, and `diagnose` finds the shape of its errors.
+example and finds the shape of its errors.
 """

@@ -1,7 +1,7 @@
 """A network of one's own against its port, without a declaration in this repository.
 
-command: `equivalence compare TORCH MINDSPORE`, which prints the answer first.
-networks: what the commands are told of two networks.
+command: `equivalence compare TORCH MINDSPORE`, which prints the answer first;
+and what all commands are told of two networks.
 data: `equivalence data TORCH MINDSPORE`, two data pipelines as they stand.
 notebook: the same as functions, on live objects.
 session: the structure of both sides, then the verdict on each case, by the engine of all twins.

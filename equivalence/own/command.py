@@ -4,8 +4,6 @@ import ast
 import contextlib
 import difflib
 import itertools
-import json
-import os
 import re
 import shlex
 import sys
@@ -13,11 +11,11 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from equivalence import files, folders
+from equivalence import folders, output
 from equivalence.bylayer import spread
 from equivalence.declare.declaration import shown
 from equivalence.declare.distributions import KINDS
@@ -32,18 +30,50 @@ from equivalence.dumps.beside import Judgements
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
+from equivalence.output import DIFFERENT, aside, demand_writable, tell, write_json
 from equivalence.own import result, terminal
-from equivalence.own.networks import Networks
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import DROPOUT, UNKNOWN, Session, Tell, Verdict, forget
-from equivalence.reach.words import exactly
+from equivalence.reach.words import exactly, listing
 from equivalence.targets import as_target, needs
-
-DIFFERENT = 1
-"""The exit code where the sides differ."""
 
 ENDINGS = (".npy", ".npz")
 """Endings of files of arrays."""
+
+
+class Networks(NamedTuple):
+    """Two networks, their weights, and where and how they run: an option each, by its name.
+
+    reference, candidate: what builds them, "MODULE:ATTRIBUTE".
+    weights: a checkpoint for both; None: they are drawn.
+    arguments: what both are called with, as pairs.
+    pair: "name", "order" or a file of pairs. rename: pairs of names, MindSpore's first.
+    constant: buffers that the candidate keeps in no weight. random: layers that are pinned.
+    phase, execution, dtype, device, seed: of the cases.
+    torch_path, mindspore_path: the folders that the sides are imported from.
+    """
+
+    reference: str
+    candidate: str
+    weights: Path | None
+    arguments: Sequence[tuple[str, Any]]
+    pair: str
+    rename: Sequence[tuple[str, str]]
+    constant: Sequence[str]
+    random: Sequence[str]
+    phase: Sequence[str]
+    execution: Sequence[str]
+    dtype: Sequence[str]
+    device: str
+    seed: int
+    torch_path: Path | None
+    mindspore_path: Path | None
+
+    @property
+    def paths(self) -> tuple[Path | None, Path | None]:
+        """The folders that the reference and the candidate are imported from."""
+        return self.torch_path, self.mindspore_path
+
 
 CURES = {
     "does not take": "give what both are called with by --arguments KEY=VALUE",
@@ -59,84 +89,79 @@ CURES = {
 """Words of an error -> the option that helps."""
 
 
-def command(
-    original: str | None,
-    inputs: Sequence[str],
-    by_layer: bool,
-    forward: bool,
-    settings: bool,
-    hidden_settings: bool,
-    reach: bool,
-    require_reach: float | None,
-    thorough: bool,
-    write: Path | None,
-    json_file: Path | None,
-    html: Path | None,
-    **networks: Any,
-) -> int:
+class Wanted(NamedTuple):
+    """What is asked of a comparison of two networks: an option each, by its name.
+
+    original: the network of PyTorch by which both are judged; None where one of them is it.
+    """
+
+    original: str | None
+    inputs: Sequence[str]
+    by_layer: bool
+    forward: bool
+    settings: bool
+    hidden_settings: bool
+    reach: bool
+    require_reach: float | None
+    thorough: bool
+    write: Path | None
+    json_file: Path | None
+    html: Path | None
+
+
+def command(**options: Any) -> int:
     """Compare two networks and print the result, the answer first; returns the exit code.
 
     Two files or folders of arrays are compared by themselves, see `dumps`.
 
-    original: the network of PyTorch by which both are judged; None where one of them is it.
-    networks: the fields of `Networks`.
+    options: the fields of `Networks` and of `Wanted`.
     """
-    told = Networks(**networks)
-    reference, candidate = told.reference, told.candidate
+    told = Networks(*(options[name] for name in Networks._fields))
+    wanted = Wanted(*(options[name] for name in Wanted._fields))
+
+    def given(*names: str) -> str | None:
+        """The first of these options that is given, as it is written."""
+        names_given = (name for name in names if options[name])
+        return next((f"--{WRITTEN.get(n, n).replace('_', '-')}" for n in names_given), None)
+
+    reference, candidate, original = told.reference, told.candidate, wanted.original
     if any(map(read.is_stored, (reference, candidate))):
-        others: dict[str, Any] = {"--input": inputs, "--weights": told.weights}
-        others |= {} if original else {"--arguments": told.arguments}
-        others |= {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
-        others |= {"--reach": reach, "--require-reach": require_reach}
-        others |= {"--hidden-settings": hidden_settings, "--constant": told.constant}
-        others |= {"--random": told.random, "--thorough": thorough, "--forward": forward}
-        _demand_stored(reference, candidate, [name for name, given in others.items() if given])
+        others = ("inputs", "weights", *(() if original else ("arguments",)), "write", "html")
+        others += ("by_layer", "settings", "reach", "require_reach", "hidden_settings", "constant")
+        _demand_stored(reference, candidate, given(*others, "random", "thorough", "forward"))
         judge = None if original is None else _judging(original, told)
-        return dumped.command(reference, candidate, dict(told.rename), json_file, judge)
+        return dumped.command(reference, candidate, dict(told.rename), wanted.json_file, judge)
     if original is not None:
-        asked = {"--write": write, "--html": html, "--by-layer": by_layer, "--settings": settings}
-        asked |= {"--hidden-settings": hidden_settings, "--reach": reach}
-        if option := next((name for name, given in asked.items() if given), None):
+        if option := given("write", "html", "by_layer", "settings", "hidden_settings", "reach"):
             raise DeclarationError(
                 f"{option} is for one network beside its original; leave out it or --reference"
             )
-        more: dict[str, Any] = {"backward": False} if forward else {}
-        more |= {} if require_reach is None else {"reach": require_reach}
-        return _judged_by(original, told, inputs, more, thorough, json_file)
-    demand_writable(write, "--write", replace=False)
-    demand_writable(json_file, "--json", replace=True)
-    demand_writable(html, "--html", replace=True)
-    named = {"--write": write, "--json": json_file, "--html": html}
+        return _judged_by(original, told, wanted)
+    named = {"--write": wanted.write, "--json": wanted.json_file, "--html": wanted.html}
+    for name, path in named.items():
+        demand_writable(path, name, replace=name != "--write")
     for (one, path), (other, same) in itertools.combinations(named.items(), 2):
         if path is not None and path == same:
             raise DeclarationError(f"{one} and {other} both name {path}; name two files")
-    asked = {"--hidden-settings": hidden_settings, "--reach": reach, "--thorough": thorough}
-    if option := next((name for name, given in asked.items() if given), None):
-        if by_layer:
+    if option := given("hidden_settings", "reach", "thorough"):
+        if wanted.by_layer:
             raise DeclarationError(f"{option} runs the whole reference; leave out --by-layer")
-        if settings:
+        if wanted.settings:
             raise DeclarationError(f"{option} runs the networks; leave out --settings")
-    fields = fields_of(told, inputs)
-    if by_layer:
-        fields["by_layer"] = True
-    if forward:
-        fields["backward"] = False
-    if require_reach is not None:
-        fields["reach"] = require_reach
-    repeat = _repeat(told, fields, inputs)
+    fields = fields_of(told, wanted.inputs) | _more(wanted)
+    repeat = _repeat(told, fields, wanted.inputs)
     try:
         session = session_of(told, fields, tell)
-        if not by_layer and (launcher := spread.launched()):
+        if not wanted.by_layer and (launcher := spread.launched()):
             raise DeclarationError(
                 f"{launcher} starts several processes, and only a comparison layer by layer is "
                 f"spread over them; add --by-layer, or leave {launcher} out"
             )
         _out.set(sys.stdout)
-        with spread.joined(told.device), contextlib.redirect_stdout(sys.stderr):
+        with spread.joined(told.device), aside():
             if spread.leads():
-                how = settings, hidden_settings, reach, thorough
-                return _run(session, inputs, *how, write, json_file, html, repeat)
-            return _follow(session, inputs, settings)
+                return _run(session, wanted, repeat)
+            return _follow(session, wanted)
     except EquivalenceError as error:
         if cure := next((CURES[words] for words in CURES if words in str(error)), None):
             first, line, rest = str(error).partition("\n")
@@ -144,6 +169,17 @@ def command(
         raise
     finally:
         forget()
+
+
+WRITTEN = {"inputs": "input", "json_file": "json"}
+"""Names of options that are written in another way."""
+
+
+def _more(wanted: Wanted) -> dict[str, Any]:
+    """The fields of a twin that say how it is compared."""
+    fields: dict[str, Any] = {"by_layer": True} if wanted.by_layer else {}
+    fields |= {"backward": False} if wanted.forward else {}
+    return fields | ({} if wanted.require_reach is None else {"reach": wanted.require_reach})
 
 
 def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str, str]], Judgements]:
@@ -167,45 +203,36 @@ def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str,
             )
         tell(f"running {original} on what went into {dump.path}")
         target = folders.joined(told.torch_path or "", original)
-        with contextlib.redirect_stdout(sys.stderr), isolated():
+        with aside(), isolated():
             network = TorchNetwork(target, dict(told.arguments))
             return judged.judge(dump, network, phase, rename)
 
     return judge
 
 
-def _judged_by(
-    original: str,
-    told: Networks,
-    inputs: Sequence[str],
-    more: Mapping[str, Any],
-    thorough: bool,
-    json_file: Path | None,
-) -> int:
+def _judged_by(original: str, told: Networks, wanted: Wanted) -> int:
     """Judge both networks by the same original, each as ever, and print what came of it."""
-    demand_writable(json_file, "--json", replace=True)
-    if not inputs:
+    demand_writable(wanted.json_file, "--json")
+    if not wanted.inputs:
         raise DeclarationError("there is no --input; give what all three networks take")
     documents, lines, right = [], [], []
     _out.set(sys.stdout)
     for each in (told.reference, told.candidate):
         one = told._replace(reference=original, candidate=each)
-        fields = {**fields_of(one, inputs), **more}
-        repeat = _repeat(one, fields, inputs)
+        fields = fields_of(one, wanted.inputs) | _more(wanted)
+        repeat = _repeat(one, fields, wanted.inputs)
         try:
-            with contextlib.redirect_stdout(sys.stderr):
+            with aside():
                 session = session_of(one, fields, tell)
-                structure = session.structure()
-                if structure.problem:
-                    raise structure.problem
-                verdicts, further = session.all_verdicts(thorough)
+                structure = session.demand_pairs()
+                verdicts, further = session.all_verdicts(wanted.thorough)
         finally:
             forget()
-        outcomes = [verdict.outcome for verdict in verdicts]
-        right += [each] if result.equal(structure, outcomes) else []
-        answer = result.answered(structure, verdicts, repeat, further)
-        lines += ["", f"{each} beside {original}:", *(f"  {line}" for line in answer)]
-        documents.append(result.document(session.twin, structure, verdicts, repeat, further))
+        found = result.Result(session.twin, structure, tuple(verdicts), repeat, further)
+        right += [each] if found else []
+        answer = (f"  {line}" for line in result.answered(found))
+        lines += ["", f"{each} beside {original}:", *answer]
+        documents.append(result.document(found))
     names = [told.reference, told.candidate]
     wrong = [name for name in names if name not in right]
     if not wrong:
@@ -215,9 +242,7 @@ def _judged_by(
     else:
         first = f"DIFFERENT. Neither is equal to {original}."
     _print([first, *lines])
-    if json_file is not None:
-        found = {"equal": not wrong, "text": first, "networks": documents}
-        _write(json_file, json.dumps(found, indent=1) + "\n")
+    write_json(wanted.json_file, {"equal": not wrong, "text": first, "networks": documents})
     return DIFFERENT if wrong else 0
 
 
@@ -271,41 +296,31 @@ def _argument(value: Any, torch_path: Path | None, mindspore_path: Path | None) 
     return read_network(value).below(torch_path, mindspore_path)
 
 
-def _follow(session: Session, inputs: Sequence[str], settings: bool) -> int:
+def _follow(session: Session, wanted: Wanted) -> int:
     """Compare this process's share of all cases, silently: the first process tells it."""
     session.tell = lambda _: None
-    if inputs and not settings and not session.structure().problem:
+    if wanted.inputs and not wanted.settings and not session.structure().problem:
         for _ in session.verdicts():
             pass
     return 0
 
 
-def _run(
-    session: Session,
-    inputs: Sequence[str],
-    settings: bool,
-    hidden_settings: bool,
-    reach: bool,
-    thorough: bool,
-    write: Path | None,
-    json_file: Path | None,
-    html: Path | None,
-    repeat: result.Repeat,
-) -> int:
-    structure = session.structure()
-    if structure.problem and not settings:
+def _run(session: Session, wanted: Wanted, repeat: result.Repeat) -> int:
+    write, structure = wanted.write, session.structure()
+    if structure.problem and not wanted.settings:
         _print(result.settings_lines(structure))
         raise structure.problem
     tell(result.settings_lines(structure)[0])
     verdicts: list[Verdict] = []
     samples, further = {}, None
-    if not settings:
-        if not inputs:
+    if not wanted.settings:
+        if not wanted.inputs:
             raise DeclarationError(f"there is no --input: {structure.proposal}")
         if write is not None:
-            _write(write, source(session.twin))
-        verdicts, further = session.all_verdicts(thorough)
-        for outcome in (each.outcome for each in verdicts if hidden_settings and not each.sample):
+            output.write(write, source(session.twin))
+        verdicts, further = session.all_verdicts(wanted.thorough)
+        of_given = (each.outcome for each in verdicts if wanted.hidden_settings and not each.sample)
+        for outcome in of_given:
             sample = outcome.case.sample_name
             if not outcome.passed:
                 continue
@@ -314,31 +329,21 @@ def _run(
             outcome.reach = outcome.reach and exactly(outcome.reach, samples[sample].tried)
     shown = [each.twin() for each in verdicts if each.sample is not None]
     if write is not None and (session.twin.degenerate or shown):  # which only the verdicts tell
-        _write(write, source(session.twin, *shown))
-    outcomes = [verdict.outcome for verdict in verdicts]
+        output.write(write, source(session.twin, *shown))
+    found = result.Result(session.twin, structure, tuple(verdicts), repeat, further)
     out = _out.get() or sys.stdout
     below = [line for each in samples.values() for line in each.lines]
-    below += result.unreached(verdicts, further) if reach else []
-    asked = result.PLAIN if reach else result.ASKED
-    told = result.lines(session.twin, structure, verdicts, repeat, below, further, asked)
+    below += listing(found.reach) if wanted.reach and found.reach is not None else []
+    told = result.lines(found, below, result.PLAIN if wanted.reach else result.ASKED)
     colour = terminal.shows_colour(out)
     _print(terminal.for_terminal(told, colour) if out.isatty() else told)
-    if write is not None and not settings:
+    if write is not None and not wanted.settings:
         _print([f"{write}: the declaration; pytest {write} compares the same"])
-    if json_file is not None:
-        found = result.document(session.twin, structure, verdicts, repeat, further)
-        _write(json_file, json.dumps(found, indent=1) + "\n")
-    if html is not None:
-        _write(html, result.page_of(session.twin, structure, verdicts, repeat, further))
-        _print([f"{html}: the same as a page, with every layer of what differs"])
-    return 0 if result.equal(structure, outcomes) else DIFFERENT
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        files.write(path, content)
-    except OSError as error:
-        raise DeclarationError(f"{path} cannot be written: {error}; name another file") from None
+    write_json(wanted.json_file, result.document(found))
+    if wanted.html is not None:
+        output.write(wanted.html, result.page_of(found))
+        _print([f"{wanted.html}: the same as a page, with every layer of what differs"])
+    return 0 if found else DIFFERENT
 
 
 def _print(lines: Sequence[str]) -> None:
@@ -351,12 +356,7 @@ _out: ContextVar[TextIO | None] = ContextVar("out", default=None)
 """Where the result is written: standard output as it was before networks could print."""
 
 
-def tell(doing: str) -> None:
-    """Say on standard error what is done now."""
-    print(f"... {doing}", file=sys.stderr, flush=True)
-
-
-def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> None:
+def _demand_stored(reference: str, candidate: str, option: str | None) -> None:
     """Demand that both sides are on disk, and that no option is given that needs a network."""
     for one, other in ((reference, candidate), (candidate, reference)):
         if not read.is_stored(other):
@@ -364,9 +364,9 @@ def _demand_stored(reference: str, candidate: str, options: Sequence[str]) -> No
                 f"{one} holds arrays, and {shown(other)} is neither a folder nor a file of "
                 f"{', '.join(read.SUFFIXES)}: name arrays for both, or MODULE:ATTRIBUTE for both"
             )
-    if options:
+    if option:
         raise DeclarationError(
-            f"{options[0]} is for networks; for arrays on disk there are --rename, --reference "
+            f"{option} is for networks; for arrays on disk there are --rename, --reference "
             "and --json"
         )
 
@@ -491,21 +491,6 @@ def _pairing(pair: str, rename: dict[str, str]) -> dict[str, Any]:
             )
         rename[ours] = theirs
     return {"rename": rename}
-
-
-def demand_writable(path: Path | None, option: str, replace: bool) -> None:
-    """Demand that a file can be written, before anything takes long.
-
-    replace: whether it may be there already.
-    """
-    if path is None:
-        return
-    if path.exists() and (path.is_dir() or not replace):
-        what = "is a folder" if path.is_dir() else "is there already"
-        raise DeclarationError(f"{option} {path} {what}; name another file")
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise DeclarationError(f"{option} {path}: {folder} cannot be written; name another file")
 
 
 def _repeat(told: Networks, fields: dict[str, Any], inputs: Sequence[str]) -> result.Repeat:

@@ -1,22 +1,20 @@
 """`equivalence data TORCH MINDSPORE`: two data pipelines as they stand, stage by stage."""
 
-import contextlib
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.declare.pipeline import Pipeline, PipelineCase
 from equivalence.host.isolation import isolated
 from equivalence.judge.outcome import Outcome
 from equivalence.loaders.stages import BATCH, READ, Loader
-from equivalence.own.command import DIFFERENT, demand_writable, tell
+from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.pipelines.compare import Sides, compare
 from equivalence.pipelines.diagnose import Diagnosis, diagnose
+from equivalence.report import answer as report
 from equivalence.report import text
-from equivalence.report.answer import DETAILS, Found, answer
+from equivalence.report.answer import DETAILS, Found
 from equivalence.words import counted, listed
 
 SIDES = ("original", "port")
@@ -31,11 +29,11 @@ def command(
     json_file: Path | None,
 ) -> int:
     """Compare both and print what became of it; 1 where they differ."""
-    demand_writable(json_file, "--json", replace=True)
+    demand_writable(json_file, "--json")
     name = reference.rpartition(":")[2]
     twin = Pipeline(name, reference, candidate, configs=(dict(arguments),))
     case = PipelineCase(twin, twin.configs[0], batches)
-    with contextlib.redirect_stdout(sys.stderr), isolated():  # what is built may print
+    with aside(), isolated():
         tell("building both")
         sides = Sides(case, seed)
         both = sides.loaders()
@@ -45,16 +43,12 @@ def command(
         if not outcome.passed:
             tell("looking for the first stage that differs")
             found = diagnose(case, seed, sides)
-    print(*lines(outcome, found, both), sep="\n")
-    if json_file is not None:
-        results = [json.loads(line) for line in text.lines(outcome)]
-        document = {
-            "equal": outcome.passed,
-            "results": results,
-            "diagnosis": found.lines() if found else [],
-        }
-        files.write(json_file, json.dumps(document, indent=1) + "\n")
-    return 0 if outcome.passed else DIFFERENT
+    document = {
+        "equal": outcome.passed,
+        "results": [json.loads(line) for line in text.lines(outcome)],
+        "diagnosis": found.lines() if found else [],
+    }
+    return answer(lines(outcome, found, both), outcome.passed, json_file, document)
 
 
 def lines(
@@ -64,7 +58,7 @@ def lines(
 
     found: the diagnosis of what differs; None where nothing does.
     """
-    first = answer([Found(outcome, found.mistakes) if found else Found(outcome)]).lines()
+    first = report.answer([Found(outcome, found.mistakes) if found else Found(outcome)]).lines()
     described = [
         f"{side}: {_described(each)}" for side, each in zip(SIDES, both or (), strict=False)
     ]

@@ -116,7 +116,9 @@ class Result:
     further: Further | None = None
 
     def __bool__(self) -> bool:
-        return equal(self.structure, self.outcomes)
+        if not self.outcomes:
+            return not self.settings and self.structure.problem is None
+        return all(outcome.passed for outcome in self.outcomes)
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -144,7 +146,12 @@ class Result:
 
         None where nothing was watched.
         """
-        return reach_of(self.verdicts, self.further)
+        return added(self.given_reach, self.further)
+
+    @property
+    def given_reach(self) -> Reach | None:
+        """The decisions that the given inputs reached."""
+        return total(each.outcome.reach for each in self.verdicts if each.sample is None)
 
     @property
     def unreached(self) -> tuple[str, ...]:
@@ -165,56 +172,39 @@ class Result:
         return f"<{type(self).__name__} {self.twin.name}: {conclusion(self.verdicts)}>"
 
     def __str__(self) -> str:
-        told = (self.twin, self.structure, self.verdicts, self.repeat)
-        return "\n".join(lines(*told, further=self.further, asked=ASKED_IN_CALL))
+        return "\n".join(lines(self, asked=ASKED_IN_CALL))
 
     def _repr_html_(self) -> str:
         """The page of the result, as a notebook shows it."""
-        told = (self.twin, self.structure, self.verdicts, self.repeat)
-        return framed(page_of(*told, self.further))
+        return framed(page_of(self))
 
 
-def lines(
-    twin: Twin,
-    structure: Structure,
-    verdicts: Sequence[Verdict],
-    repeat: Repeat = NOT_REPEATED,
-    below: Sequence[str] = (),
-    further: Further | None = None,
-    asked: Asked = ASKED,
-) -> list[str]:
+def lines(result: Result, below: Sequence[str] = (), asked: Asked = ASKED) -> list[str]:
     """All of a result as lines: the answer, then the details.
 
-    repeat: what repeats a case.
     below: more details, after the verdicts.
-    further: what came of the further samples.
     asked: how people ask for more.
     """
-    told = answered(structure, verdicts, repeat, further, asked)
-    told += [DETAILS, *structure_lines(structure, twin)]
-    for each in verdicts:
+    told = answered(result, asked)
+    told += [DETAILS, *structure_lines(result.structure, result.twin)]
+    for each in result.verdicts:
         told += verdict_lines(each)
-    return [*told, *below, *closing(verdicts)]
+    return [*told, *below, *closing(result.verdicts)]
 
 
-def answered(
-    structure: Structure,
-    verdicts: Sequence[Verdict],
-    repeat: Repeat = NOT_REPEATED,
-    further: Further | None = None,
-    asked: Asked = PLAIN,
-) -> list[str]:
-    """The answer of a result, line by line. repeat, further, asked: as for `lines`."""
+def answered(result: Result, asked: Asked = PLAIN) -> list[str]:
+    """The answer of a result, line by line. asked: as for `lines`."""
+    structure, verdicts, further = result.structure, result.verdicts, result.further
     if not verdicts:
         return [*_of_settings(structure), *structure.sides]
     red = [each for each in verdicts if not each.outcome.passed]
-    again = repeat.of(red[0]) if red else ""
+    again = result.repeat.of(red[0]) if red else ""
     if red and red[0].sample is not None:
         new = [*map(named, red[0].reached)]
         return answer_of_further(red[0].found, red[0].sample.told, new).lines(again, asked.figures)
-    before, reach = reach_of(verdicts), reach_of(verdicts, further)
+    reach = result.reach
     more = asked.figures if red else asked.reach if reach is not None and reach.missed else ""
-    tried = further.lines(before, asked.thorough) if further is not None else []
+    tried = further.lines(result.given_reach, asked.thorough) if further is not None else []
     found = answer([each.found for each in verdicts], tried, reach)
     return replace(found, after=(*structure.sides, *found.after)).lines(again, more)
 
@@ -228,19 +218,6 @@ def _of_settings(structure: Structure) -> list[str]:
         compared = counted(structure.settings.compared, "setting")
         return [f"EQUAL. {compared} and all weights; nothing was run."]
     return answer_of_settings(structure.settings).lines()
-
-
-def reach_of(verdicts: Sequence[Verdict], further: Further | None = None) -> Reach | None:
-    """The decisions that the given inputs reached, and the further samples with them."""
-    given = [each.outcome.reach for each in verdicts if each.sample is None]
-    return added(total(given), further)
-
-
-def equal(structure: Structure, outcomes: Sequence[Outcome]) -> bool:
-    """Whether the sides are equal in all cases, or in their settings where there is no case."""
-    if not outcomes:
-        return not structure.settings.wrong and structure.problem is None
-    return all(outcome.passed for outcome in outcomes)
 
 
 def structure_lines(structure: Structure, twin: Twin) -> list[str]:
@@ -352,29 +329,20 @@ def _failure(verdict: Verdict, repeat: Repeat) -> str:
     return text.failure(told, repeat.of(verdict), verdict.diagnosis, verdict.mistakes)
 
 
-def page_of(
-    twin: Twin,
-    structure: Structure,
-    verdicts: Sequence[Verdict],
-    repeat: Repeat = NOT_REPEATED,
-    further: Further | None = None,
-) -> str:
-    """The page of a result: the settings and the pairs of weights, then every case.
-
-    repeat, further: as for `lines`.
-    """
+def page_of(result: Result) -> str:
+    """The page of a result: the settings and the pairs of weights, then every case."""
     written = []
-    for verdict in verdicts:
+    for verdict in result.verdicts:
         outcome = verdict.outcome
         written += text.lines(outcome)
         if not outcome.passed:
-            failure = _failure(verdict, repeat)
+            failure = _failure(verdict, result.repeat)
             case, seed = outcome.case, outcome.seed
             written.append(failures.line(case, seed, failure, diagnosis=verdict.data))
     results = [json.loads(line) for line in written]
-    title = f"{_both(twin)}: {conclusion(verdicts)}"
-    told = answered(structure, verdicts, repeat, further)
-    return page(title, [results], structure_lines(structure, twin), answer=told)
+    title = f"{_both(result.twin)}: {conclusion(result.verdicts)}"
+    described = structure_lines(result.structure, result.twin)
+    return page(title, [results], described, answer=answered(result))
 
 
 def _both(twin: Twin) -> str:
@@ -394,12 +362,6 @@ def closing(verdicts: Sequence[Verdict]) -> list[str]:
     return [f"compared {every}", *text.table(rows), conclusion(verdicts)]
 
 
-def unreached(verdicts: Sequence[Verdict], further: Further | None = None) -> list[str]:
-    """How many decisions were reached, and a line for each that was not."""
-    reach = reach_of(verdicts, further)
-    return [] if reach is None else words.listing(reach)
-
-
 def conclusion(verdicts: Sequence[Verdict]) -> str:
     """The result in a few words."""
     outcomes = [each.outcome for each in verdicts]
@@ -417,32 +379,24 @@ def conclusion(verdicts: Sequence[Verdict]) -> str:
     return f"equal in {right} of {every}{lost}" if errors else f"equal in {every}"
 
 
-def document(
-    twin: Twin,
-    structure: Structure,
-    verdicts: Sequence[Verdict],
-    repeat: Repeat = NOT_REPEATED,
-    further: Further | None = None,
-) -> dict[str, Any]:
-    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`.
-
-    repeat, further: as for `lines`.
-    """
+def document(result: Result) -> dict[str, Any]:
+    """All of a result as JSON; the tensors have the fields of `reports/results.jsonl`."""
+    structure, further = result.structure, result.further
     return {
-        "reference": twin.reference,
-        "candidate": twin.candidate,
-        "equal": equal(structure, [verdict.outcome for verdict in verdicts]),
-        "text": "\n".join(answered(structure, verdicts, repeat, further)),
+        "reference": result.twin.reference,
+        "candidate": result.twin.candidate,
+        "equal": bool(result),
+        "text": "\n".join(answered(result)),
         "settings": [vars(each) for each in structure.settings.differing],
         "settings_compared": structure.settings.compared,
         "settings_unread": [*map(str, structure.settings.unread)],
         "pairs": dict(structure.pairs),
         "unpaired": [*_alone(structure)],
-        "reach": _reached(verdicts, further),
+        "reach": _reached(result.reach),
         "further": further
         and {
             "tried": further.tried,
-            "reached": [*map(named, further.gained(reach_of(verdicts)))],
+            "reached": [*map(named, further.gained(result.given_reach))],
             "no_evidence": dict(further.dropped),
             "ended": further.ended,
         },
@@ -464,14 +418,13 @@ def document(
                 "diagnosis": [*verdict.full],
                 "tensors": [json.loads(line) for line in text.lines(verdict.outcome)],
             }
-            for verdict in verdicts
+            for verdict in result.verdicts
         ],
     }
 
 
-def _reached(verdicts: Sequence[Verdict], further: Further | None) -> dict[str, Any] | None:
+def _reached(reach: Reach | None) -> dict[str, Any] | None:
     """The decisions of all cases as JSON, and the lines that say what was not reached."""
-    reach = reach_of(verdicts, further)
     if reach is None:
         return None
     missed = [words.told(each) for each in reach.missed]

@@ -166,6 +166,13 @@ class Session:
             self._take(MindSporeCase)
         return self._structure()
 
+    def demand_pairs(self) -> Structure:
+        """What `structure` gives. Raises WeightError where weights do not pair up."""
+        structure = self.structure()
+        if structure.problem:
+            raise structure.problem
+        return structure
+
     def _alike(self, error: OtherFrameworkError) -> type[TwinCase]:
         """The kind of cases of two networks of one framework.
 

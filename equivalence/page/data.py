@@ -15,7 +15,7 @@ from equivalence.report.reach import of_twins
 from equivalence.report.text import comparisons
 from equivalence.trend.growth import series
 from equivalence.trend.history import History, key_of
-from equivalence.trend.measured import name_of
+from equivalence.trend.keeping import name_of
 from equivalence.words import counted
 
 LOWEST, HIGHEST = -7, 27

@@ -12,13 +12,15 @@ from typing import Any
 
 import jinja2
 
+from equivalence.errors import DeclarationError
 from equivalence.judge.precision import BUDGET
+from equivalence.output import write
 from equivalence.page import data
 from equivalence.report import text
 from equivalence.report.lines import DIFFERENT, EQUAL, EXCUSED, KNOWN
 from equivalence.trend.growth import grown
 from equivalence.trend.history import NOTHING, History
-from equivalence.words import number
+from equivalence.words import listed, number
 
 FOLDER = Path(__file__).parent
 """The folder of the template and its parts."""
@@ -101,3 +103,39 @@ def framed(content: str) -> str:
     style = f"width: 100%; height: {HEIGHT}px; border: 0"
     frame = f'<iframe sandbox="allow-scripts allow-downloads" style="{style}"'
     return f'{frame} srcdoc="{html.escape(content)}"></iframe>'
+
+
+NEEDED = {"case", "seed"}
+"""The fields that each line of results has."""
+
+
+def command(results: Sequence[Path], html: Path | None) -> int:
+    """Write the page of some files of results; returns the exit code.
+
+    html: the file to write; None: `index.html` beside the first results.
+    """
+    path = html or results[0].with_name("index.html")
+    if path in results or path.is_dir():
+        raise DeclarationError(f"--html {path} is no file to write the page to; name another")
+    write(path, page(f"Results of {listed([*map(str, results)])}", map(read, results)))
+    print(f"written to {path}")
+    return 0
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file of results. Raises DeclarationError for one that is none."""
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        told = getattr(error, "strerror", None) or "it is no text"
+        raise DeclarationError(f"{path} cannot be read: {told}; name a results.jsonl") from None
+    results = []
+    for place, line in enumerate(lines, 1):
+        try:
+            result = json.loads(line)
+        except ValueError as error:
+            raise DeclarationError(f"{path}:{place} is damaged: {error}; run again") from None
+        if not isinstance(result, dict) or not result.keys() >= NEEDED:
+            raise DeclarationError(f"{path}:{place} is no line of results; name a results.jsonl")
+        results.append(result)
+    return results

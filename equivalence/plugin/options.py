@@ -1,15 +1,17 @@
 """Options, device markers, and results. A run that compares nothing fails."""
 
+import time
+
 import pytest
 
 from equivalence import releases
 from equivalence.declare.declaration import LEVELS
 from equivalence.host.devices import DEVICES, found, present
+from equivalence.option_values import share
 from equivalence.plugin import records as record_plugin
 from equivalence.plugin.devices import named_devices
-from equivalence.plugin.progress import Progress
 from equivalence.plugin.results import RESULTS, Results
-from equivalence.reach import shares
+from equivalence.words import left
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--require-reach",
-        type=shares.share,
+        type=share,
         metavar="SHARE",
         help="each case of a twin must reach this share of its decisions, such as 0.9",
     )
@@ -119,3 +121,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     reasons[device] = "" if present(device) else why
                 if reasons[device]:
                     item.add_marker(pytest.mark.skip(reason=reasons[device]))
+
+
+EVERY = 60.0
+"""Seconds between two lines."""
+
+
+class Progress:
+    """Counts the tests that have ended, on the controller of pytest-xdist."""
+
+    def __init__(self, config: pytest.Config):
+        self.config, self.done = config, 0
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self.session, self.begun = session, time.monotonic()
+        self.told = self.begun
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.done += 1
+        now, total = time.monotonic(), self.session.testscollected
+        reporter = self.config.pluginmanager.getplugin("terminalreporter")
+        if now - self.told >= EVERY and reporter is not None:
+            self.told = now
+            rest = left(now - self.begun, self.done, total)
+            # With workers there is a line of dots, which pytest does not know to be begun.
+            begin = "" if reporter.currentfspath else "\n"
+            reporter.write_line(f"{begin}{self.done} of {total} tests{rest}")

@@ -21,8 +21,7 @@ from equivalence.report import accepted, failures, reach
 from equivalence.report import text as report
 from equivalence.trend import history
 from equivalence.trend.history import History, Run
-from equivalence.trend.keeping import commit, keep, now
-from equivalence.trend.measured import name_of
+from equivalence.trend.keeping import commit, keep, name_of, now
 
 RESULTS = "reports/results.jsonl"
 """The default of `--results`."""

@@ -1,21 +1,18 @@
 """`equivalence quantised FLOAT QUANTISED`: what each layer loses; no verdict."""
 
-import contextlib
-import json
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.errors import DeclarationError, blaming
 from equivalence.host.isolation import isolated
-from equivalence.own.command import demand_writable, inputs_of, tell
+from equivalence.output import answer, aside, demand_writable, tell
+from equivalence.own.command import inputs_of
 from equivalence.quantised.losses import Report, report
 from equivalence.quantised.running import Network
 from equivalence.sample import Sample, resolve_inputs
-from equivalence.words import counted, listed, number
+from equivalence.words import columns, counted, listed, number
 
 SHOWN = 30
 """Layers that a terminal shows: those that lose most by themselves; `--json` has all."""
@@ -31,12 +28,12 @@ def command(
     json_file: Path | None,
 ) -> int:
     """Report what a quantised network loses; 0, whatever that is."""
-    demand_writable(json_file, "--json", replace=True)
+    demand_writable(json_file, "--json")
     if not inputs:
         raise DeclarationError("there is no --input; give what both networks take")
     drawn = Sample("quantised", seed, resolve_inputs(inputs_of(inputs), {}), "float32").inputs()
     sides: list[Network] = []
-    with contextlib.redirect_stdout(sys.stderr), isolated():  # networks may print
+    with aside(), isolated():
         for role, target in (("original", original), ("quantised network", quantised)):
             tell(f"building {target}")
             with blaming(role, target):
@@ -44,10 +41,7 @@ def command(
         tell("running both, and each layer by itself")
         with blaming("network", f"{original} or {quantised}"):
             found = report(sides[0], sides[1], drawn, dict(rename))
-    print(*lines(original, quantised, found), sep="\n")
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(found), indent=1) + "\n")
-    return 0
+    return answer(lines(original, quantised, found), True, json_file, document(found))
 
 
 def lines(original: str, quantised: str, found: Report) -> list[str]:
@@ -81,9 +75,7 @@ def lines(original: str, quantised: str, found: Report) -> list[str]:
         for each in found.layers
         if each in shown
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        told.append("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
+    told += columns(rows)
     if len(found.layers) > SHOWN:
         told.append(f"and {len(found.layers) - SHOWN} more, which lose less")
     return told

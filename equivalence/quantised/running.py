@@ -11,6 +11,7 @@ import numpy as np
 
 from equivalence import dtypes, nesting
 from equivalence.errors import DeclarationError
+from equivalence.stream.observer import attached
 from equivalence.targets import build, described, framework_of
 
 
@@ -82,16 +83,12 @@ class Network:
     def run(self, inputs: Sequence[np.ndarray]) -> Run:
         """Run forward, and see what goes through all layers."""
         found = Run()
-        handles = []
+        hooks = []
         for path, layer in self.layers.items():
-            handles.append(layer.register_forward_pre_hook(self._before(path, found)))
-            handles.append(layer.register_forward_hook(self._after(path, found)))
-        try:
-            with self._without():
-                self._net(*map(self._made, inputs))
-        finally:
-            for handle in handles:
-                handle.remove()
+            hooks.append(layer.register_forward_pre_hook(self._before(path, found)))
+            hooks.append(layer.register_forward_hook(self._after(path, found)))
+        with attached(hooks), self._without():
+            self._net(*map(self._made, inputs))
         return found
 
     def alone(self, path: str, given: tuple) -> np.ndarray | None:

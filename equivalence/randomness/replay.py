@@ -22,7 +22,7 @@ import numpy as np
 
 from equivalence.errors import of_models
 from equivalence.seeds import stream
-from equivalence.stream import frames
+from equivalence.stream.observer import callers
 
 BITS = {"bfloat16": 8}
 """Dtype -> the bits of a number; `MOST_BITS` in every other one."""
@@ -179,7 +179,7 @@ def _laid(numbers: np.ndarray, theirs: Drawn, ours: Drawn) -> np.ndarray:
 
 def line() -> str:
     """The innermost line of a network's own code that runs now: "net.py:12"."""
-    for frame in frames.callers():
+    for frame in callers():
         file = frame.f_code.co_filename
         if of_models(file) and not file.startswith("<"):
             return f"{file.rpartition('/')[2]}:{frame.f_lineno}"

@@ -2,12 +2,14 @@
 
 Python tells of each instruction of the functions that are the network's own; of other functions it
 tells that they are called. What runs is not changed. `sys.monitoring` of Python 3.12 would tell the
-same, but for its Python alone.
+same, but for its Python alone. While a run is watched, a module of the network finds `min` and
+`max` under the same names; they give the same, and note what they were given.
 """
 
+import builtins
 import dis
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from types import CodeType, FrameType
 from typing import Any
@@ -15,8 +17,7 @@ from typing import Any
 from equivalence.errors import FRAMEWORKS, installed_in, of_models
 from equivalence.files import shown
 from equivalence.reach.decision import Decision, Key
-from equivalence.reach.extremes import Extremes
-from equivalence.reach.sources import Branch, Span, branches
+from equivalence.reach.sources import Branch, Span, branches, calls
 from equivalence.reach.words import HANDLER
 
 TRACED = "a debugger, or a measurement of coverage, traces it already"
@@ -54,6 +55,60 @@ def packages(made: Iterable[Any]) -> set[str]:
     """
     found = {(getattr(each, "__module__", None) or "").partition(".")[0] for each in made}
     return found - FRAMEWORKS - {"", __name__.partition(".")[0]}
+
+
+KINDS = {"min": "minimum", "max": "maximum"}
+"""Name of the function -> the kind of its decision."""
+
+
+class Extremes:
+    """Notes the choices of `min` and `max` in the modules that are shadowed.
+
+    side: whose network it is.
+    place: gives the file of a frame's code, as it is told.
+    """
+
+    def __init__(self, side: str, place: Callable[[FrameType], str]):
+        self._side, self._place = side, place
+        self._shadowed: list[dict[str, Any]] = []
+        self.decisions: list[Decision] = []
+
+    def shadow(self, names: dict[str, Any]) -> None:
+        """Watch in a module, whose global names these are; names of its own stay."""
+        for name in KINDS:
+            if name not in names:
+                names[name] = self._watched(name)
+                self._shadowed.append(names)
+
+    def close(self) -> None:
+        """Take everything back."""
+        for names in self._shadowed:
+            for name in KINDS:
+                if getattr(names.get(name), "watches", None) is self:
+                    del names[name]
+        self._shadowed.clear()
+
+    def _watched(self, name: str) -> Callable[..., Any]:
+        choose = getattr(builtins, name)
+
+        def watched(*args: Any, **keywords: Any) -> Any:
+            if len(args) == 2 and not keywords and all(type(each) in (int, float) for each in args):
+                self._note(name, sys._getframe(1), *args)
+            return choose(*args, **keywords)
+
+        watched.watches = self  # type: ignore[attr-defined]  # by which `close` knows it
+        return watched
+
+    def _note(self, name: str, frame: FrameType, first: float, second: float) -> None:
+        code: Any = frame.f_code
+        text = name
+        if hasattr(code, "co_positions"):
+            line, end, column, end_column = [*code.co_positions()][frame.f_lasti // 2]
+            text = calls(code.co_filename).get(Span((line, column), (end, end_column)), name)
+        key = Key(self._side, KINDS[name], self._place(frame), frame.f_lineno, text=text)
+        smaller, larger = int(first < second), int(first > second)
+        yes, no = (smaller, larger) if name == "min" else (larger, smaller)
+        self.decisions.append(Decision(key, yes, no, detail=f"{first} and {second}"))
 
 
 class Branches:

@@ -10,9 +10,8 @@ import torch
 from torch import nn
 
 from equivalence.reach import branches
-from equivalence.reach.branches import Branches, Own, packages
+from equivalence.reach.branches import Branches, Extremes, Own, packages
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach, numberless
-from equivalence.reach.extremes import Extremes
 from equivalence.reach.operators import Make, Splits, guards, splits
 from equivalence.stream import torch_stream
 from equivalence.stream.torch_stream import Call, in_backward, unseen

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from equivalence.reach import epsilons
 from equivalence.reach.decision import Decision, Key
 from equivalence.reach.words import EPSILON, KINDS, MASKED_ROW
 
@@ -24,6 +23,88 @@ OVERFLOWS = math.log(torch.finfo(torch.float32).max)
 
 MASKING = -1e4
 """A logit below this is masked."""
+
+
+FINE = 1e-2
+"""A number that is smaller is a guard, one that is larger a value."""
+
+OTHER = 10.0
+"""The mistake that people make: another power of ten."""
+
+
+class Guard(NamedTuple):
+    """An epsilon in a call.
+
+    epsilon: its value.
+    beside: what it is added to.
+    source: gives the same from the call's arguments, so that it can be differentiated after the
+        run; None where it does not depend on them.
+    """
+
+    epsilon: float
+    beside: Tensor
+    source: Callable[[], Tensor] | None = None
+
+    def moves(self, missed: float) -> Tensor:
+        """Which elements another epsilon would move by more than the judge may miss: booleans.
+
+        missed: how large a relative change that is.
+        """
+        change = (OTHER - 1.0) * abs(self.epsilon)
+        return change > (self.beside + self.epsilon).abs() * missed
+
+    def near(self, missed: float) -> float:
+        """Below which value beside it another epsilon moves the sum by more than that."""
+        return (OTHER - 1.0) * abs(self.epsilon) / missed - self.epsilon
+
+
+def _added(args: tuple, result: Any) -> Guard | None:
+    number = args[1]
+    if not isinstance(number, float) or not 0.0 < abs(number) < FINE:
+        return None
+    x = args[0]
+    return Guard(number, result - number, lambda: x - number if x is result else x)
+
+
+def _by_deviation(args: tuple, result: Any, rows: Callable[[], Tensor]) -> Guard:
+    """Of a norm that gives 1 / sqrt(variance + epsilon). rows: gives what each variance is of."""
+    epsilon = float(args[-1])
+    beside = result[2].square().reciprocal() - epsilon
+    return Guard(epsilon, beside, lambda: rows().var(1, correction=0))
+
+
+def _layer_norm(args: tuple, result: Any) -> Guard:
+    x, axes = args[0], len(args[1])
+    return _by_deviation(args, result, lambda: x.reshape(-1, x.shape[-axes:].numel()))
+
+
+def _group_norm(args: tuple, result: Any) -> Guard:
+    x, batch, groups = args[0], args[3], args[6]
+    return _by_deviation(args, result, lambda: x.reshape(batch * groups, -1))
+
+
+def _batch_norm(args: tuple, result: Any) -> Guard | None:
+    if not args[5]:  # by its statistics
+        return Guard(float(args[7]), args[4])
+    x = args[0]
+    return _by_deviation(args, result, lambda: x.transpose(0, 1).reshape(x.shape[1], -1))
+
+
+EPSILONS: dict[Any, Callable[[tuple, Any], Guard | None]] = {
+    **dict.fromkeys((aten.add, aten.add_), _added),
+    aten.native_layer_norm: _layer_norm,
+    aten.native_group_norm: _group_norm,
+    aten.native_batch_norm: _batch_norm,
+}
+"""Operator -> the epsilon of a call, by its arguments and its result."""
+
+
+def epsilon_of(func: Any, args: tuple, result: Any) -> Guard | None:
+    """The epsilon of a call that has run; None where it has none."""
+    found = EPSILONS.get(func.overloadpacket)
+    if found is None or not torch.is_tensor(args[0]) or not args[0].is_floating_point():
+        return None
+    return found(args, result)
 
 
 class Split(NamedTuple):
@@ -377,12 +458,12 @@ def guards(func: Any, args: tuple, result: Any, missed: float) -> Splits:
 
     missed: how large a relative change the judge may miss.
     """
-    guard = epsilons.of(func, args, result)
+    guard = epsilon_of(func, args, result)
     if guard is not None and guard.epsilon:
         yield EPSILON, lambda: _moved(guard, missed)
 
 
-def _moved(guard: epsilons.Guard, missed: float) -> Split:
+def _moved(guard: Guard, missed: float) -> Split:
     moved = guard.moves(missed)
     near = guard.near(missed)
     source = guard.source

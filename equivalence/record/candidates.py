@@ -21,7 +21,7 @@ import numpy as np
 from equivalence import dtypes, errors, files
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError, RecordError
-from equivalence.judge.tensors import Trace
+from equivalence.judge.tensors import Shapes, Trace
 from equivalence.randomness.layers import DROPOUT, RandomLayer
 from equivalence.record import fingerprint, store, truths
 from equivalence.record.store import CANDIDATE
@@ -60,7 +60,7 @@ class KeptCandidate:
     def __init__(
         self, parts: Path, case: TwinCase, seed: int, products: float, build: Callable[[], Any]
     ):
-        self.steps, self.name = case.twin.steps, case.name
+        self.calls, self.name = case.calls, case.name
         self.key = fingerprint.candidate_key(case, seed, products)
         self.path = store.part(parts, self.name, self.key)
         self.rest: dict[str, Any] = {
@@ -87,12 +87,7 @@ class KeptCandidate:
         return self.built.dropouts()
 
     def call_before(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-        both: bool,
+        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
     ) -> None:
         """Run with the values of another sample; that run is not recorded."""
         self.built.call_before(sample, partners, phase, outputs, both)
@@ -102,15 +97,9 @@ class KeptCandidate:
         layers = self.rest["random_layers"] = note()
         return layers
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
         """The candidate's trace, which is also recorded."""
-        self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.steps)
+        self.rest["digest"] = _digest(sample, self.slots(), partners, outputs, self.calls)
         with self._keep_exception():
             trace = self.built.run(sample, partners, phase, outputs)
         self.rest["trace"] = {name: [v.shape, dtypes.name(v.dtype)] for name, v in trace.items()}
@@ -236,20 +225,14 @@ class ReplayedCandidate:
     def call_before(self, *_: Any) -> None:
         """Do nothing: the recorded run came after such a call."""
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        _phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, _phase: str, outputs: Shapes) -> Trace:
         """The recorded trace. Raises RecordError if it is missing or belongs to another sample."""
         if self.trace is None:
             raise RecordError(
                 f"{self.case.name}: {self.path} has no trace of it, since it crashed or did not "
                 f"fit its reference then: {CURE}"
             )
-        digest = _digest(sample, self._slots, partners, outputs, self.case.twin.steps)
+        digest = _digest(sample, self._slots, partners, outputs, self.case.calls)
         if digest != self.digest:
             raise RecordError(
                 f"{self.case.name}: its run in {self.path} was given other inputs or weights than "
@@ -265,14 +248,10 @@ def _exception(name: str, words: str) -> Exception:
 
 
 def _digest(
-    sample: Sample,
-    slots: Mapping[str, Slot],
-    partners: Partners,
-    outputs: Mapping[str, tuple[int, ...]],
-    steps: int | None,
+    sample: Sample, slots: Mapping[str, Slot], partners: Partners, outputs: Shapes, calls: int
 ) -> int:
     """The digest of everything that the candidate gets, see `fingerprint.digest`."""
-    return fingerprint.digest(sample, partners.needed(slots), outputs, steps)
+    return fingerprint.digest(sample, partners.needed(slots), outputs, calls)
 
 
 _active: Writer | Reader | None = None

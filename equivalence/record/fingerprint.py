@@ -13,7 +13,7 @@ import json
 import math
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from equivalence.declare.draws import Draw
 from equivalence.declare.network import Network
 from equivalence.declare.twin import TwinCase
 from equivalence.judge.sketch import Sketch
+from equivalence.judge.tensors import Shapes
 from equivalence.sample import Sample
 from equivalence.truth.known import Reference
 
@@ -201,19 +202,14 @@ def imported(source: ast.AST, package: str) -> Iterator[str]:
             yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
 
 
-def digest(
-    sample: Sample,
-    weights: Mapping[str, tuple[int, ...]],
-    pulled_back: Mapping[str, tuple[int, ...]],
-    steps: int | None,
-) -> int:
+def digest(sample: Sample, weights: Shapes, pulled_back: Shapes, calls: int) -> int:
     """A CRC-32 of every input, weight and cotangent that the candidate gets.
 
     weights: the shapes of the weights, by the reference's names.
     pulled_back: the shapes of the outputs with a cotangent, by name.
-    steps: the number of training steps; None without training.
+    calls: how many times a run calls the candidate.
     """
-    values = [x for step in range(1, (steps or 1) + 1) for x in sample.inputs(step)]
+    values = [x for step in range(1, calls + 1) for x in sample.inputs(step)]
     values += [sample.weight(name, shape) for name, shape in weights.items()]
     values += [sample.cotangent(i, shape) for i, shape in pulled_back.items()]
     crc = 0
@@ -222,10 +218,10 @@ def digest(
     return crc
 
 
-def digest_of(reference: Reference, steps: int | None) -> int:
+def digest_of(reference: Reference, calls: int) -> int:
     """The digest of a reference's sample."""
     shapes = {name: slot.shape for name, slot in reference.slots.items()}
-    return digest(reference.sample, shapes, reference.expected.pulled_back, steps)
+    return digest(reference.sample, shapes, reference.expected.pulled_back, calls)
 
 
 @functools.cache  # each record asks, and a package's metadata takes milliseconds to read

@@ -149,7 +149,7 @@ class Library:
         try:
             arrays, rest = self._open[1][key]
             reference = codec.decode(arrays, rest, sample)
-            same = fingerprint.digest_of(reference, case.twin.steps) == rest["digest"]
+            same = fingerprint.digest_of(reference, case.calls) == rest["digest"]
         except (IndexError, KeyError, TypeError, ValueError) as error:
             path = self.folder / self._manifest[group]["file"]
             raise RecordError(
@@ -171,7 +171,7 @@ class Library:
         arrays, rest = codec.encode(reference)
         rest |= {
             "fingerprint": fingerprint.fingerprint(case, seed, products),
-            "digest": fingerprint.digest_of(reference, case.twin.steps),
+            "digest": fingerprint.digest_of(reference, case.calls),
             "versions": fingerprint.versions(),
             "declared": sorted(self._declared.get(case.recorded.group) or _samples(case)),
         }
@@ -182,7 +182,7 @@ class Library:
         path = store.part(self.parts, group, key)
         arrays, rest = store.decode_file(path, content, group)[key]
         read = codec.decode(arrays, rest, draw())
-        if fingerprint.digest_of(read, case.twin.steps) != rest["digest"]:
+        if fingerprint.digest_of(read, case.calls) != rest["digest"]:
             raise RecordError(f"{case.name}: its sample cannot be drawn again as it was")
         files.write(path, content)
         read.record = WRITTEN

@@ -299,7 +299,7 @@ def _of(outcomes: Sequence[Outcome]) -> str:
     executions = "eager" if isinstance(case, TorchCase) else executions
     dtypes = [each for each in dict.fromkeys(values["dtype"]) if each != "float32"]
     devices = [each.upper() if each in ("cpu", "gpu") else each for each in values["device"]]
-    steps = [counted(case.twin.steps, "step")] if case.twin.steps else []
+    steps = [counted(case.calls, "step")] if case.trains else []
     told = [*config, phases, executions, *dtypes, joined(dict.fromkeys(devices)), *steps]
     return f"{case.twin.name} ({', '.join(told)})"
 

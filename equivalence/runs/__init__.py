@@ -1,10 +1,9 @@
 """The two sides of a case of a twin: built, run and kept.
 
-drawn: a case with its base seed.
+drawn: a case with its base seed, and the unit roundoff by which it is judged.
 sides: the networks of both sides, and the sample.
 trained: the weights of a checkpoint, for both sides.
 state: what networks that are handed over, already built, write; both sides begin with it.
-units: the unit roundoff by which a case is judged.
 pinned: demands that random layers are pinned, and compares them.
 pairing: the partners of the weights of a case.
 kept: the reference's side, which the next case may share.

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.judge import tensors
-from equivalence.judge.draws import Draws
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Draws, Kernel
 from equivalence.judge.settings import Settings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip

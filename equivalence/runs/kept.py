@@ -14,8 +14,8 @@ from equivalence.judge.truth import Flip, Truth
 from equivalence.reach.decision import Reach
 from equivalence.reach.sizes import of_draws
 from equivalence.record import candidates, truths
-from equivalence.runs import pinned, sides, state, units
-from equivalence.runs.drawn import Drawn
+from equivalence.runs import pinned, sides, state
+from equivalence.runs.drawn import Drawn, reference_multiplies
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference, sketch_large
@@ -167,7 +167,7 @@ def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:
         expected = compute.compute(measurement, sketch_large(sample) if keep else compute.whole)
         side = _side(drawn, measurement, expected)
     if keep:
-        side.multiplies = units.reference_multiplies(case, drawn.seed)
+        side.multiplies = reference_multiplies(case, drawn.seed)
     return side
 
 

@@ -79,8 +79,7 @@ class _Declared:
         from equivalence.sides.torch_training import TorchTraining
 
         place, arguments = devices.place(case.device), _arguments(case, "reference")
-        if case.twin.steps:
-            steps = case.twin.steps
+        if steps := case.twin.steps:
             network: TorchNetwork = TorchTraining(case.twin.reference, arguments, steps, place)
         else:
             network = TorchNetwork(case.twin.reference, arguments, place, case.twin.by_layer)
@@ -94,9 +93,9 @@ class _Declared:
 
         place = devices.place(case.device).running(case.computed)
         arguments = _arguments(case, "candidate")
-        if case.twin.steps:
+        if steps := case.twin.steps:
             network: MindSporeNetwork = MindSporeTraining(
-                case.twin.candidate, arguments, case.execution, place, case.twin.steps
+                case.twin.candidate, arguments, case.execution, place, steps
             )
         else:
             network = MindSporeNetwork(

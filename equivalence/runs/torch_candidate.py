@@ -9,7 +9,7 @@ import numpy as np
 from equivalence.declare.twin import TwinCase
 from equivalence.host import devices
 from equivalence.judge import tensors
-from equivalence.judge.tensors import Trace
+from equivalence.judge.tensors import Shapes, Trace
 from equivalence.randomness.layers import RandomLayer
 from equivalence.sample import INTEGER_BUFFERS, Sample
 from equivalence.sides.torch_network import TorchNetwork
@@ -70,11 +70,7 @@ class TorchCandidate:
         return note()
 
     def random_layers(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],  # noqa: ARG002
+        self, sample: Sample, partners: Partners, phase: str, _outputs: Shapes
     ) -> list[RandomLayer]:
         """Every draw of random numbers in a run, in order."""
         return self.network.random_layers(_Named(sample, partners), phase)
@@ -88,13 +84,7 @@ class TorchCandidate:
             found.append(Layer.of(path, read, partners.held(below(path, names))))
         return found
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],  # noqa: ARG002
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, phase: str, _outputs: Shapes) -> Trace:
         """Run forward and backward in the sample's dtype, by the reference's names."""
         trace = self.network.run(_Named(sample, partners), phase, sample.dtype)
         names = self.slots()
@@ -104,12 +94,7 @@ class TorchCandidate:
         return trace
 
     def call_before(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-        both: bool,  # noqa: ARG002
+        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, _both: bool
     ) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`."""
         self.run(sample, partners, phase, outputs)

@@ -1,17 +1,14 @@
 """`equivalence train TORCH MINDSPORE`, and `train`: two trainings as they stand."""
 
 import contextlib
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.errors import DeclarationError
+from equivalence.output import answer, aside, demand_writable, tell
 from equivalence.own import live
-from equivalence.own.command import DIFFERENT, demand_writable, tell
 from equivalence.scripts.compare import Result, Tell, trainings
 from equivalence.scripts.running import Training
 from equivalence.scripts.text import document, lines
@@ -94,8 +91,8 @@ def command(
     json_file: Path | None,
 ) -> int:
     """Compare two trainings and print what became of them; 1 where they differ."""
-    demand_writable(json_file, "--json", replace=True)
-    with contextlib.redirect_stdout(sys.stderr):  # trainings print
+    demand_writable(json_file, "--json")
+    with aside():
         result = train(
             reference,
             candidate,
@@ -107,7 +104,4 @@ def command(
             execution=execution,
             tell=tell,
         )
-    print(result)
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(result), indent=1) + "\n")
-    return 0 if result else DIFFERENT
+    return answer(lines(result), bool(result), json_file, document(result))

@@ -17,6 +17,7 @@ from mindspore.ops import function
 from mindspore.ops.function import nn_func
 from mindspore.train import amp
 
+from equivalence.nesting import of_kind
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
 from equivalence.scripts.overflow import Found, Overflow, inspect
@@ -89,7 +90,7 @@ class MindSporeSide:
                 levelled = self._levelled(owner.auto_mixed_precision)
                 stack.enter_context(patched(owner, auto_mixed_precision=levelled))
             for base in OPTIMIZERS:
-                stack.enter_context(patched(base, __init__=_made(base.__init__)))
+                stack.enter_context(patched(base, __init__=places.noting(base.__init__)))
             told = differentiating(self._differentiated, self._gradients(recorder))
             stack.enter_context(told)
             if self.eager:
@@ -198,7 +199,7 @@ class MindSporeSide:
             outputs = call(cell, *args, **kwargs)
         finally:
             self._inside -= 1
-        for value in _tensors(outputs):
+        for value in of_kind(outputs, ms.Tensor):
             self._computed[id(value)] = value
         if noted:
             recorder.leave(noted, outputs)
@@ -246,7 +247,7 @@ class MindSporeSide:
         library = type(cell).__module__.startswith("mindspore.") and not isinstance(
             cell, nn.SequentialCell
         )
-        if wraps or library or len(_tensors(args)) > self._most_inputs():
+        if wraps or library or len(of_kind(args, ms.Tensor)) > self._most_inputs():
             return False
         fits = self.recorder.fits
         return fits(self.slots(cell)) or not fits(self.slots(inner[0]))
@@ -268,7 +269,7 @@ class MindSporeSide:
         args, kwargs = recorder.compiled(network, (args, kwargs), network.training)
         recorder.update(optimizer, {}, lambda names: _settings(optimizer, names))
         outputs = call(cell, *args, **kwargs)
-        recorder.loss(array(_tensors(outputs)[0]))
+        recorder.loss(array(of_kind(outputs, ms.Tensor)[0]))
         recorder.updated()
         return outputs
 
@@ -326,7 +327,7 @@ class MindSporeSide:
             arguments, outputs = run()
         finally:
             self._forward -= 1
-        losses = _tensors(outputs)
+        losses = of_kind(outputs, ms.Tensor)
         scaled = self.recorder.step.scale is not None
         if losses and not self._forward and not scaled:
             self.recorder.loss(array(losses[0]))
@@ -335,7 +336,7 @@ class MindSporeSide:
     def _gradients(self, recorder: Recorder) -> Callable[[Any, float, Any], None]:
         def told(weights: Any, cotangent: float, gradients: Any) -> None:
             weights = [weights] if isinstance(weights, ms.Parameter) else [*weights]
-            pairs = zip(weights, _tensors(gradients), strict=False)
+            pairs = zip(weights, of_kind(gradients, ms.Tensor), strict=False)
             arrays = {
                 id(weight): array(gradient) / np.float32(cotangent) for weight, gradient in pairs
             }
@@ -352,7 +353,7 @@ class MindSporeSide:
         kwargs: dict,
     ) -> Any:
         """An optimiser is called with gradients."""
-        gradients = _tensors(args)
+        gradients = of_kind(args, ms.Tensor)
         scale = np.float32(getattr(cell, "loss_scale", 1.0))
         pairs = zip(cell.parameters, gradients, strict=False)
         arrays = {id(weight): array(gradient) / scale for weight, gradient in pairs}
@@ -415,7 +416,7 @@ MOVES = {
 
 
 def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:
-    for value in _tensors(values):
+    for value in of_kind(values, ms.Tensor):
         numbers = array(value)
         if numbers.dtype.kind == "f":
             name = str(value.dtype).lower()
@@ -471,17 +472,9 @@ def _has_weights(cell: nn.Cell) -> bool:
     return not isinstance(cell, OPTIMIZERS) and next(iter(cell.get_parameters()), None) is not None
 
 
-def _made(init: Callable[..., None]) -> Callable[..., None]:
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        init(self, *args, **kwargs)
-        places.note(self)
-
-    return __init__
-
-
 def _scaling(recorder: Recorder, scale: Callable[..., Any]) -> Callable[..., Any]:
     def scaled(self: Any, inputs: Any) -> Any:
-        for value in _tensors(inputs):
+        for value in of_kind(inputs, ms.Tensor):
             recorder.loss(array(value))
         recorder.scaled(float(self.scale_value.asnumpy()))
         return scale(self, inputs)
@@ -502,13 +495,3 @@ def _without_graphs() -> Iterator[None]:
     plain_context(mode=ms.PYNATIVE_MODE)
     with patched(ms, set_context=set_context), patched(ms.context, set_context=set_context):
         yield
-
-
-def _tensors(values: Any) -> list[ms.Tensor]:
-    if isinstance(values, ms.Tensor):
-        return [values]
-    if isinstance(values, Mapping):
-        values = values.values()
-    elif not isinstance(values, Sequence) or isinstance(values, str):
-        return []
-    return [each for value in values for each in _tensors(value)]

@@ -5,7 +5,7 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -44,6 +44,16 @@ def note(made: Any) -> None:
     """Note the line of the script that makes an object."""
     if id(made) not in _lines or _made.get(id(made)) is not made:
         _made[id(made)], _lines[id(made)] = made, here()
+
+
+def noting(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor of a class, which notes the line that makes each object."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        init(self, *args, **kwargs)
+        note(self)
+
+    return __init__
 
 
 def made(thing: Any) -> str:

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from torch.optim import optimizer as hooks
 
 from equivalence.dumps import torch_hooks
 from equivalence.errors import of_models
+from equivalence.nesting import of_kind
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
 from equivalence.scripts.overflow import Found, Overflow, inspect
@@ -36,7 +37,7 @@ from equivalence.stream.torch_stream import (
 )
 from equivalence.structure.layers import Layer, below
 from equivalence.structure.settings import in_modes
-from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
+from equivalence.structure.slots import CONSTANT, STATISTICS, UNSAVED, Slot
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.torch_steps import of_optimizers
 from equivalence.structure.weights import REFERENCE_ONLY
@@ -92,7 +93,7 @@ class TorchSide:
             given = {"backward": self._backward(recorder), "grad": self._grad(recorder)}
             stack.enter_context(patched(torch.autograd, **given))
             stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
-            stack.enter_context(patched(Optimizer, __init__=_made(Optimizer.__init__)))
+            stack.enter_context(patched(Optimizer, __init__=places.noting(Optimizer.__init__)))
             stack.enter_context(as_written())
             stack.enter_context(installed(self.drawing, *observers))
             try:
@@ -130,7 +131,7 @@ class TorchSide:
         for name, weight in self.weights(network).items():
             if isinstance(weight, nn.Parameter):
                 kind = "parameter" if weight.requires_grad else "buffer"
-            elif name.rpartition(".")[2] in ("running_mean", "running_var"):
+            elif name.rpartition(".")[2] in STATISTICS:
                 kind = "buffer"
             else:
                 kind = CONSTANT if name in saved else UNSAVED
@@ -179,7 +180,7 @@ class TorchSide:
                 outputs = call(module, *args, **kwargs)
             finally:
                 self._inside -= 1
-            for value in _tensors(outputs):
+            for value in of_kind(outputs, torch.Tensor):
                 self._computed.add(_storage(value))
             if noted:
                 with without_functions():
@@ -224,7 +225,7 @@ class TorchSide:
         backward = torch.autograd.backward
 
         def standing(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            for value in _tensors(tensors):
+            for value in of_kind(tensors, torch.Tensor):
                 recorder.loss(self.array(value) if recorder.step.scale is None else None)
             result = backward(tensors, *args, **kwargs)
             recorder.gradients(self._of_weights(), accumulate=False)
@@ -245,7 +246,7 @@ class TorchSide:
                 self._asking = False
             asked = [inputs] if isinstance(inputs, torch.Tensor) else [*inputs]
             if all(isinstance(each, nn.Parameter) for each in asked):
-                for value in _tensors(outputs):
+                for value in of_kind(outputs, torch.Tensor):
                     recorder.loss(self.array(value))
                 pairs = zip(asked, found, strict=True)
                 arrays = {id(w): self.array(g) for w, g in pairs if g is not None}
@@ -280,7 +281,7 @@ class Drawing(Pinned):
     def after(self, call: Call, result: Any) -> Any:
         """Note what is drawn, and what is made of it; a weight that is initialised is none."""
         of_drawn = self.drawn and any(
-            _storage(each) in self.drawn for each in _tensors((call.args, call.kwargs))
+            _storage(each) in self.drawn for each in of_kind((call.args, call.kwargs), torch.Tensor)
         )
         of_weight = isinstance(result, nn.Parameter)
         if call.function in DRAWS and isinstance(result, torch.Tensor) and not of_weight:
@@ -288,7 +289,7 @@ class Drawing(Pinned):
         if of_drawn or call.function in DRAWS:
             self.drawn.update(
                 _storage(each)
-                for each in _tensors(result)
+                for each in of_kind(result, torch.Tensor)
                 if not isinstance(each, nn.Parameter) and not each.requires_grad
             )
         return result
@@ -330,7 +331,7 @@ class Watch(Observer):
 
 
 def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:
-    for value in _tensors(values):
+    for value in of_kind(values, torch.Tensor):
         if value.is_floating_point() and value.layout == torch.strided:
             name = str(value.dtype).removeprefix("torch.")
             yield name, bool(value.isnan().any()), bool(value.isinf().any())
@@ -380,20 +381,12 @@ def _after(recorder: Recorder) -> None:
     recorder.updated()
 
 
-def _made(init: Callable[..., None]) -> Callable[..., None]:
-    def __init__(self: Optimizer, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-        init(self, *args, **kwargs)
-        places.note(self)
-
-    return __init__
-
-
 def _scaling(recorder: Recorder) -> Callable[..., Any]:
     scale = amp.GradScaler.scale
 
     def scaled(self: amp.GradScaler, outputs: Any) -> Any:
         found = scale(self, outputs)
-        for value in _tensors(outputs):
+        for value in of_kind(outputs, torch.Tensor):
             recorder.loss(torch_hooks.array(value))
         recorder.scaled(float(self.get_scale()))
         return found
@@ -403,16 +396,6 @@ def _scaling(recorder: Recorder) -> Callable[..., Any]:
 
 def _is_trained(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.requires_grad
-
-
-def _tensors(values: Any) -> list[torch.Tensor]:
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, Mapping):
-        values = values.values()
-    elif not isinstance(values, Sequence) or isinstance(values, str):
-        return []
-    return [each for value in values for each in _tensors(value)]
 
 
 def _storage(value: torch.Tensor) -> Any:

@@ -17,7 +17,7 @@ from equivalence import dtypes
 from equivalence.errors import DeclarationError, WeightError
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
-from equivalence.judge.tensors import Trace
+from equivalence.judge.tensors import Shapes, Trace
 from equivalence.judge.truth import PulledBack
 from equivalence.nesting import Arguments
 from equivalence.randomness import mindspore_draws
@@ -280,11 +280,7 @@ class MindSporeNetwork:
         return note()
 
     def random_layers(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
+        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes
     ) -> list[RandomLayer]:
         """Every draw of random numbers in a PyNative run, in order; what is pinned is named, too.
 
@@ -295,13 +291,7 @@ class MindSporeNetwork:
             self.run(sample, partners, phase, outputs)
         return notes.layers
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
         """Run forward and backward in the sample's dtype; the trace has the reference's names.
 
         partners: path of a weight -> the reference's name.
@@ -359,12 +349,7 @@ class MindSporeNetwork:
             self._step = None
 
     def call_before(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-        both: bool,
+        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
     ) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`.
 

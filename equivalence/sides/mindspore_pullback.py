@@ -18,6 +18,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.nesting import Arguments
 from equivalence.sides.mindspore_arrays import array
 from equivalence.stand_ins.context import lacks_kernel
+from equivalence.stream.observer import attached
 from equivalence.structure.layers import Sink, Site
 
 _calls = itertools.count(1)
@@ -348,16 +349,13 @@ def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[No
 
         return hook
 
-    handles = []
+    hooks = []
     for name, part in cell.cells_and_names():
         if name in names:
-            handles.append(part.register_forward_hook(after(names[name])))
-            handles.append(part.register_backward_pre_hook(back(names[name])))
-    try:
+            hooks.append(part.register_forward_hook(after(names[name])))
+            hooks.append(part.register_backward_pre_hook(back(names[name])))
+    with attached(hooks):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
     reached = Counter(path for path, _ in pulled)
     for path, gradients in pulled:  # the last call is pulled back first
         # Where a call got no gradient, or the network differentiates, nothing says which it is.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from equivalence.declare.twin import PHASES
+from equivalence.stream.observer import attached
 
 Calls = tuple[bool, ...]
 """Whether a layer is in training mode in each of its calls; one mode stands for all of them."""
@@ -104,16 +105,9 @@ class Modes:
             return hook
 
         inside = tuple(f"{path}." for path in pinned)
-        handles = [
-            layer.register_forward_pre_hook(before(path))
-            for path, layer in self._layers()
-            if not f"{path}.".startswith(inside)
-        ]
-        try:
+        layers = [each for each in self._layers() if not f"{each[0]}.".startswith(inside)]
+        with attached(layer.register_forward_pre_hook(before(path)) for path, layer in layers):
             yield
-        finally:
-            for handle in handles:
-                handle.remove()
         self.noted[phase] = {path: _shortened(calls) for path, calls in noted.items()}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from equivalence.host.devices import Place
-from equivalence.judge.tensors import Trace
+from equivalence.judge.tensors import Shapes, Trace
 from equivalence.randomness.layers import Draws, RandomLayer
 from equivalence.sample import AnySample, Sample
 from equivalence.sides.modes import Modes
@@ -150,13 +150,7 @@ class CandidateSide(Protocol):
     def drawn_by(self, note: Callable[[], list[RandomLayer]]) -> list[RandomLayer]:
         """The draws that `note` finds in a run, or those that were recorded."""
 
-    def run(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-    ) -> Trace:
+    def run(self, sample: Sample, partners: Partners, phase: str, outputs: Shapes) -> Trace:
         """Run forward and backward in the sample's dtype, or all steps, by the reference's names.
 
         partners: path of a weight -> the reference's name.
@@ -164,11 +158,6 @@ class CandidateSide(Protocol):
         """
 
     def call_before(
-        self,
-        sample: Sample,
-        partners: Partners,
-        phase: str,
-        outputs: Mapping[str, tuple[int, ...]],
-        both: bool,
+        self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, both: bool
     ) -> None:
         """Run with the values of another sample, so that what is kept of them shows in `run`."""

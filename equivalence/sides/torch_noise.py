@@ -20,6 +20,7 @@ from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from equivalence.judge.precision import UNIT_ROUNDOFF
+from equivalence.nesting import of_kind
 from equivalence.sample import EXACT_BITS
 from equivalence.sides.torch_modes import MOVES, each_tensor, is_dense
 from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, is_product, terms
@@ -181,7 +182,7 @@ class Watched(Observer):
     def after(self, call: Call, result: Any) -> Any:
         """Take note of the precision of what an operator gives."""
         if not _moves(call.function, call.args, call.kwargs):
-            found = [value.dtype for value in _tensors(result) if _is_floating(value)]
+            found = [value.dtype for value in of_kind(result, torch.Tensor) if _is_floating(value)]
             if found:
                 self.precisions.setdefault(call.name, []).append(found[0])
         return result
@@ -242,7 +243,7 @@ class Noise(Observer):
             return self._compute(func, args, kwargs)
         written = [*_written(func, args, kwargs)]
         literal = name in LITERAL and args[0].untyped_storage().resizable()
-        asked = [] if literal or name in SHAPED else _tensors((args, kwargs))
+        asked = [] if literal or name in SHAPED else of_kind((args, kwargs), torch.Tensor)
         if not all(map(self._is_constant, asked)):
             self._forget(written)
             return self._compute(func, args, kwargs)
@@ -321,7 +322,7 @@ class Noise(Observer):
             if func.overloadpacket.__name__ in FOURIER:
                 value, dims, scaled = args[:3]
                 _lift_zeros(result, value, dims, scaled, unit_roundoff)
-            for value in _tensors(result):
+            for value in of_kind(result, torch.Tensor):
                 self._round(value, unit_roundoff, subnormal)
         else:
             for value in _written(func, args, kwargs):
@@ -395,7 +396,7 @@ class Noise(Observer):
             made = result
         else:
             made = each_tensor(kept, result, result if exact is None else exact)
-        dense = filter(is_dense, filter(_is_floating, _tensors(made)))
+        dense = filter(is_dense, filter(_is_floating, of_kind(made, torch.Tensor)))
         self._storages.update(map(_storage, dense))
         return made
 
@@ -524,7 +525,11 @@ def _flat(value: torch.Tensor) -> torch.Tensor | None:
 def _is_exact(func, args: tuple, bits: int) -> bool:
     """Whether a sum or a product is exact, since all terms have few bits: whole numbers, say."""
     name = func.overloadpacket.__name__
-    terms = [value for value in _tensors(args) if value.is_floating_point() and is_dense(value)]
+    terms = [
+        value
+        for value in of_kind(args, torch.Tensor)
+        if value.is_floating_point() and is_dense(value)
+    ]
     if name.startswith(("upsample", "grid_sampler")) or any(not v.numel() for v in terms):
         return False  # the coordinates that they compute have many
     some = (value.reshape(-1)[:: max(value.numel() // LOOKED, 1)].cpu() for value in terms)
@@ -551,7 +556,7 @@ def _written(func, args: tuple, kwargs: Mapping[str, Any]) -> Iterator[torch.Ten
     for position, argument in enumerate(func._schema.arguments):
         if argument.is_write:
             given = args[position] if position < len(args) else kwargs.get(argument.name)
-            yield from _tensors(given)
+            yield from of_kind(given, torch.Tensor)
 
 
 def _storage(value: torch.Tensor) -> StorageWeakRef:
@@ -560,14 +565,3 @@ def _storage(value: torch.Tensor) -> StorageWeakRef:
 
 def _is_floating(value: torch.Tensor) -> bool:
     return value.is_floating_point() or value.is_complex()
-
-
-def _tensors(values: object) -> list[torch.Tensor]:
-    """The tensors in nested tuples, lists and mappings."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, dict):
-        values = values.values()
-    elif not isinstance(values, tuple | list):
-        return []
-    return [tensor for value in values for tensor in _tensors(value)]

@@ -14,7 +14,7 @@ import numpy as np
 
 from equivalence.errors import FRAMEWORKS, of_engine, of_models, of_stand_in
 from equivalence.files import shown
-from equivalence.stream.frames import in_stream
+from equivalence.stream.observer import in_stream
 
 PATIENCE = 150_000
 """Operator calls that a search for statements may run again: under a minute of a processor."""

@@ -14,6 +14,7 @@ import numpy as np
 from mindspore import nn, ops
 
 from equivalence import nesting
+from equivalence.nesting import of_kind
 from equivalence.sides.mindspore_arrays import array
 from equivalence.sides.mindspore_pullback import FLOATS
 from equivalence.statements.calls import Code, Place, Recording, Spot, Statement
@@ -129,13 +130,13 @@ class MindSporeCalls(Observer):
         writes: bool = False,
         follows: bool = True,
     ) -> Any:
-        tensors = _tensors(arguments)
+        tensors = of_kind(arguments, ms.Tensor)
         if self._within or (not tensors and not name[:1].isupper()):  # such as make_range
             return call(arguments)
         number, self.number = self.number, self.number + 1
         arguments = self._replace(arguments, number, "input")
         if self.recorded:
-            tensors = _tensors(arguments)
+            tensors = of_kind(arguments, ms.Tensor)
             places = [*map(_place, tensors)]
             taken = self.taken = self.recording.take([_array(x) for x in tensors], places)
             self._name(tensors, taken)
@@ -150,7 +151,7 @@ class MindSporeCalls(Observer):
             result = self._replace(result, number, "output")
         if not self.recorded:
             return result
-        given = _tensors(result)
+        given = of_kind(result, ms.Tensor)
         self._alive += [*tensors, *given]
         arrays, places = [_array(x) for x in given], [*map(_place, given)]
         self.recording.add(name, taken, arrays, self.code.here(), places)
@@ -242,7 +243,7 @@ class MindSporeGradients(MindSporeCalls):
         return super()._watch(name, call, arguments, writes, follows)
 
     def _ask(self, call: Callable, arguments: tuple) -> None:
-        tensors = _tensors(arguments)
+        tensors = of_kind(arguments, ms.Tensor)
         kinds = {*FLOATS, ms.complex64, ms.complex128}
         floating = tuple(i for i, tensor in enumerate(tensors) if tensor.dtype in kinds)
         if not floating:
@@ -289,7 +290,7 @@ class Stand(nn.Cell):
         return tuple(map(ms.Tensor, arrays))
 
     def bprop(self, *arguments):
-        tensors, cotangents = arguments[:-2], _tensors(arguments[-1])
+        tensors, cotangents = arguments[:-2], of_kind(arguments[-1], ms.Tensor)
         back = iter(self.pull([x.asnumpy() for x in cotangents if x.dtype in FLOATS]))
         return tuple(
             ms.Tensor(next(back), x.dtype) if x.dtype in FLOATS else ops.zeros_like(x)
@@ -340,15 +341,6 @@ def _exchanged(values: Any, other: Callable[[ms.Tensor], ms.Tensor]) -> Any:
     if isinstance(values, tuple | list):
         return type(values)(_exchanged(value, other) for value in values)
     return values
-
-
-def _tensors(values: Any) -> list[ms.Tensor]:
-    """The tensors in nested values, in order."""
-    if isinstance(values, ms.Tensor):
-        return [values]
-    if isinstance(values, tuple | list):
-        return [leaf for item in values for leaf in _tensors(item)]
-    return []
 
 
 def _tensor(values: np.ndarray, dtype: Any) -> ms.Tensor:

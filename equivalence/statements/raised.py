@@ -24,7 +24,7 @@ def partner(case: TwinCase, seed: int, told: str) -> str:
     reference before it raises tells how far it came. Where it raises while gradients are computed,
     each call is asked for its gradient by itself.
     """
-    if case.twin.raises or case.twin.steps or len(case.sizes) > 1:
+    if case.twin.raises or case.trains or len(case.sizes) > 1:
         return ""
     try:
         with staying():

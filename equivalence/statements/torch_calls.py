@@ -10,6 +10,7 @@ from torch.autograd.graph import Node
 from torch.backends import cuda
 
 from equivalence import nesting
+from equivalence.nesting import of_kind
 from equivalence.sides.torch_constants import as_pairs
 from equivalence.statements.calls import Code, Place, Recording, Spot
 from equivalence.stream.torch_stream import Call, Observer
@@ -50,7 +51,7 @@ class TorchCalls(Observer):
         """Record what an operator takes."""
         if self._over:
             return
-        self._given = _tensors((call.args, call.kwargs))
+        self._given = of_kind((call.args, call.kwargs), torch.Tensor)
         values, places = [*map(_array, self._given)], [*map(_place, self._given)]
         self._taken = self.recording.take(values, places)
         self._follow(self._given, self._taken)
@@ -64,7 +65,7 @@ class TorchCalls(Observer):
             for x, argument in zip(call.args, call.function._schema.arguments, strict=False)
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
-        outputs = _tensors((result, written))
+        outputs = of_kind((result, written), torch.Tensor)
         self._alive += [*self._given, *outputs]
         arrays, places = [*map(_array, outputs)], [*map(_place, outputs)]
         self.recording.add(call.name, self._taken, arrays, self.code.here(), places)
@@ -115,17 +116,6 @@ class TorchCalls(Observer):
             if cotangent is not None and edge in self._edges:
                 shares, key = self.recording.shares, (self._edges[edge], value)
                 shares[key] = shares.get(key, 0.0) + _array(cotangent)
-
-
-def _tensors(values: object) -> list[torch.Tensor]:
-    """The tensors in nested arguments, in order."""
-    if isinstance(values, torch.Tensor):
-        return [values]
-    if isinstance(values, dict):
-        values = tuple(values.values())
-    if isinstance(values, tuple | list):
-        return [leaf for item in values for leaf in _tensors(item)]
-    return []
 
 
 def _edge(node: Node | None, number: int, tensor: torch.Tensor | None) -> tuple:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from equivalence.judge import tensors
+from equivalence.judge.tensors import Shapes
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.mindspore_network import MindSporeNetwork
@@ -65,7 +66,7 @@ class Watched:
         measurement: Measurement,
         network: MindSporeNetwork,
         partners: Partners,
-        pulled: Mapping[str, tuple[int, ...]],
+        pulled: Shapes,
         lent: Mapping[str, Lent] | None = None,
         state: Collection[str] = (),
     ):

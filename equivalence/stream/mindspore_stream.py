@@ -23,7 +23,7 @@ from equivalence import releases
 from equivalence.errors import EquivalenceError
 from equivalence.releases import DISPATCHING
 from equivalence.stream import observer
-from equivalence.stream.layers import Entered, Left, running
+from equivalence.stream.observer import Entered, Left, running
 from equivalence.stream.patches import patched
 
 PARSER = importlib.import_module(

@@ -7,7 +7,10 @@ those before it have made of the call. What an observer calls itself is seen by 
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 RUN: Any = object()
@@ -137,3 +140,78 @@ def demand_order(observer: Observer, inner: Observer | None) -> None:
             f"{type(observer).__name__} ({observer.slot}) is opened inside "
             f"{type(inner).__name__} ({inner.slot}), which comes before it in the stream"
         )
+
+
+@contextlib.contextmanager
+def attached(hooks: Iterable[Any]) -> Iterator[None]:
+    """A context in which hooks of layers stay; at its end, each is removed.
+
+    hooks: what registering them gives.
+    """
+    with contextlib.ExitStack() as stack:
+        for each in hooks:
+            stack.callback(each.remove)
+        yield
+
+
+Entered = Callable[[str, Any, tuple], None]
+"""Is told the path of a layer, the layer and its positional arguments, when its call begins."""
+
+Left = Callable[[str, Any, tuple], None]
+"""Is told the same when the call has ended."""
+
+
+@contextlib.contextmanager
+def running(
+    layers: Iterable[tuple[str, Any]],
+    entered: Entered | None = None,
+    left: Left | None = None,
+    **always: bool,
+) -> Iterator[list[str]]:
+    """A context in which the list has the paths of the layers that run now, the innermost last.
+
+    layers: paths and layers.
+    entered: is told of a layer before the list has it. left: when it has it no more.
+    always: options of a hook that is called after an exception, too.
+    """
+    paths: list[str] = []
+
+    def before(path: str) -> Callable[..., None]:
+        def hook(layer: Any, inputs: tuple) -> None:
+            if entered:
+                entered(path, layer, inputs)
+            paths.append(path)
+
+        return hook
+
+    def after(layer: Any, inputs: tuple, _: Any) -> None:
+        path = paths.pop()
+        if left:
+            left(path, layer, inputs)
+
+    def registered() -> Iterator[Any]:
+        for path, layer in layers:
+            yield layer.register_forward_pre_hook(before(path))
+            yield layer.register_forward_hook(after, **always)
+
+    with attached(registered()):
+        yield paths
+
+
+_HERE = os.path.dirname(__file__) + os.sep
+
+
+def callers() -> Iterator[FrameType]:
+    """The frames behind the call that an observer is told of, the innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not in_stream(frame):
+        frame = frame.f_back
+    while frame is not None:
+        if not in_stream(frame):
+            yield frame
+        frame = frame.f_back
+
+
+def in_stream(frame: FrameType) -> bool:
+    """Whether a frame hands on a call, between a network and a framework, in the middle of it."""
+    return frame.f_code.co_filename.startswith(_HERE)

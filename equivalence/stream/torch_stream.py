@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 from equivalence.stream import observer
-from equivalence.stream.layers import Entered, Left, running
+from equivalence.stream.observer import Entered, Left, running
 
 FUNCTIONS = ("code", "draws", "factors", "precision", "initialisation")
 OPERATORS = ("moves", "calls", "reach", "kinks", "rounding", "replay", "borrowing")

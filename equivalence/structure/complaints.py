@@ -9,7 +9,7 @@ from equivalence import words
 from equivalence.declare.renames import RESHAPED, TRANSPOSED
 from equivalence.errors import WeightError
 from equivalence.structure.rearranged import same_elements, transposed
-from equivalence.structure.slots import Slot
+from equivalence.structure.slots import STATISTICS, Slot
 
 TOLD = 10
 """How many complaints of one sort are told in words; the others are counted."""
@@ -21,9 +21,6 @@ SHORTLIST = 12
 """Among how many names, those with the most parts in common, the most similar one is looked for."""
 
 THEIRS = "the reference's"
-
-STATISTICS = ("running_mean", "running_var")
-"""The buffers of a normalisation, which are drawn."""
 
 NORMED = re.compile(r"(?:.*\.)?parametrizations\.\w+\.original\d")
 
@@ -165,7 +162,7 @@ class Complaints:
     def _leaf(self, name: str, whose: str) -> str:
         """Whether the other side has the layer, with fewer weights."""
         layer, _, leaf = name.rpartition(".")
-        if not layer or leaf not in ("weight", "bias", "running_mean", "running_var"):
+        if not layer or leaf not in ("weight", "bias", *STATISTICS):
             return ""
         own = [n.rpartition(".")[2] for n in self._paired if n.rpartition(".")[0] == layer]
         cure = ""

@@ -16,11 +16,8 @@ from typing import Any, NamedTuple
 from equivalence.declare.renames import RESHAPED, TRANSPOSED, has_run
 from equivalence.structure.rearranged import joined, same_elements, squeezed, transposed
 from equivalence.structure.renames import Link, child, children, compact, parents
-from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
+from equivalence.structure.slots import CONSTANT, STATISTICS, UNSAVED, Slot
 from equivalence.structure.weights import REFERENCE_ONLY, pair_found, plain, reference_name
-
-STATISTICS = ("running_mean", "running_var")
-"""Names of the buffers that are drawn in both frameworks. Any other buffer may be a constant."""
 
 PARTNER, BESIDE = 3.0, 0.5
 """What a partner counts, and one that follows another in the same layer; similar names: up to 2."""

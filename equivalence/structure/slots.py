@@ -6,6 +6,10 @@ CONSTANT, UNSAVED = "constant", "unsaved constant"
 """Kinds of buffers that are not drawn: they keep what the constructor made. A checkpoint lacks an
 unsaved one."""
 
+STATISTICS = ("running_mean", "running_var")
+"""PyTorch's names, in a layer, of the buffers of a normalisation, which are drawn on both sides.
+Any other buffer may be a constant."""
+
 
 @dataclass(frozen=True)
 class Slot:

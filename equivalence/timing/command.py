@@ -1,22 +1,18 @@
 """`equivalence time TORCH MINDSPORE`: the step times of both sides, and of their layers."""
 
-import contextlib
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equivalence import files
 from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError
 from equivalence.host.isolation import isolated
-from equivalence.own.command import demand_writable, fields_of, session_of
-from equivalence.own.networks import Networks
+from equivalence.output import answer, aside, demand_writable
+from equivalence.own.command import Networks, fields_of, session_of
 from equivalence.timing import layers
 from equivalence.timing.layers import LayerTimes
 from equivalence.timing.sides import builders, in_each_execution
-from equivalence.timing.steps import Row, by_side, machine, measured
+from equivalence.timing.steps import Row, by_side, every_time, machine, measured
 
 PASSES = {"train": "forward and backward", "eval": "forward"}
 """What a step of each phase runs."""
@@ -27,25 +23,22 @@ def command(inputs: Sequence[str], json_file: Path | None, **networks: Any) -> i
 
     networks: the fields of `Networks`.
     """
-    demand_writable(json_file, "--json", replace=True)
+    demand_writable(json_file, "--json")
     if not inputs:
         raise DeclarationError("there is no --input; write a draw, such as 'normal(2, 3, 64, 64)'")
     told = Networks(**networks)
     session = session_of(told, fields_of(told, inputs))
-    with contextlib.redirect_stdout(sys.stderr):  # networks may print
-        structure = session.structure()
-        if structure.problem:
-            raise structure.problem
+    with aside():
+        session.demand_pairs()
         rows, by_layer = _measure(session.twin, told.device, told.seed)
     where = machine(told.device)
-    print(where)
+    text = [where]
     for row in rows:
-        print("", *by_side(row), sep="\n")
-        if row.name in by_layer:
-            print("", *layers.table(by_layer[row.name]), sep="\n")
-    if json_file is not None:
-        files.write(json_file, json.dumps(document(where, rows, by_layer), indent=1) + "\n")
-    return 0
+        text += ["", *by_side(row)]
+        text += ["", *layers.table(by_layer[row.name])] if row.name in by_layer else []
+    kept = [{"step": name, **vars(each)} for name, found in by_layer.items() for each in found]
+    document = {"machine": where, "steps": every_time(rows), "layers": kept}
+    return answer(text, True, json_file, document)
 
 
 def _measure(
@@ -62,20 +55,3 @@ def _measure(
                 with isolated():
                     by_layer[name] = layers.measure(case, seed)
     return rows, by_layer
-
-
-def document(
-    where: str, rows: Sequence[Row], by_layer: Mapping[str, Sequence[LayerTimes]]
-) -> dict[str, Any]:
-    """Every single time, in seconds, as JSON."""
-    return {
-        "machine": where,
-        "steps": [
-            {"step": row.name, "side": side, "first": times.first, "seconds": [*times.steps]}
-            for row in rows
-            for side, times in row.sides.items()
-        ],
-        "layers": [
-            {"step": name, **vars(layer)} for name, found in by_layer.items() for layer in found
-        ],
-    }

@@ -13,6 +13,7 @@ from typing import Any
 
 from equivalence.declare.twin import TwinCase
 from equivalence.runs import pairing, sides
+from equivalence.stream.observer import attached
 from equivalence.structure import layers
 from equivalence.timing.sides import mindspore_step, torch_step
 from equivalence.timing.steps import FEWEST, REFERENCE, WARM_UP, Step, aligned, milliseconds
@@ -92,7 +93,7 @@ def _timed(
     """The median seconds of each layer over some steps; layers that do not run have none."""
     taken: dict[str, float] = {}
     begun: dict[str, float] = {}
-    handles = []
+    hooks = []
 
     def before(path: str) -> Callable[..., None]:
         def hook(*_: Any) -> None:
@@ -109,18 +110,15 @@ def _timed(
         return hook
 
     for path, layer in named.items():
-        handles.append(layer.register_forward_pre_hook(before(path)))
-        handles.append(layer.register_forward_hook(after(path)))
+        hooks.append(layer.register_forward_pre_hook(before(path)))
+        hooks.append(layer.register_forward_hook(after(path)))
     rounds: list[dict[str, float]] = []
-    try:
+    with attached(hooks):
         for number in range(WARM_UP + FEWEST):
             taken.clear()
             step()
             if number >= WARM_UP:
                 rounds.append(dict(taken))
-    finally:
-        for handle in handles:
-            handle.remove()
     return {path: statistics.median(each[path] for each in rounds) for path in rounds[-1]}
 
 

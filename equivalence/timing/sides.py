@@ -100,7 +100,7 @@ def mindspore_step(network: Any, reference: Any, case: TwinCase, sample: Any) ->
 
     partners = pairing.partners(case, reference.slots(), network.slots())
     arguments = [ms.Tensor(values) for values in sample.inputs()]
-    if case.twin.steps:
+    if case.trains:
         network._load(sample, partners)
         network._set_phase("train")
     else:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -103,6 +104,15 @@ def by_side(row: Row) -> list[str]:
         for side, times in row.sides.items()
     ]
     return aligned(titles, body)
+
+
+def every_time(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Every single time, in seconds, as JSON."""
+    return [
+        {"step": row.name, "side": side, "first": times.first, "seconds": [*times.steps]}
+        for row in rows
+        for side, times in row.sides.items()
+    ]
 
 
 def aligned(titles: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:

@@ -12,7 +12,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth, nothing_to_compare
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
-from equivalence.truth import flips, reached, repeated, undecided
+from equivalence.truth import flips, repeated, undecided
 from equivalence.truth.explained import explain
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
 
@@ -75,7 +75,7 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
     while True:
         expected = compute(measurement, expect)
         _demand_finite(expected, measurement)
-        if network.steps == 1:
+        if measurement.trains and measurement.calls == 1:
             expected = _without_undecided(measurement, expected)
         undecidable = ill_posed.undecidable(expected, measurement.unit_roundoff)
         if not (undecidable and _draw_again(measurement.sample)):
@@ -145,7 +145,7 @@ def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
     Returns its trace.
     """
     if expected.reach is None and not measurement.replaceable:
-        trace, expected.reach = reached.watch(measurement)
+        trace, expected.reach = measurement.watch_own()
     else:
         trace = measurement.run_own()
     own = expected.replace_undecided(trace)

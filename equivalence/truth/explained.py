@@ -73,13 +73,12 @@ def explain(
     flip that was tried.
     """
     unit_roundoff = measurement.unit_roundoff
-    steps = measurement.network.steps or 1
     units = {
         # A gradient that is zero in the truth and that rounding does not move has no unit of its
         # own; the candidate's gradient gives one.
         name: tensor.rounding(unit_roundoff) or unit_roundoff * float(np.linalg.norm(trace[name]))
         for name, tensor in expected.items()
-        if tensor.truth.dtype.kind == "f" and expected.jumps(name, steps)
+        if tensor.truth.dtype.kind == "f" and expected.jumps(name, measurement.calls)
     }
 
     def view(run: Trace) -> Trace:
@@ -96,7 +95,7 @@ def explain(
         gradients = with_truth(base)
         return all(gradients[n].within(trace[n], unit_roundoff) for n in gradients)
 
-    few = len(near) <= TRIED or measurement.network.steps
+    few = len(near) <= TRIED or measurement.trains
     pointers = None if few else likely.Pointers(measurement, near, units)
     unpointed = [n for n, f in enumerate(near) if abs(f.value) <= EXACT or f.operator in STEPPING]
     unpointed = sorted(unpointed, key=lambda number: abs(near[number].value))[:MOST]

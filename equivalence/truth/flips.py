@@ -73,8 +73,7 @@ def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Fli
 
     near: those of the truth. In a training, in which all of them are tried, there are no others.
     """
-    trains = measurement.network.steps is not None
-    if trains and near:
+    if measurement.trains and near:
         return near
     watch = KinkWatch()
     measurement.forward(watch=watch)
@@ -88,7 +87,7 @@ def may_flip(measurement: Measurement, near: tuple[Flip, ...] = ()) -> tuple[Fli
     _leave_out_copies(measurement, watch)
     pairs = zip(by_inputs.spreads, by_results.spreads, strict=True)
     spreads = [torch.maximum(one, measurement.coarser * two) for one, two in pairs]
-    most = FEW_FAR if trains else FAR_COUNT
+    most = FEW_FAR if measurement.trains else FAR_COUNT
     nearest = watch.nearest(by_inputs.spreads, most, spreads)
     return locate(measurement, nearest) if nearest else ()
 

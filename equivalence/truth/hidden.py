@@ -20,7 +20,7 @@ from equivalence.reach.branches import module_file
 from equivalence.reach.decision import REFERENCE, Decision, Key, numberless
 from equivalence.reach.words import NUMBER, SETTING
 from equivalence.sides.protocols import Watch
-from equivalence.stream.frames import callers
+from equivalence.stream.observer import callers
 from equivalence.stream.torch_stream import Call, Observer
 from equivalence.structure.settings import OPTIMIZER, STEP
 from equivalence.truth.measurement import Measurement

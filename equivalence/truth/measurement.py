@@ -3,14 +3,21 @@
 import contextlib
 from dataclasses import dataclass
 
-from equivalence.judge.precision import UNIT_ROUNDOFF
+from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace
+from equivalence.reach.decision import Reach
+from equivalence.reach.observer import Observer
+from equivalence.reach.sizes import of_inputs
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.protocols import ReferenceSide, Watch
 
 NOISY_RUNS = 2
 """Runs in which every number is rounded once at random; they measure how far rounding moves each
 tensor, and each activation that has a kink."""
+
+HIDDEN = 64.0
+"""How much farther than by its own rounding a tensor may be moved by that of what comes before it.
+An epsilon is reached where another one moves its own result by so many budgets."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Measurement:
         dtype: str = "float64",
     ) -> None:
         """Run forward only, for what `watch` sees of it; of a training, run all of it."""
-        if self.network.steps is None:
+        if not self.trains:
             watch = watch or contextlib.nullcontext()
             self.network.forward(sample or self.sample, self.phase, watch, dtype)
         else:
@@ -71,6 +78,16 @@ class Measurement:
         return self.run(watch=watch, dtype=self.sample.dtype)
 
     @property
+    def trains(self) -> bool:
+        """Whether the reference is a training, whose run updates its weights."""
+        return self.network.steps is not None
+
+    @property
+    def calls(self) -> int:
+        """How many times a run calls the reference: once for each step of a training."""
+        return self.network.steps or 1
+
+    @property
     def coarser(self) -> float:
         """How much farther the mode rounds than the reference's own run does, at least 1."""
         own = UNIT_ROUNDOFF[self.sample.dtype]
@@ -79,3 +96,23 @@ class Measurement:
     def perturbed(self, probe: int) -> Perturbed:
         """Perturbation number `probe` of the sample; it moves each value by one rounding."""
         return Perturbed(self.sample, probe, self.unit_roundoff, self.products)
+
+    def watch_own(self) -> tuple[Trace, Reach]:
+        """The trace of the own run, and the decisions that it takes; those of its sample, too."""
+        observer = self.observer()
+        trace = self.run_own(observer)
+        return trace, observer.reach + self.of_sample()
+
+    def of_sample(self) -> Reach:
+        """The decisions that the sample takes by its shapes and masks."""
+        calls = [self.sample.inputs(step) for step in range(1, self.calls + 1)]
+        return Reach.of(of_inputs(calls, self.sample.arguments.names))
+
+    def observer(self) -> Observer:
+        """What watches the decisions of a run, and does not change it."""
+        return Observer(self.network.root, self.missed)
+
+    @property
+    def missed(self) -> float:
+        """How large a relative change of what an operator gives the judge may miss."""
+        return BUDGET * HIDDEN * max(self.unit_roundoff, self.products)

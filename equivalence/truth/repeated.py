@@ -26,7 +26,7 @@ def demand(measurement: Measurement, expected: Truth) -> None:
     network, unit = measurement.network, measurement.unit_roundoff
     floats = {name: each for name, each in expected.items() if each.truth.dtype.kind == "f"}
     moved = [n for n, each in floats.items() if each.share(each.norms, unit) > CONSPICUOUS * unit]
-    if network.steps is not None or measurement.replaceable or not moved:
+    if measurement.trains or measurement.replaceable or not moved:
         return
     before = _numbers(network.module)
     again = measurement.run()

@@ -16,7 +16,7 @@ from equivalence.errors import blaming
 from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
@@ -136,7 +136,7 @@ def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
 def _branch_flips(made: Comparison, drawn: Drawn) -> Comparison | None:
     """Judge by the run with other branches, if whole flips explain all differences."""
     known, case = made.reference, drawn.case
-    if not made.judgement.perhaps_branches(known.expected, case.twin.steps or 1):
+    if not made.judgement.perhaps_branches(known.expected, case.calls):
         return None
     if known.record and not environment.installed("torch"):
         return replace(made, note=_untried(known.expected.near))

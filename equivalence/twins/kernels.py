@@ -13,7 +13,7 @@ from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import EquivalenceError, blaming
 from equivalence.host import devices
 from equivalence.judge.expected import Expected
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.record import candidates
@@ -78,7 +78,7 @@ def explain(made: Comparison, drawn: Drawn) -> Explained | None:
     ran, it runs again in PyNative mode; that run must first be the same as the one that is judged.
     """
     case, judgement = drawn.case, made.judgement
-    branches = judgement.perhaps_branches(made.reference.expected, case.twin.steps or 1)
+    branches = judgement.perhaps_branches(made.reference.expected, case.calls)
     odd = any(verdict.problem for verdict in judgement.differing)
     runs = None if odd or judgement.ill_posed is not None else _runs(made, drawn)
     if runs is None:

@@ -4,9 +4,9 @@ import contextlib
 from typing import Any
 
 from equivalence.declare.twin import TwinCase
-from equivalence.reach import bounds
 from equivalence.reach.branches import Branches, Own, packages
 from equivalence.reach.decision import CANDIDATE, REFERENCE, Reach
+from equivalence.reach.sources import bounds_alone
 from equivalence.record import candidates
 from equivalence.sides.protocols import CandidateSide
 
@@ -50,5 +50,5 @@ class Candidate(contextlib.AbstractContextManager):
         decisions = seen.decisions if seen is not None else []
         known = self._reference
         if seen is not None and known is not None and REFERENCE not in known.unknown:
-            decisions += bounds.alone(seen.entered, known)
+            decisions += bounds_alone(seen.entered, known)
         return Reach.of(decisions, **({CANDIDATE: unknown} if unknown else {}))

@@ -13,7 +13,7 @@ from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host import environment
 from equivalence.judge import tensors
-from equivalence.judge.draws import Draws
+from equivalence.judge.outcome import Draws
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.randomness.replay import Pairing, Replay, pairings, unpaired

@@ -6,7 +6,7 @@ Where random numbers are drawn, the case is also compared with the same draws on
 from dataclasses import replace
 
 from equivalence.declare.twin import REPLAY, TwinCase
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
 from equivalence.reach.decision import total

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from equivalence.option_values import argument, assignment, byte_size, positive
+from equivalence.option_values import argument, assignment, byte_size, positive, share
 
 
 def test_values_are_read():
@@ -13,6 +13,7 @@ def test_values_are_read():
     assert argument("name=resnet") == ("name", "resnet")
     assert byte_size("500MB") == 500_000_000
     assert positive("3") == 3
+    assert share("1") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,11 @@ def test_values_are_read():
         (argument, "a=1 b=2", "several KEY=VALUE in one word"),
         (byte_size, "5", "is no size; write 500MB or 5GB"),
         (positive, "0", "is not a positive number"),
+        *(
+            (share, each, "is no share; write one above 0")
+            for each in ("0", "-1", "1.5", "nan", "")
+        ),
+        (share, "most", "is no share; write one above 0"),
     ],
 )
 def test_a_wrong_one_is_told(read, text, complaint):

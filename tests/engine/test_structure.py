@@ -20,9 +20,8 @@ LEVELS = (
     (
         *("dtypes", "errors", "files", "seeds", "nesting", "processes", "progress"),
         *("releases", "torchvision_schemas", "option_values"),
-        "command_examples",
     ),
-    ("folders", "stream"),
+    ("folders", "stream", "output"),
     ("declare", "findings", "held", "targets", "reach"),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints", "loaders"),

@@ -89,7 +89,9 @@ def test_a_gradient_that_stops_in_a_layer_is_found():
     assert not any(name.startswith("output") for name in wrong(result))
 
 
-@pytest.mark.parametrize("execution", ["pynative", "graph"])
+@pytest.mark.parametrize(
+    "execution", ["pynative", pytest.param("graph", marks=pytest.mark.nightly)]
+)
 def test_layers_in_another_order_are_found(execution):
     result = compared(ours={"order": (0, 2, 1)}, execution=execution)
     assert parts(result) == {"around"}

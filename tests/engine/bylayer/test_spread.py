@@ -51,7 +51,13 @@ def test_a_launcher_without_by_layer_is_refused(monkeypatch, capsys):
     assert "msrun starts several processes, and only" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("launcher", LAUNCHERS)
+@pytest.mark.parametrize(
+    "launcher",
+    [
+        pytest.param(each, marks=pytest.mark.nightly if each == "msrun" else ())
+        for each in LAUNCHERS
+    ],
+)
 def test_two_processes_find_the_culprit_that_one_finds(launcher, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

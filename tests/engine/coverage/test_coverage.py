@@ -12,8 +12,8 @@ from torch import nn
 
 from equivalence import files
 from equivalence.__main__ import main
-from equivalence.coverage import accept, defaults, known
 from equivalence.coverage import command as coverage
+from equivalence.coverage import defaults, known
 from equivalence.coverage.known import Declarations, Layer
 from equivalence.coverage.reader import Call, Told
 from equivalence.coverage.text import WIDTH
@@ -307,7 +307,7 @@ def test_a_file_that_uses_nothing_of_pytorch_is_a_mistake(shown, tmp_path, text)
     assert errors.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [lambda: known.load(), lambda: accept.command("", "cpu")])
+@pytest.mark.parametrize("command", [lambda: known.load(), lambda: coverage.accept("", "cpu")])
 def test_without_the_clone_it_is_one_sentence(monkeypatch, tmp_path, command):
     monkeypatch.setattr(files, "REPOSITORY", tmp_path)
     with pytest.raises(CoverageError, match="lies in the repository, not in the installed package"):

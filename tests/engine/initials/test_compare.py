@@ -12,7 +12,7 @@ from equivalence.declare.initial import Initial, InitialCase, cases
 from equivalence.declare.twin import grid
 from equivalence.errors import DeclarationError, IllPosedError, SideError, WeightError
 from equivalence.host.isolation import isolated
-from equivalence.initials import diagnose as initial_text
+from equivalence.initials import compare as initial_text
 from equivalence.initials.compare import Comparison
 from equivalence.initials.evidence import examine
 from equivalence.initials.values import (

@@ -310,8 +310,12 @@ def test_reversed_momentum_in_a_declared_block_touches_all_statistics_and_nothin
     assert red(outcome) == {name for name in names if name.startswith("buffer:")}
 
 
-def test_a_hair_of_epsilon_in_resnet50_shows_wherever_it_reaches(monkeypatch):
-    network = declared_case("resnet", phase="eval", depth=50)
+@pytest.mark.parametrize(
+    ("depth", "last"),
+    [(18, "layer4.1.bn2"), pytest.param(50, "layer4.2.bn3", marks=pytest.mark.nightly)],
+)
+def test_a_hair_of_epsilon_in_a_resnet_shows_wherever_it_reaches(monkeypatch, depth, last):
+    network = declared_case("resnet", phase="eval", depth=depth)
     right = check(network, seed=0)
     assert right.passed
     norm_layers_with(monkeypatch, eps=1.2e-5)
@@ -321,5 +325,5 @@ def test_a_hair_of_epsilon_in_resnet50_shows_wherever_it_reaches(monkeypatch):
     # The gradient of the last bias is the cotangent, and evaluation leaves statistics alone.
     unreached = {"gradient:fc.bias"} | {name for name in names if name.startswith("buffer:")}
     # This one knows of the activations only which of them are positive.
-    by_signs = {"gradient:layer4.2.bn3.bias"}
+    by_signs = {f"gradient:{last}.bias"}
     assert red(wrong) - by_signs == names - unreached - by_signs

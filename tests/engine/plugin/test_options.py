@@ -509,3 +509,32 @@ def test_a_case_of_other_releases_is_counted_and_must_fail_here(project_of):
     found.assert_outcomes(xfailed=1, failed=1)
     found.stdout.fnmatch_lines(["XFAIL *coming*not in MindSpore 2.*: needs >=99"])
     found.stdout.fnmatch_lines(["*XPASS(strict)*not in MindSpore 2.*: needs >=99"])
+
+
+# A long run says how far it is.
+
+
+TESTS = """
+import time
+
+import pytest
+
+@pytest.mark.parametrize("n", range(4))
+def test_n(n):
+    time.sleep(0.0 if n else 0.4)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n1",)])
+def test_lines_tell_how_many_tests_are_left(project, monkeypatch, workers):
+    project.makepyfile(test_n=TESTS)
+    monkeypatch.setattr("equivalence.plugin.options.EVERY", 0.0)
+    text = text_of(run(project, "test_n.py", *workers))
+    assert [*re.findall(r"^\d of 4 tests", text, re.M)] == [f"{n} of 4 tests" for n in (1, 2, 3, 4)]
+    assert re.search(r"^1 of 4 tests, about \d+ s left$", text, re.M)
+    assert re.search(r"^4 of 4 tests$", text, re.M)
+
+
+def test_a_short_run_says_nothing_of_it(project):
+    project.makepyfile(test_n=TESTS)
+    assert "of 4 tests" not in text_of(run(project, "test_n.py"))

@@ -1,6 +1,9 @@
 """The branches of a source file, by its syntax."""
 
 from equivalence.reach import sources
+from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
+from equivalence.reach.sources import bounds_alone
+from equivalence.reach.words import told
 
 
 def texts(path):
@@ -30,3 +33,40 @@ def test_calls_are_found_where_they_stand(tmp_path):
     path = tmp_path / "calls.py"
     path.write_text("x = min(a,  b) + c.min(3)\n")
     assert sources.calls(str(path)) == {((1, 4), (1, 14)): "min(a, b)"}
+
+
+# Bounds that only the port has, as they are read in the functions that ran.
+
+
+def port(ops, x):
+    x = ops.clamp(x, -65504.0, max=6.0)
+    return ops.maximum(x, 0.0)
+
+
+def idle(ops, x):
+    return ops.clip(x, 0.0, 3.0)
+
+
+def listed(*functions, known=()):
+    entered = [(each.__code__, "port.py") for each in functions]
+    decided = [Decision(Key(REFERENCE, "clamp high", "net.py", n), 0, 1, b) for n, b in known]
+    found = Reach.of(bounds_alone(entered, Reach.of(decided)))
+    return [told(each) for each in found.missed]
+
+
+def test_a_clamp_that_the_reference_has_not_is_told_with_its_line():
+    line = port.__code__.co_firstlineno + 1
+    assert listed(port) == [
+        f"port.py:{line} ops.clamp(x, -65504.0, max=6.0): the reference has no such bound, and no "
+        "sample is known to meet it"
+    ]
+    assert len(listed(port, known=[(1, 6.0)])) == 1
+
+
+def test_a_clamp_at_the_references_own_bounds_is_not():
+    assert listed(port, known=[(1, 6.0), (2, -65504.0)]) == []
+
+
+def test_functions_that_did_not_run_are_not_read():
+    assert len(listed(port, idle)) == 2
+    assert len(listed(port)) == 1

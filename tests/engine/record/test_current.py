@@ -10,7 +10,7 @@ from equivalence.host.devices import EVERY_PLACE
 from equivalence.operators.drawing import GATE_EXAMPLES, explorations, planned
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.runs import sides
-from equivalence.runs.units import of_products, reference_multiplies
+from equivalence.runs.drawn import of_products, reference_multiplies
 from tests.twins import declared
 from tests.twins.operators import operators
 
@@ -101,7 +101,7 @@ def test_the_numbers_that_were_recorded_are_drawn_again(wanted):
         records = store.read(FOLDER, twin, entries[twin])
         key, case = next((key, case) for key, case in samples.items() if key in records)
         known = codec.decode(*records[key], sides.draw(case, 0))
-        if fingerprint.digest_of(known, case.twin.steps) != records[key][1]["digest"]:
+        if fingerprint.digest_of(known, case.calls) != records[key][1]["digest"]:
             other.append(key)
     assert not other, f"other inputs or weights are drawn now: {other}; {CURE}"
 

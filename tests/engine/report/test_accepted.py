@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from equivalence.__main__ import main
-from equivalence.coverage import accept
 from equivalence.errors import CoverageError
 from equivalence.report import accepted
 from tests import gate
@@ -164,8 +163,10 @@ def test_figures_or_results_that_are_missing_are_refused(tmp_path):
 def accepting(tmp_path, monkeypatch):
     """The command, for a gate of one operator and the case c, that keeps its file in a folder."""
     monkeypatch.setattr(accepted, "path_of", lambda device: tmp_path / f"measured-{device}.json")
-    monkeypatch.setattr(accept, "counterparts", lambda: [("torch.exp", "ops.exp")])
-    monkeypatch.setattr(accept, "gate", lambda device: [f"c-{device}"])
+    monkeypatch.setattr(
+        "equivalence.coverage.command.counterparts", lambda: [("torch.exp", "ops.exp")]
+    )
+    monkeypatch.setattr("equivalence.coverage.command.gate", lambda device: [f"c-{device}"])
     return lambda path, *more: main(["accept", str(path), *more])
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, TwinCase
-from equivalence.judge.draws import Draws
 from equivalence.judge.mistake import Mistake, Mistakes
-from equivalence.judge.outcome import Outcome
+from equivalence.judge.outcome import Draws, Outcome
 from equivalence.judge.settings import Difference, Settings
 from equivalence.judge.verdict import Judgement, TensorVerdict
 from equivalence.report.answer import Found, answer, answer_of_settings

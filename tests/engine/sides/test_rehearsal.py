@@ -14,7 +14,6 @@ from equivalence.declare.draws import normal
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.host import devices
 from equivalence.host.isolation import isolated
-from equivalence.runs import units
 from equivalence.runs.sides import build_candidate
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
@@ -287,7 +286,7 @@ def test_a_rehearsed_case_differs_from_the_plain_one_and_passes_by_its_own_unit(
 
 def test_judged_by_the_unit_of_float32_a_rehearsed_case_would_fail(monkeypatch):
 
-    monkeypatch.setattr(units, "of_products", lambda *_: 2.0**-24)
+    monkeypatch.setattr("equivalence.runs.drawn.of_products", lambda *_: 2.0**-24)
     with isolated():
         assert compare(convolution(REHEARSED), 0, flips=False).judgement.differing
 

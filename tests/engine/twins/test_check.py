@@ -337,7 +337,9 @@ def test_weights_that_do_not_pair_up_are_told_as_they_are():
 
 
 def test_random_layers_must_be_pinned_only_for_training():
-    with pytest.raises(DeclarationError, match="declare random_layers='eval', or 'replay' for the same"):
+    with pytest.raises(
+        DeclarationError, match="declare random_layers='eval', or 'replay' for the same"
+    ):
         check(twins("Dropping"), seed=0)
     assert check(twins("Dropping", phase="eval"), seed=0).passed
     assert check(twins("Dropping", random_layers="eval"), seed=0).passed

@@ -17,7 +17,7 @@ from equivalence.host import devices
 from equivalence.host.isolation import isolated
 from equivalence.judge import excuses as table
 from equivalence.judge.expected import Expected
-from equivalence.judge.kernels import Kernel
+from equivalence.judge.outcome import Kernel
 from equivalence.judge.truth import Truth
 from equivalence.own.result import verdict_lines
 from equivalence.own.session import Verdict

@@ -11,7 +11,7 @@ from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host.isolation import isolated
 from equivalence.record import truths
-from equivalence.runs.units import of_products
+from equivalence.runs.drawn import of_products
 from equivalence.twins.check import check
 from equivalence.twins.sizes import compare
 from pt_reference.precision import Autocast

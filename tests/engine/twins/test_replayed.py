@@ -8,7 +8,7 @@ from equivalence.errors import DeclarationError, SideError
 from equivalence.host import environment
 from equivalence.host.isolation import isolated
 from equivalence.judge import tensors
-from equivalence.judge.draws import Draws
+from equivalence.judge.outcome import Draws
 from equivalence.runs import kept
 from equivalence.twins import replayed
 from equivalence.twins.check import check

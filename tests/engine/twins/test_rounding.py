@@ -38,7 +38,10 @@ def demand_equal(outcome):
 
 @pytest.mark.parametrize(
     ("optimizer", "wrong"),
-    [("sgd", "residual_with_less_momentum"), ("adamw", "residual_at_another_rate")],
+    [
+        ("sgd", "residual_with_less_momentum"),
+        pytest.param("adamw", "residual_at_another_rate", marks=pytest.mark.nightly),
+    ],
 )
 def test_ten_steps_of_training_are_judged_by_what_can_be_judged(optimizer, wrong):
     reference = f"residual_by_{optimizer}"

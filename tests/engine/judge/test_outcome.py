@@ -1,6 +1,6 @@
 """What is said of random numbers."""
 
-from equivalence.judge.draws import Draws
+from equivalence.judge.outcome import Draws
 
 
 def test_what_was_replayed_and_what_was_pinned_is_told():
