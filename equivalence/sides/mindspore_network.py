@@ -398,7 +398,7 @@ class MindSporeNetwork:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             narrow(self.cell, sample.dtype)
-        weight, begun = sample.weight, sample.begun
+        weight, begun, forgets = sample.weight, sample.begun, sample.forgets
         for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
                 if values is not None:
@@ -406,6 +406,8 @@ class MindSporeNetwork:
                     begins = partners.drawn(full, tuple(values.shape), weight, begun)
                     if begins is None:
                         begins = self._as_made((id(cell), name), values)
+                        if not (forgets or partners.sources(full)):
+                            continue
                     cell._buffers[name] = ms.Tensor(begins, values.dtype)
         for count in self._counts:
             count.set_data(ms.Tensor(0, count.dtype))
@@ -414,12 +416,32 @@ class MindSporeNetwork:
             values = partners.drawn(name, tuple(parameter.shape), weight, begun)
             if values is None:
                 values = self._as_made(id(parameter), parameter)
+                if not (forgets or partners.sources(name)):
+                    continue
             else:
                 drawn[name] = values
             parameter.set_data(ms.Tensor(values, parameter.dtype))
         for name, values in drawn.items():
             if not np.array_equal(array(self.parameters[name]), values):
                 raise WeightError(f"candidate {name} does not hold what was loaded into it")
+
+    def written_alone(self, partners: Partners) -> list[str]:
+        """The paths of what it alone has, neither drawn nor compared, and has written in its runs.
+
+        partners: path of a weight -> the reference's name.
+        """
+        tensors_by_path = {name: (id(p), p) for name, p in self.parameters.items()}
+        for path, cell in self.cell.cells_and_names():
+            for name, values in cell._buffers.items():
+                if values is not None:
+                    tensors_by_path[f"{path}.{name}" if path else name] = (id(cell), name), values
+        return [
+            path
+            for path, (key, values) in tensors_by_path.items()
+            if key in self._made
+            and not partners.sources(path)
+            and not np.array_equal(array(values), self._made[key], equal_nan=True)
+        ]
 
     def _as_made(self, key: Hashable, values: ms.Tensor) -> np.ndarray:
         """The values that the constructor gave to a tensor; they are kept when first asked for."""

@@ -42,6 +42,7 @@ class Constants:
 
     def __init__(self, build: Callable[[], nn.Module], module: nn.Module):
         self._build, self._prefix = build, ""
+        self._loaded: dict[str, tuple[torch.Tensor, int]] = {}
         drawn = _statistics(module)
         self._own = {n: v.clone() for n, v in _kept(module).items() if n not in drawn}
         self._wide: Values = {}
@@ -96,11 +97,21 @@ class Constants:
             layer = module.get_submodule(path)
             if leaf in layer._buffers:
                 values = values.to(dtype=_precision(values, getattr(torch, dtype)))
-            setattr(layer, leaf, values.to(getattr(layer, leaf).device))
+            values = values.to(getattr(layer, leaf).device)
+            setattr(layer, leaf, values)
+            self._loaded[name] = values, values._version
 
     def tensors(self, module: nn.Module) -> list[torch.Tensor]:
         """The constants as they are now."""
         return [values for name, values in _kept(module).items() if name in self]
+
+    def changed(self, module: nn.Module) -> list[str]:
+        """The names of the constants that the last run has written, also of plain attributes."""
+        return [
+            name
+            for name, values in _kept(module).items()
+            if name in self._loaded and not _untouched(values, *self._loaded[name])
+        ]
 
     @property
     def fractional(self) -> dict[str, np.ndarray]:
@@ -141,6 +152,13 @@ class Constants:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
             return _below(_kept(self._build()), self._prefix)
+
+
+def _untouched(values: torch.Tensor, loaded: torch.Tensor, version: int) -> bool:
+    """Whether a constant is as it was loaded. version: the count of writes in place until then."""
+    if values is loaded:
+        return values._version == version
+    return values.shape == loaded.shape and torch.equal(values, loaded.to(values))
 
 
 def _is_float(values: torch.Tensor) -> bool:
