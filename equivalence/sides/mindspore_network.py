@@ -430,18 +430,41 @@ class MindSporeNetwork:
 
         partners: path of a weight -> the reference's name.
         """
-        tensors_by_path = {name: (id(p), p) for name, p in self.parameters.items()}
+        return [
+            path
+            for path, key, values in self._alone(partners)
+            if key in self._made
+            and not np.array_equal(array(values), self._made[key], equal_nan=True)
+        ]
+
+    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
+        """The constants that it alone has by path: as made, and in attributes of its own cells.
+
+        partners: path of a weight -> the reference's name.
+        """
+        found = {path: self._as_made(key, each) for path, key, each in self._alone(partners)}
+        for path, cell in self.cell.cells_and_names():
+            if type(cell).__module__.startswith("mindspore."):
+                continue
+            for name, value in vars(cell).items():
+                if isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter):
+                    value = array(value)
+                if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim:
+                    found[f"{path}.{name}" if path else name] = value
+        return {path: comparable(values) for path, values in found.items()}
+
+    def _alone(self, partners: Partners) -> list[tuple[str, Hashable, ms.Tensor]]:
+        """Path, key in `_made` and tensor of the parameters and buffers that it alone has."""
+        found: list[tuple[str, Hashable, ms.Tensor]] = [
+            (path, id(each), each)
+            for path, each in self.parameters.items()
+            if not each.requires_grad
+        ]
         for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
                 if values is not None:
-                    tensors_by_path[f"{path}.{name}" if path else name] = (id(cell), name), values
-        return [
-            path
-            for path, (key, values) in tensors_by_path.items()
-            if key in self._made
-            and not partners.sources(path)
-            and not np.array_equal(array(values), self._made[key], equal_nan=True)
-        ]
+                    found.append((f"{path}.{name}" if path else name, (id(cell), name), values))
+        return [each for each in found if not partners.sources(each[0])]
 
     def _as_made(self, key: Hashable, values: ms.Tensor) -> np.ndarray:
         """The values that the constructor gave to a tensor; they are kept when first asked for."""

@@ -12,13 +12,19 @@ import torch
 from torch import nn
 
 from equivalence import dtypes
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace, buffer
 from equivalence.sample import INTEGER_BUFFERS, AnySample, short
 from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_noise import Noise
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, comparable
 
 Values = dict[str, torch.Tensor]
+
+ROUNDING, NOISY_RUNS = UNIT_ROUNDOFF["float32"], 2
+"""Of a constructor whose tables are compared as data."""
 
 STATISTIC = "running_"
 """The beginning of the name of a normalisation's statistic."""
@@ -112,6 +118,18 @@ class Constants:
             for name, values in _kept(module).items()
             if name in self._loaded and not _untouched(values, *self._loaded[name])
         ]
+
+    def tables(self) -> Tables:
+        """What the constructor makes of all constants, also of plain attributes."""
+        return Tables({n: comparable(_array(v)) for n, v in self._own.items()}, self._expected)
+
+    def _expected(self, name: str) -> Expected:
+        """The truth of a constant, with the noise of two runs of the constructor."""
+        expected = Expected.whole(comparable(_array(self._wide.get(name, self._own[name]))))
+        if name in self._wide:
+            for seed in range(NOISY_RUNS):
+                expected.widen(comparable(_array(self._rounded((ROUNDING, seed))[name])))
+        return expected
 
     @property
     def fractional(self) -> dict[str, np.ndarray]:

@@ -10,4 +10,5 @@ settings: what reads a layer's settings, and keeps what cannot be read.
 write: what to write in MindSpore for a setting.
 torch_settings, mindspore_settings: read the settings of a layer.
 torch_steps, mindspore_steps: read the settings of training steps.
+tables: tables that both sides keep as data, and that no pair of weights compares.
 """

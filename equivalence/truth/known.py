@@ -16,6 +16,7 @@ from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.replay import Drawn
 from equivalence.sample import Sample
 from equivalence.structure.layers import Layer
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import Slot
 
 
@@ -35,6 +36,7 @@ class Reference:
     drawn: the draws of a run in which each gets its numbers, in order.
     refused: what draws in it without getting numbers, in words.
     written: the names of its constants that a run has written.
+    tables: its constants as data, but for those; None where it was read from a record.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
     """
@@ -50,6 +52,7 @@ class Reference:
     drawn: tuple[Drawn, ...] = ()
     refused: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    tables: Tables | None = None
 
     def __post_init__(self) -> None:
         self.sample.forgets = not self.slots.keys() >= {*self.written}
