@@ -58,7 +58,7 @@ def test_the_elements_are_those_that_numpy_gives():
         ({"w": (2, 3)}, "w.T", {"w": (2, 3)}),
         ({"w": (2, 3)}, "w.transpose(0, 2)", {"w": (2, 3)}),
         ({"w": (2, 3)}, "w.reshape()", {"w": (2, 4)}),
-        ({"w": (2, 6)}, "w.reshape(2, 3, 3)", {"w": (2, 3, 3)}),
+        ({"w": (2, 6)}, "w.reshape(2, 3, 3).transpose(0, 2, 1)", {"w": (2, 3, 3)}),
     ],
 )
 def test_shapes_that_do_not_fit_make_no_rearrangement(reference, text, candidate):
