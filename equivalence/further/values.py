@@ -30,6 +30,9 @@ STEPS = (0.5, 0.125, 0.03125, 0.1)
 SINGLE = 4
 """Up to so many inputs are also scaled one by one."""
 
+ROWS = 4
+"""Whole numbers that an input does not have are tried where at most so many samples hold all."""
+
 MOVED = (
     *("clamp high", "clamp low", "kink", "threshold", "maximum", "minimum"),
     *("comparison", "where", "mask", "overflow", BOUND, BRANCH, CHOICE, LOOP),
@@ -158,10 +161,27 @@ def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
             told = f"{_name(given, i)} with {', '.join(map(str, fits))}"
             variant = given.replaced(told, {i: changed})
             yield replace(variant, always=some == uneven and bool((values == last).all()))
+        yield from _rows(given, i, low, last)
         for n in named if values.ndim > 1 else ():
             changed = values.copy()
             changed.reshape(-1, values.shape[-1])[0] = n
             yield given.replaced(f"{_name(given, i)} with a row of {n}", {i: changed})
+
+
+def _rows(given: Given, at: int, low: int, last: int) -> Iterator[Variant]:
+    """Every number from `low` to `last` that an input does not have, if a few samples hold all.
+
+    Each may be the row of a table.
+    """
+    values = given.values[at]
+    rest = np.setdiff1d(np.arange(low, last + 1), values)
+    if rest.size > ROWS * values.size:
+        return
+    for begin in range(0, rest.size, values.size):
+        some = rest[begin : begin + values.size]
+        told = f"{_name(given, at)} with {some[0]} to {some[-1]}"
+        changed = np.resize(some, values.shape).astype(values.dtype)
+        yield replace(given.replaced(told, {at: changed}), always=True)
 
 
 def masked(given: Given, _missed: Missed) -> Iterator[Variant]:

@@ -96,6 +96,7 @@ class Outcome:
     demanded: the share of these that must be reached.
     further: how many further samples were compared, besides its own.
     draws: how random numbers were compared; None where none are drawn, or something else differs.
+    states: the states that one side alone has and writes in its runs, a sentence for each side.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -126,6 +127,7 @@ class Outcome:
     demanded: float = 0.0
     further: int = 0
     draws: Draws | None = None
+    states: tuple[str, ...] = ()
     error: str | None = None
 
     @property

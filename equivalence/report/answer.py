@@ -194,12 +194,18 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
     lines += [f"{_capital(each)}." for each in ordered]
     if any(each.case.twin.random_layers == REPLAY for each in outcomes):
         lines.append(f"{_capital(FREE)}.")
+    lines += [f"{_capital(each)}." for each in states(outcomes)]
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
     reach = total(each.reach for each in outcomes) if reach is None else reach
     if missed := reach is not None and words.short(reach):
         lines.append(f"{_capital(missed)}.")
     return lines
+
+
+def states(outcomes: Iterable[Outcome]) -> list[str]:
+    """The states that one side alone writes in any of the cases, a sentence for each side."""
+    return [*dict.fromkeys(told for each in outcomes for told in each.states)]
 
 
 # Red.

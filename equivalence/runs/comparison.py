@@ -34,6 +34,7 @@ class Comparison:
     stand_ins: for which functions others stood, as in `Outcome`.
     later: whether it is right in the first call alone, as in `Outcome`.
     draws: how random numbers were compared, as in `Outcome`.
+    states: the states that one side alone writes, as in `Outcome`.
     """
 
     reference: Reference
@@ -51,6 +52,7 @@ class Comparison:
     reach: Reach | None = None
     later: bool = False
     draws: Draws | None = None
+    states: tuple[str, ...] = ()
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

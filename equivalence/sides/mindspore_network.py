@@ -383,7 +383,7 @@ class MindSporeNetwork:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             narrow(self.cell, sample.dtype)
-        weight, begun = sample.weight, sample.begun
+        weight, begun, forgets = sample.weight, sample.begun, sample.forgets
         for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
                 if values is not None:
@@ -391,6 +391,8 @@ class MindSporeNetwork:
                     begins = partners.drawn(full, tuple(values.shape), weight, begun)
                     if begins is None:
                         begins = self._as_made((id(cell), name), values)
+                        if not (forgets or partners.sources(full)):
+                            continue
                     cell._buffers[name] = ms.Tensor(begins, values.dtype)
         for count in self._counts:
             count.set_data(ms.Tensor(0, count.dtype))
@@ -399,12 +401,55 @@ class MindSporeNetwork:
             values = partners.drawn(name, tuple(parameter.shape), weight, begun)
             if values is None:
                 values = self._as_made(id(parameter), parameter)
+                if not (forgets or partners.sources(name)):
+                    continue
             else:
                 drawn[name] = values
             parameter.set_data(ms.Tensor(values, parameter.dtype))
         for name, values in drawn.items():
             if not np.array_equal(array(self.parameters[name]), values):
                 raise WeightError(f"candidate {name} does not hold what was loaded into it")
+
+    def written_alone(self, partners: Partners) -> list[str]:
+        """The paths of what it alone has, neither drawn nor compared, and has written in its runs.
+
+        partners: path of a weight -> the reference's name.
+        """
+        return [
+            path
+            for path, key, values in self._alone(partners)
+            if key in self._made
+            and not np.array_equal(array(values), self._made[key], equal_nan=True)
+        ]
+
+    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
+        """The constants that it alone has by path: as made, and in attributes of its own cells.
+
+        partners: path of a weight -> the reference's name.
+        """
+        found = {path: self._as_made(key, each) for path, key, each in self._alone(partners)}
+        for path, cell in self.cell.cells_and_names():
+            if type(cell).__module__.startswith("mindspore."):
+                continue
+            for name, value in vars(cell).items():
+                if isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter):
+                    value = array(value)
+                if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim:
+                    found[f"{path}.{name}" if path else name] = value
+        return {path: comparable(values) for path, values in found.items()}
+
+    def _alone(self, partners: Partners) -> list[tuple[str, Hashable, ms.Tensor]]:
+        """Path, key in `_made` and tensor of the parameters and buffers that it alone has."""
+        found: list[tuple[str, Hashable, ms.Tensor]] = [
+            (path, id(each), each)
+            for path, each in self.parameters.items()
+            if not each.requires_grad
+        ]
+        for path, cell in self.cell.cells_and_names():
+            for name, values in cell._buffers.items():
+                if values is not None:
+                    found.append((f"{path}.{name}" if path else name, (id(cell), name), values))
+        return [each for each in found if not partners.sources(each[0])]
 
     def _as_made(self, key: Hashable, values: ms.Tensor) -> np.ndarray:
         """The values that the constructor gave to a tensor; they are kept when first asked for."""

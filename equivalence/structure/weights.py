@@ -10,7 +10,13 @@ import numpy as np
 from equivalence import dtypes
 from equivalence.declare.renames import JOIN, RESHAPED, Term, has_run, is_plain, terms
 from equivalence.structure.complaints import Complaints, nearest
-from equivalence.structure.rearranged import A_PART, Rearrangement, rearrangement, same_elements
+from equivalence.structure.rearranged import (
+    A_PART,
+    Rearrangement,
+    flattened,
+    rearrangement,
+    same_elements,
+)
 from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
 
 STANDARD_RENAMES = {
@@ -294,7 +300,8 @@ def _reshaped(
     """Renames that reshape weights whose shapes differ by axes of length one alone.
 
     A weight of MindSpore's `Conv1d` has such an axis, and that of a convolution of one pixel has
-    two more than that of a dense layer.
+    two more than that of a dense layer. Where patches have one channel, a dense layer lists their
+    pixels as a convolution does; of several, nothing tells which order it lists them in.
 
     targets: the reference's name for each of the candidate's.
     """
@@ -303,13 +310,18 @@ def _reshaped(
         target = slots.get(targets[name])
         if target is None or target.shape == slot.shape or target.kind != slot.kind:
             continue
-        if not same_elements(slot.shape, target.shape):
+        if not (same_elements(slot.shape, target.shape) or _of_one(slot.shape, target.shape)):
             continue
         alone = sum(has_run(other, name) for other in candidate) == 1
         declared = any(has_run(name, run) for old in rename for run in old.split(JOIN))
         if alone and not declared:
             found[name] = targets[name] + RESHAPED
     return found
+
+
+def _of_one(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
+    """Whether two shapes are those of a dense layer and a convolution on patches of one channel."""
+    return flattened(one, two) and max(one, two, key=len)[1] == 1
 
 
 _NORMED = re.compile(r"((?:.*\.)?)(\w+)_([gv])")

@@ -62,6 +62,8 @@ def compare_size(
     comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
+    states = second_call.states(comparison.reference, candidate, partners)
+    comparison = replace(comparison, states=states)
     if candidate.built is not None:
         used = candidate.built.stand_ins.used
         comparison = replace(comparison, stand_ins=tuple(sorted(used)))

@@ -85,4 +85,5 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         stood_in(comparison for _, comparison in comparisons),
         total(comparison.reach for _, comparison in comparisons),
         any(comparison.later for _, comparison in comparisons),
+        states=first.states,
     )

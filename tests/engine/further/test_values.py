@@ -49,6 +49,17 @@ def test_lengths_that_are_all_equal_always_get_others(tmp_path):
     assert arrays(variant)[0].tolist() == [7, 3, 6]
 
 
+def test_numbers_that_an_input_does_not_have_are_always_tried_where_few_samples_hold_them(tmp_path):
+    of = given_of(tmp_path, given(4, values=(0, 2, 2, 9)))
+    rest = [each for each in values.indexed(of, []) if each.told.startswith("input 1 with 1 to")]
+    (variant,) = [each for each in values.indexed(of, []) if " to " in each.told][1:]
+    assert rest[0].always
+    assert arrays(rest[0])[0].tolist() == [1, 3, 4, 5]
+    assert arrays(variant)[0].tolist() == [6, 7, 8, 6]
+    many = given_of(tmp_path, integers(4, high=1000))
+    assert not [each for each in values.indexed(many, []) if " to " in each.told]
+
+
 def test_rows_of_masks_are_padded_on_either_side_empty_and_full(tmp_path):
     of = given_of(tmp_path, given(2, 4, values=(1,) * 8))
     found = {each.told: arrays(each)[0].tolist() for each in values.masked(of, [])}
