@@ -35,6 +35,7 @@ class Comparison:
     stand_ins: for which functions others stood, as in `Outcome`.
     later: whether it is right in the first call alone, as in `Outcome`.
     draws: how random numbers were compared, as in `Outcome`.
+    apart: the attributes that are not compared, as in `Outcome`.
     """
 
     reference: Reference
@@ -52,6 +53,7 @@ class Comparison:
     reach: Reach | None = None
     later: bool = False
     draws: Draws | None = None
+    apart: tuple[tuple[str, str], ...] = ()
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

@@ -111,6 +111,8 @@ class MindSporeTraining(MindSporeNetwork):
         self._spent = True
         self._set_phase(phase)
         call = called(self._step, sample.arguments)
+        if self._attributes is not None:
+            self._attributes.begin()
         trace: Trace = {}
         for step in range(1, (self.steps or 0) + 1):
             with self._watched():
@@ -123,7 +125,8 @@ class MindSporeTraining(MindSporeNetwork):
                     trace[tensors.update(step, name)] = moved(values, sample, name)
         if call is not self._step:
             discard_graphs(call)
-        return trace | self._buffers(partners) | self._state(partners)
+        state = self._state(partners) | self._written(partners)
+        return trace | self._buffers(partners) | state
 
     def _all(self) -> dict[str, ms.Tensor]:
         """All parameters and buffers of the network, by path."""

@@ -47,6 +47,7 @@ class TorchTraining(TorchNetwork):
         self.constants = Constants(lambda: build(target, arguments).network, self.module)
         self.modes = self._modes()
         self._copies = self._copied()
+        self.attributes = self._written()
 
     def renew(self) -> None:
         """Build the step anew, without the state of a run."""
@@ -71,6 +72,7 @@ class TorchTraining(TorchNetwork):
         self.step.to(self.device, getattr(torch, dtype))
         self._load(sample, phase, dtype)
         before = self._load_held(dtype)
+        self._begin()
         trace: Trace = {}
         with (
             self._computing(sample, dtype),
@@ -87,7 +89,7 @@ class TorchTraining(TorchNetwork):
                     for name, parameter in self._trained().items():
                         values = moved(numbers(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
-        trace |= self._buffers() | self._state(before)
+        trace |= self._buffers() | self._state(before) | self._attributes()
         self.moved = torch_steps.progress(self.step, self.steps or 0)
         self.renew()  # the state of the optimizer must not reach another run
         return trace

@@ -56,6 +56,7 @@ def outcome_of(
         reach=comparison.reach,
         demanded=case.twin.reach or 0.0,
         draws=comparison.draws,
+        apart=comparison.apart,
     )
 
 

@@ -30,6 +30,7 @@ FAMILIES = (
     "tables",
     "random_layers",
     "structures",
+    "attributes",
     "settings",
     "data",
 )

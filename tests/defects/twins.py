@@ -2,12 +2,20 @@
 
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.declare.twin import Twin, grid
-from tests.defects import functional, functional_gradients, quantised, sequences, yolox
+from tests.defects import (
+    attributes,
+    functional,
+    functional_gradients,
+    quantised,
+    sequences,
+    yolox,
+)
 from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
 
 TWINS = (
+    *attributes.twins(),
     *functional.twins(),
     *functional_gradients.twins(),
     *quantised.twins(),

@@ -24,6 +24,7 @@ LEVELS = (
     ),
     ("folders", "stream"),
     ("declare", "findings", "held", "targets", "reach"),
+    ("written",),
     ("judge", "host"),
     ("kinds", "sample", "randomness", "checkpoints", "loaders"),
     ("structure", "stand_ins"),
