@@ -14,9 +14,15 @@ import numpy as np
 from equivalence.judge.expected import Expected
 from equivalence.judge.ill_posed import HALF
 from equivalence.judge.precision import BUDGET
-from equivalence.judge.tensors import Trace, attribute, of_attribute
+from equivalence.judge.tensors import Trace, attribute, beside, of_attribute, of_handed
 from equivalence.words import counted, listed
 from equivalence.written import PER_CALL
+
+OPTIMISER = (
+    "those that optimisers get are not compared: neither a graph shows them, nor an optimiser of "
+    "one's own, which may change them"
+)
+"""What is said of gradients that reach an optimiser unseen."""
 
 ORIGINAL, PORT = "the original alone", "the port alone"
 KEPT = "kept from call to call"
@@ -35,7 +41,7 @@ class Paired:
     expected: the truth; all but attributes is there as it was.
     candidate: the candidate's trace, in which an attribute has the shape and the kind of the truth.
     problems: name of an attribute -> what no norm can say.
-    apart: name of an attribute that is written and not compared -> why.
+    apart: name of what is told and not compared -> why.
     """
 
     expected: Mapping[str, Expected]
@@ -50,24 +56,26 @@ def pair(
     unit_roundoff: float,
     carried: Collection[str] = (),
 ) -> Paired:
-    """Pair the attributes of both traces by their names.
+    """Pair the attributes of both traces by their names, and the gradients that optimisers get.
 
     carried: the names of those that the reference keeps from call to call.
     """
-    theirs, ours = ([n for n in side if of_attribute(n)] for side in (expected, candidate))
+    theirs, ours = ([n for n in side if beside(n)] for side in (expected, candidate))
     if not (theirs or ours or carried):
         return Paired(expected, candidate, {}, {})
     apart = {name: PORT for name in ours if name not in expected and name not in carried}
-    apart = {name: why for name, why in apart.items() if not name.endswith(PER_CALL)}
+    apart = {n: why for n, why in apart.items() if of_attribute(n) and not n.endswith(PER_CALL)}
     per_call = {n for n in candidate if n.endswith(PER_CALL) and n in expected}
     apart |= {n: KEPT for n in carried if n + PER_CALL not in per_call}
-    problems, trace = {}, {n: v for n, v in candidate.items() if not of_attribute(n)}
+    problems, trace = {}, {n: v for n, v in candidate.items() if not beside(n)}
     for name in theirs:
         tensor = expected[name]
         if name not in candidate:
             apart |= {} if name.endswith(PER_CALL) else {name: ORIGINAL}
         elif _lost(tensor, unit_roundoff):
             apart[name] = ROUNDING
+        elif of_handed(name) and candidate[name].shape != tensor.shape:
+            problems[name] = f"shape {candidate[name].shape}, expected {tensor.shape}"
         else:
             got = _alike(tensor, candidate[name])
             if isinstance(got, str):
@@ -76,7 +84,7 @@ def pair(
                 apart[name] = LAYOUT
             else:
                 trace[name] = got
-    kept = {n: t for n, t in expected.items() if not of_attribute(n) or n in trace or n in problems}
+    kept = {n: t for n, t in expected.items() if not beside(n) or n in trace or n in problems}
     return Paired(kept, trace, problems, apart)
 
 
@@ -101,19 +109,25 @@ def settled(
 
 
 def told(apart: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of attributes that are written and not compared; at most a sentence.
+    """What is said of attributes, and of what optimisers get, where it is not compared.
 
     >>> told([("attribute:moe.aux", ORIGINAL), ("attribute:calls", KEPT)])
     ['2 attributes that a run writes are not compared: moe.aux (the original alone), calls (kept \
 from call to call)']
     """
     every = sorted(dict(apart).items(), key=lambda each: each[1] == PORT)
-    words = [f"{name.removeprefix(attribute(''))} ({why})" for name, why in every]
-    if not words:
-        return []
-    one = len(words) == 1
-    which = f"{counted(len(words), 'attribute')} that a run writes {'is' if one else 'are'}"
-    return [f"{which} not compared: {listed(words)}"]
+    words = [
+        f"{name.removeprefix(attribute(''))} ({why})" for name, why in every if of_attribute(name)
+    ]
+    lines = []
+    if words:
+        which = f"{counted(len(words), 'attribute')} that a run writes"
+        verb = "is" if len(words) == 1 else "are"
+        lines.append(f"{which} {verb} not compared: {listed(words)}")
+    unseen = [name for name, why in every if of_handed(name) and why == ORIGINAL]
+    if unseen:
+        lines.append(f"{counted(len(unseen), 'gradient')} of {OPTIMISER}")
+    return lines
 
 
 def _same(tensor: Expected, values: np.ndarray | None, unit_roundoff: float) -> bool:

@@ -4,7 +4,8 @@ The reference gives the names: `output.0`, `gradient:input[0]`, `gradient:conv1.
 `buffer:bn1.running_mean`. Training steps add `loss[1]` and `update[1]:conv1.weight`. Outputs in a
 mapping and nested inputs have longer names: `output.logits`, `gradient:input[cache.0.1]`. What a
 step keeps beside its network is there after the last step: `state:ema.conv1.weight`. What a run
-writes into an attribute of a layer is `attribute:moe.aux`.
+writes into an attribute of a layer is `attribute:moe.aux`, and `handed[1]:conv1.weight` is the
+gradient that the first update of a weight gets.
 """
 
 import numbers
@@ -132,6 +133,21 @@ def of_attribute(name: str) -> bool:
     return name.startswith("attribute:")
 
 
+def handed(update: int, name: str) -> str:
+    """The name of the gradient that update `update`, from 1, of the reference's weight gets."""
+    return f"handed[{update}]:{name}"
+
+
+def of_handed(name: str) -> bool:
+    """Whether the tensor is a gradient as an optimiser gets it."""
+    return name.startswith("handed[")
+
+
+def beside(name: str) -> bool:
+    """Whether the tensor is told beside results: it is compared where both sides tell it."""
+    return of_attribute(name) or of_handed(name)
+
+
 def random_layer(path: str) -> str:
     """The name of the verdict on the law of a random layer, which is no tensor of a trace."""
     return f"random layer:{path}"
@@ -153,7 +169,7 @@ def of_weight(name: str) -> bool:
 
 def of_result(name: str) -> bool:
     """Whether the tensor is what a run is for: an output, a loss, an update, an image, a label."""
-    return not name.startswith(("gradient:", "buffer:", "state:", "count:", "attribute:"))
+    return not (beside(name) or name.startswith(("gradient:", "buffer:", "state:", "count:")))
 
 
 def of_gradient(name: str) -> bool:
@@ -191,4 +207,4 @@ def jumps(name: str, steps: int = 1) -> bool:
     """
     if steps > 1:
         return name != loss(1) and not name.startswith("output.")
-    return name.startswith(("gradient:", "update[", "state:"))
+    return name.startswith(("gradient:", "update[", "handed[", "state:"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
-from equivalence.judge.tensors import Trace, buffer, is_none, jumps, of_attribute
+from equivalence.judge.tensors import Trace, beside, buffer, is_none, jumps
 from equivalence.reach.decision import Reach
 
 STEPPING = frozenset({"round", "floor", "ceil", "trunc"})
@@ -173,13 +173,13 @@ class Truth(dict[str, Expected]):
         return Truth({n: each for n, each in self.items() if n not in left_out}).like(self)
 
     def among(self, names: Container[str]) -> "Truth":
-        """A copy of the truth with those of its attributes alone that are among these names."""
-        kept = {n: each for n, each in self.items() if n in names or not of_attribute(n)}
+        """A copy of the truth; of what is told beside results it has what is among these names."""
+        kept = {n: each for n, each in self.items() if n in names or not beside(n)}
         return Truth(kept).like(self)
 
     def known(self, trace: Trace) -> Trace:
-        """A run's trace without the attributes that the truth does not have."""
-        return {n: each for n, each in trace.items() if n in self or not of_attribute(n)}
+        """A run's trace without what is told beside results and the truth does not have."""
+        return {n: each for n, each in trace.items() if n in self or not beside(n)}
 
     @property
     def pulled_back(self) -> PulledBack:

@@ -259,7 +259,7 @@ def _structure(
                 problems[name] += ": construct returns nothing, so its return may be missing"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
-        elif tensors.of_attribute(name):
+        elif tensors.beside(name):
             continue  # it may be of another width
         elif not ((by_value and _integers(got, tensor)) or dtypes.name(got.dtype) == tensor.dtype):
             problems[name] = f"dtype {dtypes.name(got.dtype)}, expected {tensor.dtype}"

@@ -13,7 +13,7 @@ from equivalence.judge import attributes
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
-from equivalence.judge.tensors import attribute, of_attribute
+from equivalence.judge.tensors import attribute, beside, of_attribute, of_handed
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, total
@@ -35,6 +35,7 @@ NAMES = {
     "loss": "loss",
     "gradient": "gradient",
     "update": "weight update",
+    "handed": "gradient that the optimiser gets",
     "parameter": "weight",
     "buffer": "buffer",
     "state": "state",
@@ -204,11 +205,14 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
 def _attributes(outcomes: Sequence[Outcome]) -> list[str]:
     """Which attributes are written and not compared, and which in PyNative mode alone."""
     verdicts = [v for each in outcomes if each.judgement for v in each.judgement.verdicts]
-    compared = {v.name.removesuffix(PER_CALL) for v in verdicts if of_attribute(v.name)}
+    compared = {v.name.removesuffix(PER_CALL) for v in verdicts if beside(v.name)}
     apart = {name: why for each in outcomes for name, why in each.apart}
     told = attributes.told([each for each in apart.items() if each[0] not in compared])
-    eager = sorted(name.removeprefix(attribute("")) for name in apart if name in compared)
+    twice = [name for name in apart if name in compared]
+    eager = sorted(name.removeprefix(attribute("")) for name in twice if of_attribute(name))
     lines = [f"{_capital(each)}." for each in told]
+    if any(map(of_handed, twice)):
+        lines.append("A graph does not show what its optimiser gets: PyNative mode alone does.")
     if eager:
         them = f"the attribute{'s' if eager[1:] else ''} {listed(eager)}"
         lines.append(f"A graph writes no attributes: {them} were compared in PyNative mode alone.")

@@ -52,14 +52,10 @@ def compare_size(
     reach = first.expected.reach and first.expected.reach + ours
     for reference in itertools.chain([first], looks):
         known = reference.without(partners.alone) if partners.alone else reference
-        known, raw, apart = _paired(known, made, drawn)
-        trace = known.expected.replace_undecided(raw)
-        judgement = drawn.judge(known.expected, trace)
+        known, raw, trace, judgement, apart = _judged(known, made, drawn)
         if not fresh and _attributes_alone(judgement):
             made = _of_first_call(made, judgement, known, partners, case)
-            known, raw, apart = _paired(known, made, drawn)
-            trace = known.expected.replace_undecided(raw)
-            judgement = drawn.judge(known.expected, trace)
+            known, raw, trace, judgement, apart = _judged(known, made, drawn)
         comparison = Comparison(
             known, candidate, partners, trace, raw, judgement, settings=configured, reach=reach
         )
@@ -76,16 +72,21 @@ def compare_size(
     return pinned.judge(comparison, case)
 
 
-def _paired(
+def _judged(
     known: Reference, raw: Trace, drawn: Drawn
-) -> tuple[Reference, Trace, tuple[tuple[str, str], ...]]:
-    """Both sides with the attributes that both write, and why others are not compared."""
+) -> tuple[Reference, Trace, Trace, Judgement, tuple[tuple[str, str], ...]]:
+    """The verdict on a candidate's trace.
+
+    Returns both sides with what both tell of attributes and of optimisers, the trace in which the
+    truth replaces undecided elements, the verdict, and why other attributes are not compared.
+    """
     expected = known.expected
     paired = attributes.pair(expected, raw, drawn.unit_roundoff, expected.carried)
     if paired.expected is not expected:
         known = replace(known, expected=expected.among(paired.expected))
-    both = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
-    return known, both, tuple(paired.apart.items())
+    raw = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
+    trace = known.expected.replace_undecided(raw)
+    return known, raw, trace, drawn.judge(known.expected, trace), tuple(paired.apart.items())
 
 
 def _attributes_alone(judgement: Judgement) -> bool:

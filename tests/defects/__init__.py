@@ -31,6 +31,7 @@ FAMILIES = (
     "random_layers",
     "structures",
     "attributes",
+    "handed",
     "settings",
     "data",
 )

@@ -26,7 +26,7 @@ LEVELS = (
     ("declare", "findings", "held", "targets", "reach"),
     ("written",),
     ("judge", "host"),
-    ("kinds", "sample", "randomness", "checkpoints", "loaders"),
+    ("kinds", "sample", "handed", "randomness", "checkpoints", "loaders"),
     ("structure", "stand_ins"),
     ("kinks",),
     ("sides",),
