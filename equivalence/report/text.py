@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from equivalence.judge import attributes
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
@@ -83,6 +84,7 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
         lines.append(FORWARD_ONLY)
     lines += [judgement.by_order] * bool(judgement.by_order)
     lines += nonfinite(judgement)
+    lines += attributes.told(outcome.apart)
     if outcome.undecided:
         lines.append(f"rounding decides {counted(outcome.undecided, 'element')} of the updates")
     if outcome.excuses:
@@ -207,6 +209,7 @@ def lines(outcome: Outcome) -> list[str]:
     further: how many further samples were compared, too.
     states: what one side alone writes when it runs, a sentence for each side.
     draws: how many draws gave both sides the same random numbers, and why what draws was pinned.
+    apart: the attributes that a run writes and that are not compared, and why.
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
 
@@ -248,6 +251,8 @@ def lines(outcome: Outcome) -> list[str]:
         common["excuses"] = list(outcome.excuses)
     if outcome.states:
         common["states"] = list(outcome.states)
+    if outcome.apart:
+        common["apart"] = dict(outcome.apart)
     if outcome.draws:
         common["draws"] = asdict(outcome.draws)
     first = {"reach": decision.encode(outcome.reach)} if outcome.reach is not None else {}

@@ -35,6 +35,7 @@ class Comparison:
     later: whether it is right in the first call alone, as in `Outcome`.
     draws: how random numbers were compared, as in `Outcome`.
     states: the states that one side alone writes, as in `Outcome`.
+    apart: the attributes that are not compared, as in `Outcome`.
     """
 
     reference: Reference
@@ -53,6 +54,7 @@ class Comparison:
     later: bool = False
     draws: Draws | None = None
     states: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

@@ -49,8 +49,12 @@ from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.settings import in_modes
 from equivalence.structure.weights import CONSTANT, Partners, Slot, Unseen, comparable
+from equivalence.written import PER_CALL, Attributes
 
 T = TypeVar("T")
+
+MADE_LATER = ("_func_graph_flags", "fp16", "fp32", "bf16", "output_recompute")
+"""Attributes that a cell gets from MindSpore after its constructor."""
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
@@ -97,6 +101,9 @@ class MindSporeNetwork:
     whole: "MindSporeNetwork | None" = None
     """The network of which it is a part; it keeps the parameters and the modes."""
 
+    _attributes: Attributes | None = None
+    """What its runs write into attributes; None in a graph, which writes none, and for a part."""
+
     def __init__(
         self,
         target: str,
@@ -121,6 +128,12 @@ class MindSporeNetwork:
         self._step = None
         self.modes = self._modes()
         self._changed: list[nn.Cell] = []
+        if self.execution == "pynative" and self.whole is None:
+            own = weakref.proxy(self)
+            names = (*vars(nn.Cell()), *dir(nn.Cell), *MADE_LATER)
+            self._attributes = Attributes(
+                lambda: own.cell.cells_and_names(), names, _is_value, _copied
+            )
 
     def _modes(self, given: Given | None = None) -> Modes:
         """The modes of this network. given: those of the larger one of which it is a part."""
@@ -482,6 +495,8 @@ class MindSporeNetwork:
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
         self._set_phase(phase)
+        if self._attributes is not None:
+            self._attributes.begin()
         with self._watched():
             result, names, gradients = self._step(*arguments), [], ()
         if self.declared is not None and len(self._step.compile_cache) > 1:
@@ -502,7 +517,25 @@ class MindSporeNetwork:
         of_weights = dict(zip(trained, arrays[len(names) :], strict=backward))
         for name, gradient in partners.restored(of_weights).items():
             trace[tensors.parameter_gradient(name)] = gradient
-        return trace | self._buffers(partners)
+        return trace | self._buffers(partners) | self._written(partners)
+
+    def _written(self, partners: Partners) -> Trace:
+        """What this run, or one before it, has written into attributes, by the reference's paths.
+
+        A port keeps what a graph is to write in a parameter: one that the reference does not have
+        counts as an attribute where a run changes it.
+        """
+        found = self._attributes.end() if self._attributes is not None else {}
+        for name, parameter in self.parameters.items() if self.whole is None else ():
+            made = self._made.get(id(parameter))
+            if partners.sources(name) or parameter.requires_grad or made is None:
+                continue
+            values = comparable(array(parameter))
+            if not np.array_equal(values, comparable(made)):
+                found[name] = values
+                if values.dtype.kind in "iu":
+                    found[name + PER_CALL] = values - comparable(made)
+        return {tensors.attribute(partners.place(name)): values for name, values in found.items()}
 
     def _unknown(self, arguments: list[ms.Tensor]) -> list[ms.Tensor]:
         """The arguments as `set_inputs` takes them; cotangents have no known dimension."""
@@ -532,6 +565,15 @@ class MindSporeNetwork:
         untrained |= dict(self.cell.named_buffers())
         values = {name: comparable(array(values)) for name, values in untrained.items()}
         return {tensors.buffer(name): v for name, v in partners.restored(values).items()}
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a value is a tensor, and no weight."""
+    return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+
+
+def _copied(value: ms.Tensor) -> np.ndarray:
+    return dtypes.paired(array(value))
 
 
 def _put(cell: nn.Cell, training: bool) -> None:

@@ -4,7 +4,7 @@ masks, tables and indices, and how rounding moves them and the tables of a forwa
 
 import contextlib
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,8 +92,13 @@ class Constants:
             if name in self
         }
 
-    def load(self, module: nn.Module, sample: AnySample, dtype: str) -> None:
-        """Give the module its constants for a run of the sample in `dtype`."""
+    def load(
+        self, module: nn.Module, sample: AnySample, dtype: str, leave: Collection[str] = ()
+    ) -> None:
+        """Give the module its constants for a run of the sample in `dtype`.
+
+        leave: the plain attributes that stay as an earlier run has left them.
+        """
         made = self._own
         if dtype == "float64" and self._wide:
             made = self._rounded(sample.rounding) if sample.rounding else self._wide
@@ -101,6 +106,8 @@ class Constants:
             values = _perturbed(sample, name, made.get(name, own))
             path, _, leaf = name.rpartition(".")
             layer = module.get_submodule(path)
+            if name in leave and leaf not in layer._buffers:
+                continue
             if leaf in layer._buffers:
                 values = values.to(dtype=_precision(values, getattr(torch, dtype)))
             values = values.to(getattr(layer, leaf).device)

@@ -133,6 +133,31 @@ class Partners(dict[str, str]):
             )
         return frozenset(found - self.constants)
 
+    def place(self, name: str) -> str:
+        """The reference's name for an attribute of the candidate, by the weights beside it.
+
+        The layer is the one of the reference that holds the partners of the layer's weights; where
+        it has none, or they lie apart, its path is renamed as weights are.
+        """
+        path, _, attribute = name.rpartition(".")
+        while path:
+            found = {self._beside(path, weight) for weight in self if weight.startswith(f"{path}.")}
+            if len(found) == 1 and (prefix := found.pop()) is not None:
+                return f"{prefix}{attribute}"
+            if found:
+                break
+            path, _, above = path.rpartition(".")
+            attribute = f"{above}.{attribute}"
+        return renamed(name, plain(self.rename))
+
+    def _beside(self, path: str, weight: str) -> str | None:
+        """What the reference's name of a weight begins with, where that stands for a layer."""
+        rest = weight.removeprefix(f"{path}.")
+        for each in (rest, reference_name(rest, {})):
+            if f".{self[weight]}".endswith(f".{each}"):
+                return self[weight].removesuffix(each)
+        return None
+
     def part(self, inside: str, local: Callable[[str], str]) -> "Partners":
         """The partners of the weights in a cell.
 

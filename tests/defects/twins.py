@@ -2,7 +2,15 @@
 
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.declare.twin import Twin, grid
-from tests.defects import functional, functional_gradients, quantised, sequences, yolox
+from tests.defects import (
+    attributes,
+    functional,
+    functional_gradients,
+    handed,
+    quantised,
+    sequences,
+    yolox,
+)
 from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
@@ -10,8 +18,10 @@ RIGHT = "tests.defects.operator_candidates:"
 TABLED = "tests.engine.parts.tabled_"
 
 TWINS = (
+    *attributes.twins(),
     *functional.twins(),
     *functional_gradients.twins(),
+    *handed.twins(),
     *quantised.twins(),
     *sequences.twins(),
     *yolox.twins(),
