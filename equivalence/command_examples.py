@@ -34,7 +34,7 @@ EXAMPLES = {
     ),
     "data": (
         "data data_torch:loader data_mindspore:dataset",
-        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",
+        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True --time",
     ),
     "curve": (
         "curve loss_torch.csv loss_mindspore.log",

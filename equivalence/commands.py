@@ -440,10 +440,15 @@ def _add_data(commands: Any) -> None:
         help="how many are read, the first ones (default: 2)",
     )
     command.add_argument("--seed", type=int, default=0, metavar="N", help="(default: 0)")
+    command.add_argument(
+        "--time",
+        action="store_true",
+        help="tell the rows per second of both, too, with their own workers",
+    )
     _add_json(command)
     command.set_defaults(
-        run="equivalence.own.data:command",
-        given=("reference", "candidate", "arguments", "batches", "seed", "json_file"),
+        run="equivalence.timing.loaders:command",
+        given=("reference", "candidate", "arguments", "batches", "seed", "time", "json_file"),
         destination="the result",
     )
 

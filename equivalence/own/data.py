@@ -3,7 +3,8 @@
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ from equivalence.words import counted, listed
 SIDES = ("original", "port")
 
 
+@dataclass(frozen=True)
+class Further:
+    """What else was asked: its lines, and its part of the JSON document."""
+
+    lines: Sequence[str] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
 def command(
     reference: str,
     candidate: str,
@@ -29,8 +38,12 @@ def command(
     batches: int | None,
     seed: int,
     json_file: Path | None,
+    more: Callable[[Loader, Loader], Further] | None = None,
 ) -> int:
-    """Compare both and print what became of it; 1 where they differ."""
+    """Compare both and print what became of it; 1 where they differ.
+
+    more: what else is asked of two loaders as they stand.
+    """
     demand_writable(json_file, "--json", replace=True)
     name = reference.rpartition(":")[2]
     twin = Pipeline(name, reference, candidate, configs=(dict(arguments),))
@@ -39,37 +52,55 @@ def command(
         tell("building both")
         sides = Sides(case, seed)
         both = sides.loaders()
+        drawing = sides.drawing()
         tell("comparing what they give")
         outcome = Outcome(case, seed, compare(case, seed, sides).judgement)
         found = None
         if not outcome.passed:
             tell("looking for the first stage that differs")
             found = diagnose(case, seed, sides)
-    print(*lines(outcome, found, both), sep="\n")
+        further = more(*both) if more is not None and both is not None else Further()
+    print(*lines(outcome, found, both, drawing), sep="\n")
+    if further.lines:
+        print("", *further.lines, sep="\n")
     if json_file is not None:
         results = [json.loads(line) for line in text.lines(outcome)]
         document = {
             "equal": outcome.passed,
             "results": results,
             "diagnosis": found.lines() if found else [],
+            **further.document,
         }
         files.write(json_file, json.dumps(document, indent=1) + "\n")
     return 0 if outcome.passed else DIFFERENT
 
 
 def lines(
-    outcome: Outcome, found: Diagnosis | None, both: tuple[Loader, Loader] | None
+    outcome: Outcome,
+    found: Diagnosis | None,
+    both: tuple[Loader, Loader] | None,
+    drawing: Sequence[str | None] = (None, None),
 ) -> list[str]:
     """The answer, then what either side is, and below it all figures.
 
-    found: the diagnosis of what differs; None where nothing does.
+    found: the diagnosis of what differs; None where nothing does. drawing: where each side draws
+    beside its stages.
     """
     first = answer([Found(outcome, found.mistakes) if found else Found(outcome)]).lines()
     described = [
-        f"{side}: {_described(each)}" for side, each in zip(SIDES, both or (), strict=False)
+        f"{side}: {_described(each)}{_drawn(each, level)}"
+        for side, each, level in zip(SIDES, both or (), drawing, strict=False)
     ]
     detailed = text.details(outcome, found.lines()) if found else []
     return [*first, DETAILS, *described, *detailed]
+
+
+def _drawn(loader: Loader, level: str | None) -> str:
+    """What draws beside the stages, and how that is compared."""
+    if level is None:
+        return ""
+    what = "samples" if level == READ else "batches"
+    return f"; {loader.drawer(level)} draws, so {what} are compared by their law"
 
 
 def _described(loader: Loader) -> str:
