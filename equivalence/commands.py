@@ -56,7 +56,7 @@ EXAMPLES = {
     ),
     "data": (
         "data data_torch:loader data_mindspore:dataset",
-        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True",
+        "data data_torch:loader data_mindspore:dataset --batches 8 --arguments train=True --time",
     ),
     "curve": (
         "curve loss_torch.csv loss_mindspore.log",
@@ -436,13 +436,14 @@ def _add_data(commands: Any) -> None:
         "Compare a DataLoader or Dataset of PyTorch with a Dataset of MindSpore, as "
         "they stand: what is read, each transform, the batches; what draws, by its law. Exit code "
         "1: they differ.",
-        "own.data:command",
+        "timing.loaders:command",
     )
     command.add("reference", BUILDS, "TORCH")
     command.add("candidate", BUILDS, "MINDSPORE")
     command.add_arguments()
     command.add_count("--batches", "how many are read, the first ones (default: 2)", 2)
     command.add_seed()
+    command.add_flag("--time", "tell the rows per second of both, too, with their own workers")
     command.add_json()
 
 

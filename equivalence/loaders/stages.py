@@ -5,13 +5,15 @@ and a `Dataset` of MindSpore, are taken apart into them: the transforms that the
 stages. Imports no framework.
 """
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
 
-from equivalence.errors import DeclarationError
+from equivalence.errors import DeclarationError, EquivalenceError
+from equivalence.loaders.orders import Order
 from equivalence.targets import resolve
 
 READ, BATCH = "read", "batch"
@@ -31,6 +33,9 @@ TRIALS = 16
 
 SAME_STAGE = {"ToPILImage": "ToPIL"}
 """A transform of torchvision -> the name of MindSpore's, where it is another."""
+
+TEXT = "USO"
+"""Kinds of arrays that hold text."""
 
 Item = Mapping[str, np.ndarray]
 
@@ -55,19 +60,39 @@ class Loader(Side, Protocol):
     columns: the names of the columns of a sample; numbers where the loader gives none.
     samples, batches: how many there are in an epoch; None where the loader does not say.
     batch_size: samples of a batch; None where nothing is batched.
-    shuffles: whether each epoch has an order of its own. It is read in the order of the data.
+    order: the order of an epoch. Where it is drawn, the loader is read in the order of the data.
     random: the stages that draw. Each is replaced by a crop of the same size that draws nothing.
+    workers: processes that read and draw; 0 and 1: none that could draw what another one draws.
     """
 
     columns: Sequence[str]
     samples: int | None
     batches: int | None
     batch_size: int | None
-    shuffles: bool
+    order: Order
     random: Sequence[str]
+    workers: int
+
+    def rows(self) -> Iterator[int]:
+        """An epoch as it stands, by its own workers: how many samples each batch has."""
 
     def draws(self, stage: str, sample: int, count: int, seed: int) -> list[np.ndarray]:
         """What a stage makes of a sample, `count` times, from a seed."""
+
+    def main(self, item: Item) -> str:
+        """The name of the column of a sample that the stages compute with."""
+
+    def drawer(self, level: str) -> str:
+        """The name of what draws beside the stages, at a level: READ samples, BATCH batches."""
+
+    def again(self, level: str, count: int, seed: int, still: bool) -> list[Item]:
+        """The first sample (level READ) or batch (BATCH), `count` times, from a seed.
+
+        still: with what stands for the stages that draw.
+        """
+
+    def by_workers(self, rounds: int) -> list[list[bytes]]:
+        """What each worker makes of one sample or batch, `rounds` times; [] where nothing shows."""
 
 
 class StagedLoader:
@@ -78,6 +103,7 @@ class StagedLoader:
 
     limit: int | None
     batch_size: int | None
+    order: Order
 
     def note_stages(self, steps: Sequence[Any]) -> None:
         """Name the stages, and find something that stands for each that draws."""
@@ -100,6 +126,11 @@ class StagedLoader:
     def random(self) -> tuple[str, ...]:
         """The stages that draw."""
         return tuple(self._fitted)
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether each epoch has an order of its own."""
+        return self.order.drawn
 
     @property
     def samples_read(self) -> int | None:
@@ -204,19 +235,79 @@ def drawing(results: Sequence[np.ndarray]) -> Fitted | None:
 
 
 def array(value: Any) -> np.ndarray:
-    """A column of a sample as an array: of a tensor, a picture of Pillow, bytes, a number."""
+    """A column of a sample as an array: of a tensor, a picture of Pillow, bytes, a number, text.
+
+    Raises EquivalenceError for rows of several lengths, which no array holds.
+    """
     if isinstance(value, bytes):
         return np.frombuffer(value, np.uint8)
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
+    if isinstance(value, list | tuple):
+        rows = [array(each) for each in value]
+        shapes = dict.fromkeys(each.shape for each in rows)
+        if len(shapes) > 1:
+            one, other = [*shapes][:2]
+            raise EquivalenceError(
+                f"a column has rows of several shapes, such as {one} and {other}; no column of "
+                "MindSpore holds them: pad them, or give a loader without batches"
+            )
+        return np.stack(rows) if rows else np.asarray(value)
     return np.asarray(value)
 
 
 def flat(item: Any) -> Iterator[tuple[str, Any]]:
-    """The columns of a sample: the keys of a mapping, or the positions of a sequence."""
-    if isinstance(item, Mapping):
-        yield from ((str(key), value) for key, value in item.items())
-    elif isinstance(item, tuple | list):
-        yield from ((str(at), value) for at, value in enumerate(item))
-    else:
+    """The columns of a sample or batch: the keys of a mapping, or the positions of a sequence.
+
+    What holds columns itself gives them one by one: `inputs.ids`, or `0.1`. Lists of numbers and of
+    text in it are columns.
+    """
+    if not _holds(item):
         yield "0", item
+        return
+    named = item.items() if isinstance(item, Mapping) else enumerate(item)
+    for key, value in named:
+        if not _holds(value) or (isinstance(value, list | tuple) and _is_column(value)):
+            yield str(key), value
+        else:
+            yield from ((f"{key}.{inner}", each) for inner, each in flat(value))
+
+
+def _is_column(values: Sequence[Any]) -> bool:
+    """Whether a list has a number, a text, or a row of its own length for each sample."""
+    if all(isinstance(each, bool | int | float | str) for each in values):
+        return True
+    lengths = {tuple(getattr(each, "shape", ()))[:1] for each in values}
+    return len(lengths) > 1 and () not in lengths
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, Mapping | list | tuple)
+
+
+def largest(item: Item) -> str:
+    """The column that stages compute with: `image`, or the largest with numbers."""
+    if IMAGE in item:
+        return IMAGE
+    numbers = [name for name, values in item.items() if values.dtype.kind not in TEXT]
+    return max(numbers or item, key=lambda name: item[name].size)
+
+
+def as_bytes(item: Item) -> bytes:
+    """What distinguishes a sample or batch from another."""
+    return b"".join(values.tobytes() for values in item.values())
+
+
+def seeded(seed: int) -> None:
+    """Seed the generators of Python and NumPy."""
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a name of a column is only its position.
+
+    >>> is_numbered("0.1"), is_numbered("inputs.0")
+    (True, False)
+    """
+    return name.replace(".", "").isdecimal()

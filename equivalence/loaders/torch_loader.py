@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,19 +10,27 @@ import torch
 from torch.utils import data
 
 from equivalence.errors import EquivalenceError
+from equivalence.loaders.orders import Order
 from equivalence.loaders.stages import (
     BATCH,
+    READ,
     Chain,
     Item,
     Perturb,
     Seeing,
     StagedLoader,
     array,
+    as_bytes,
     flat,
+    largest,
+    seeded,
 )
 
 HOLDERS = ("transform", "transforms")
 """Attributes of a data set in which a function is a transform of the picture."""
+
+PATIENCE = 120.0
+"""Seconds after which a worker that gives nothing is an error."""
 
 
 class TorchLoader(StagedLoader):
@@ -35,7 +42,8 @@ class TorchLoader(StagedLoader):
         self.dataset = loader.dataset if whole else loader
         self.iterates = isinstance(self.dataset, data.IterableDataset)
         self.batch_size = loader.batch_size if whole else None
-        self.shuffles = whole and not self.iterates and _shuffles(loader)
+        self.order = _order(loader) if whole and not self.iterates else Order()
+        self.workers = loader.num_workers if whole else 0
         ordered = loader.sampler if whole and self.batch_size is not None else self.dataset
         self.samples = None if self.iterates else len(ordered)
         self.batches = len(loader) if whole and not self.iterates else self.samples
@@ -57,20 +65,67 @@ class TorchLoader(StagedLoader):
         try:
             chain = Chain(self._still[: self._depth(until)], perturb)
             with self._holding(chain):
-                items = [{n: array(v) for n, v in flat(each)} for each in self._read(until)]
+                items = [_item(each) for each in self._read(until)]
         finally:
             torch.set_default_dtype(before)
         if perturb is not None and not chain.perturbed:
             items = [{name: _moved(v, perturb) for name, v in item.items()} for item in items]
         return items
 
+    def rows(self) -> Iterator[int]:
+        """See `stages.Loader`."""
+        if self.loader is None and not self.iterates:
+            yield from (1 for n in range(len(self.dataset)) if [self.dataset[n]])
+        else:
+            for batch in self.dataset if self.loader is None else self.loader:
+                yield _length(batch) if self.batch_size else 1
+
     def draws(self, stage: str, sample: int, count: int, seed: int) -> list[np.ndarray]:
         """What a stage makes of a sample, `count` times: PyTorch, Python and NumPy are seeded."""
         step, values = self._steps[self._names.index(stage)], self._before(stage, sample)
-        torch.manual_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed)
+        _seed(seed)
         return [array(step(values)) for _ in range(count)]
+
+    def main(self, item: Item) -> str:
+        """See `stages.Loader`."""
+        return largest(item)
+
+    def drawer(self, level: str) -> str:
+        """See `stages.Loader`."""
+        if level == READ:
+            return f"{type(self.dataset).__name__}.{'__iter__' if self.iterates else '__getitem__'}"
+        collate = self.loader.collate_fn
+        return getattr(collate, "__name__", None) or type(collate).__name__
+
+    def again(self, level: str, count: int, seed: int, still: bool) -> list[Item]:
+        """See `stages.Loader`."""
+        with self._holding(Chain(self._still if still else self._steps)):
+            _seed(seed)
+            if level == READ:
+                return [_item(self._sample(0)) for _ in range(count)]
+            size = self.loader.batch_size or 1
+            if self.iterates:
+                return [_item(next(iter(self._batched(self.dataset)))) for _ in range(count)]
+            order = self._order()[:size]
+            return [_item(next(iter(self._batched(self.dataset, order)))) for _ in range(count)]
+
+    def by_workers(self, rounds: int) -> list[list[bytes]]:
+        """See `stages.Loader`. Each worker makes the same batch, from its own seed."""
+        if self.workers < 2 or self.iterates:
+            return []
+        batch = self._order()[: self.loader.batch_size or 1]
+        loader = data.DataLoader(
+            self.dataset,
+            batch_sampler=[batch] * (rounds * self.workers),
+            num_workers=self.workers,
+            collate_fn=self.loader.collate_fn if self.loader.batch_size is not None else None,
+            worker_init_fn=self.loader.worker_init_fn,
+            multiprocessing_context=self.loader.multiprocessing_context,
+            generator=self.loader.generator,
+            timeout=PATIENCE,
+        )
+        made = [as_bytes(_item(each)) for each in loader]
+        return [made[worker :: self.workers] for worker in range(self.workers)]
 
     def _read(self, until: str) -> Iterator[Any]:
         if self.iterates:
@@ -178,10 +233,19 @@ def _leaves(value: Any) -> Iterator[Callable]:
         yield value
 
 
-def _shuffles(loader: data.DataLoader) -> bool:
+def _order(loader: data.DataLoader) -> Order:
+    """The order of the loader's samples; a sampler that is not known is asked twice."""
     sampler = loader.sampler if loader.batch_size is not None else loader.batch_sampler
     inner = getattr(sampler, "sampler", sampler)
-    return isinstance(inner, data.RandomSampler) or bool(getattr(inner, "shuffle", False))
+    if isinstance(inner, data.WeightedRandomSampler):
+        return Order(True, weights=inner.weights.tolist(), replacement=inner.replacement)
+    if isinstance(inner, data.RandomSampler):
+        return Order(True, replacement=inner.replacement)
+    known = isinstance(inner, data.SequentialSampler | data.SubsetRandomSampler)
+    if hasattr(inner, "shuffle") or known or loader.batch_sampler is None:
+        shuffles = bool(getattr(inner, "shuffle", isinstance(inner, data.SubsetRandomSampler)))
+        return Order(shuffles)
+    return Order([*loader.batch_sampler] != [*loader.batch_sampler])
 
 
 def _unshuffled(loader: data.DataLoader | None, count: int) -> Iterator[int]:
@@ -189,7 +253,9 @@ def _unshuffled(loader: data.DataLoader | None, count: int) -> Iterator[int]:
     sampler = getattr(loader, "sampler", None)
     ranks, rank = getattr(sampler, "num_replicas", 1), getattr(sampler, "rank", 0)
     if ranks == 1:
-        return iter(range(count))
+        return iter(
+            sampler.indices if isinstance(sampler, data.SubsetRandomSampler) else range(count)
+        )
     if not isinstance(sampler, data.DistributedSampler):
         raise EquivalenceError(
             f"{type(sampler).__name__} shuffles the part of a rank in a way of its own; build the "
@@ -199,6 +265,22 @@ def _unshuffled(loader: data.DataLoader | None, count: int) -> Iterator[int]:
         sampler.dataset, ranks, rank, shuffle=False, drop_last=sampler.drop_last
     )
     return iter(still)
+
+
+def _seed(seed: int) -> None:
+    """Seed all from which a data set may draw."""
+    torch.manual_seed(seed)
+    seeded(seed)
+
+
+def _length(batch: Any) -> int:
+    """How many samples a batch has: of its first column that has a length."""
+    return next((len(each) for _, each in flat(batch) if hasattr(each, "__len__")), 1)
+
+
+def _item(columns: Any) -> Item:
+    """A sample or batch as arrays."""
+    return {name: array(value) for name, value in flat(columns)}
 
 
 def _moved(values: np.ndarray, perturb: Perturb) -> np.ndarray:

@@ -1,7 +1,8 @@
 """`equivalence data TORCH MINDSPORE`: two data pipelines as they stand, stage by stage."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,14 @@ from equivalence.words import counted, listed
 SIDES = ("original", "port")
 
 
+@dataclass(frozen=True)
+class Further:
+    """What else was asked: its lines, and its part of the JSON document."""
+
+    lines: Sequence[str] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
 def command(
     reference: str,
     candidate: str,
@@ -27,8 +36,12 @@ def command(
     batches: int | None,
     seed: int,
     json_file: Path | None,
+    more: Callable[[Loader, Loader], Further] | None = None,
 ) -> int:
-    """Compare both and print what became of it; 1 where they differ."""
+    """Compare both and print what became of it; 1 where they differ.
+
+    more: what else is asked of two loaders as they stand.
+    """
     demand_writable(json_file, "--json")
     name = reference.rpartition(":")[2]
     twin = Pipeline(name, reference, candidate, configs=(dict(arguments),))
@@ -37,33 +50,51 @@ def command(
         tell("building both")
         sides = Sides(case, seed)
         both = sides.loaders()
+        drawing = sides.drawing()
         tell("comparing what they give")
         outcome = Outcome(case, seed, compare(case, seed, sides).judgement)
         found = None
         if not outcome.passed:
             tell("looking for the first stage that differs")
             found = diagnose(case, seed, sides)
+        further = more(*both) if more is not None and both is not None else Further()
     document = {
         "equal": outcome.passed,
         "results": [json.loads(line) for line in text.lines(outcome)],
         "diagnosis": found.lines() if found else [],
+        **further.document,
     }
-    return answer(lines(outcome, found, both), outcome.passed, json_file, document)
+    told = lines(outcome, found, both, drawing)
+    told += ["", *further.lines] if further.lines else []
+    return answer(told, outcome.passed, json_file, document)
 
 
 def lines(
-    outcome: Outcome, found: Diagnosis | None, both: tuple[Loader, Loader] | None
+    outcome: Outcome,
+    found: Diagnosis | None,
+    both: tuple[Loader, Loader] | None,
+    drawing: Sequence[str | None] = (None, None),
 ) -> list[str]:
     """The answer, then what either side is, and below it all figures.
 
-    found: the diagnosis of what differs; None where nothing does.
+    found: the diagnosis of what differs; None where nothing does. drawing: where each side draws
+    beside its stages.
     """
     first = report.answer([Found(outcome, found.mistakes) if found else Found(outcome)]).lines()
     described = [
-        f"{side}: {_described(each)}" for side, each in zip(SIDES, both or (), strict=False)
+        f"{side}: {_described(each)}{_drawn(each, level)}"
+        for side, each, level in zip(SIDES, both or (), drawing, strict=False)
     ]
     detailed = text.details(outcome, found.lines()) if found else []
     return [*first, DETAILS, *described, *detailed]
+
+
+def _drawn(loader: Loader, level: str | None) -> str:
+    """What draws beside the stages, and how that is compared."""
+    if level is None:
+        return ""
+    what = "samples" if level == READ else "batches"
+    return f"; {loader.drawer(level)} draws, so {what} are compared by their law"
 
 
 def _described(loader: Loader) -> str:

@@ -20,8 +20,18 @@ from equivalence.judge.outcome import Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, TensorVerdict, demand_values, judge
-from equivalence.loaders.stages import BATCH, IMAGE, LABEL, READ, Loader, staged
-from equivalence.pipelines import laws
+from equivalence.loaders import orders, workers
+from equivalence.loaders.stages import (
+    BATCH,
+    IMAGE,
+    LABEL,
+    READ,
+    TEXT,
+    Loader,
+    is_numbered,
+    staged,
+)
+from equivalence.pipelines import drawn, laws, rows
 from equivalence.seeds import stream
 from equivalence.targets import build, described, resolve
 from equivalence.words import counted, listed
@@ -83,19 +93,46 @@ def compare(case: PipelineCase, seed: int, sides: "Sides | None" = None) -> Comp
     Raises EquivalenceError when files cannot be made or a side raises.
     """
     sides = sides or Sides(case, seed)
-    reference = sides.expected(BATCH)
-    sides.demand_steady(reference.own)
-    trace = sides.trace(BATCH)
+    ends = sides.ends()
+    if ends is None:
+        return _by_laws(sides)
+    reference, trace = sides.expected(ends[0]), sides.trace(ends[1])
     _demand_columns(reference.expected, trace)
+    if ends != (BATCH, BATCH):
+        _keep_main(sides, reference, trace)
     if len(case.ranks) > 1:
         theirs, ours = sides.reads()
         reference.expected["count:reads"] = Expected(theirs, str(theirs.dtype))
         reference.own["count:reads"], trace["count:reads"] = theirs, ours
     judgement = demand_values(judge(reference.expected, trace, UNIT_ROUNDOFF, replaceable=True))
-    told = {**sides.epochs(), **sides.laws()}
+    told = {**sides.texts(*ends), **sides.epochs(), **sides.laws()}
     others = (_in_words(name, problem) for name, problem in told.items())
     judgement = replace(judgement, verdicts=(*judgement.verdicts, *others))
     return Comparison(reference, trace, judgement)
+
+
+def _without_text(loader: Loader, sample: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """A sample without columns of text, but for the one that the stages compute with."""
+    main = loader.main(sample) if sample else ""
+    return {n: v for n, v in sample.items() if n == main or v.dtype.kind not in TEXT}
+
+
+def _keep_main(sides: "Sides", reference: Reference, trace: Trace) -> None:
+    """Leave out the columns of samples that are made up to the batch, where their law is compared.
+
+    A label may be a number until then on one side, and a row of shares on the other.
+    """
+    main = main_column(sides.items("reference", READ)[0][0])
+    for tensors in (reference.expected, reference.own, trace):
+        for each in [n for n in tensors if not n.startswith((f"{main}[", "count:"))]:
+            del tensors[each]
+
+
+def _by_laws(sides: "Sides") -> Comparison:
+    """A comparison of what draws in each of its samples: nothing of it has one value."""
+    told = {**sides.epochs(), **sides.laws()}
+    verdicts = tuple(_in_words(name, problem) for name, problem in told.items())
+    return Comparison(Reference({}, {}), {}, Judgement(verdicts))
 
 
 def _in_words(name: str, problem: str | None) -> TensorVerdict:
@@ -114,7 +151,9 @@ class Sides:
         self.case, self.seed = case, seed
         self.folder = fill_folder(case, seed) if case.twin.files is not None else None
         self._loaders: dict[tuple[str, str], Loader] = {}
+        self._names: dict[tuple[str, str, bool], list[str]] = {}
         self._laws: dict[str, str | None] | None = None
+        self._drawing: tuple[str | None, ...] | None = None
 
     def stages(self, side: str) -> tuple[str, ...]:
         """The names of a side's stages, except `read` and `batch`."""
@@ -145,20 +184,24 @@ class Sides:
                 _measure_own(tensor, own[name])
         return Reference(expected, own)
 
-    def demand_steady(self, own: Trace) -> None:
-        """Demand that a loader gives the same batches again.
+    def ends(self) -> tuple[str, str] | None:
+        """The last stage of either side that draws nothing; None where what is read does."""
+        both = self.loaders()
+        if both is None or not any(self.drawing()):
+            return BATCH, BATCH
+        if READ in self.drawing():
+            return None
+        return both[0].stages[-2], both[1].stages[-2]
 
-        Raises EquivalenceError where it does not.
-        """
-        if not self.loaders():
-            return
-        again = _trace(self.items("reference", BATCH, "float32"))
-        same = own.keys() == again.keys()
-        if not same or any(not _alike(own[n], again[n]) for n in own):
-            raise EquivalenceError(
-                "the reference gives another sample each time, and none of its transforms draws: "
-                "its data set or collate_fn does; put what draws into a transform, or seed it"
-            )
+    def drawing(self) -> tuple[str | None, ...]:
+        """Where the reference, and the candidate, draw beside their stages; see `drawn`."""
+        if self._drawing is None:
+            found = []
+            for role, side in zip(("reference", "candidate"), self.loaders() or (), strict=False):
+                with blaming(role, self.case.name, _error_words):
+                    found.append(drawn.level_of(side, self.seed))
+            self._drawing = tuple(found)
+        return self._drawing
 
     def trace(self, until: str) -> Trace:
         """The candidate's arrays after a stage, by name."""
@@ -170,22 +213,22 @@ class Sides:
         for rank in self.case.ranks:
             with blaming(side, self.case.name, _error_words):
                 built = self._build(side, rank)
-                items = self._with_names(side, rank, built.run(until, *options))
+                items = self._with_names(side, rank, until, built.run(until, *options))
                 by_rank.append(_demand_items(items, side, until))
         return by_rank
 
-    def numbers(self) -> dict[bytes, int]:
-        """A number for each sample of the reference, by its content.
+    def numbers(self, stage: str = READ) -> dict[bytes, int]:
+        """A number for each sample of the reference, by its content after a stage.
 
         First come the samples that the ranks read, in turns; then those that no rank reads. Where
         all is right, these are the numbers of the data set.
         """
-        contents_by_rank = [contents(rank) for rank in self.items("reference", READ)]
+        contents_by_rank = [contents(rank) for rank in self.items("reference", stage)]
         turns = itertools.chain(*itertools.zip_longest(*contents_by_rank))
         samples = dict.fromkeys(sample for sample in turns if sample is not None)
         if len(contents_by_rank) > 1:
             with blaming("reference", self.case.name, _error_words):
-                whole = self._build("reference", {"num_shards": 1, "shard_id": 0}).run(READ)
+                whole = self._build("reference", {"num_shards": 1, "shard_id": 0}).run(stage)
             samples |= dict.fromkeys(contents(whole))
         return {sample: number for number, sample in enumerate(samples)}
 
@@ -230,10 +273,7 @@ class Sides:
         if both is None:
             return {}
         theirs, ours = both
-        told: dict[str, str | None] = {"samples:order": None}
-        if theirs.shuffles != ours.shuffles:
-            which = ("reference", "candidate") if theirs.shuffles else ("candidate", "reference")
-            told["samples:order"] = f"the {which[0]} shuffles, and the {which[1]} does not"
+        told = {"samples:order": orders.difference(theirs.order, ours.order, ours.samples)}
         for name in ("samples", "batches"):
             want, got = getattr(theirs, name), getattr(ours, name)
             if want is not None and got is not None:
@@ -245,28 +285,81 @@ class Sides:
         """`stage:NAME` of each random stage -> how its law differs, in words; None where not."""
         if self._laws is None:
             both = self.loaders()
-            found = laws.compare_laws(*both, self.seed) if both else {}
+            found: dict[str, str | None] = {}
+            if both and any(self.drawing()):
+                found |= drawn.compare_drawn(*both, self.drawing(), self.seed)
+            if both and READ not in self.drawing():
+                found |= laws.compare_laws(*both, self.seed)
+            if both and (found or any(each.random for each in both)):
+                found |= workers.compare_workers(*both)
             self._laws = {f"stage:{name}": problem for name, problem in found.items()}
         return self._laws
 
-    def _with_names(self, side: str, rank: Mapping[str, int], items: Any) -> Any:
-        """The items with the candidate's names of columns, where the reference gives only numbers.
+    def texts(self, theirs: str, ours: str) -> dict[str, str | None]:
+        """The columns of text of a stage of either side -> how they differ; None: they do not."""
+        if (theirs, ours) != (BATCH, BATCH):
+            return {}
+        one, other = (
+            _named(self.items(side, until), texts=True)
+            for side, until in (("reference", theirs), ("candidate", ours))
+        )
+        found: dict[str, str | None] = {}
+        for name in [*one, *(n for n in other if n not in one)]:
+            if name not in one or name not in other:
+                side = "candidate" if name in one else "reference"
+                found[name] = f"the {side} has no text there"
+            else:
+                same = rows.same_text(other[name], one[name])
+                found[name] = None if same else rows.explain(other[name], one[name])
+        return found
 
-        Raises EquivalenceError where the candidate has more of them, or fewer.
+    def _with_names(self, side: str, rank: Mapping[str, int], until: str, items: Any) -> Any:
+        """The items with names of columns that pair with those of the other side.
+
+        Of batches: the candidate's names where the reference gives only numbers. Of samples, where
+        the sides have other columns, only the one that the stages compute with, as it is called in
+        the reference.
+
+        Raises EquivalenceError where batches have only numbers, and more or fewer than the other
+        side's.
         """
         loader = self._loaders.get((side, str(rank)))
-        if loader is None or not all(name.isdecimal() for name in loader.columns):
+        if loader is None:
             return items
-        other = self._build("candidate" if side == "reference" else "reference", rank)
-        pair = [IMAGE, LABEL][: len(loader.columns)]
-        names = getattr(other, "columns", pair)
-        if len(names) != len(loader.columns):
+        if until != BATCH:
+            items = [_without_text(loader, item) for item in items]
+        names = self._columns(side, rank, until)
+        role = "candidate" if side == "reference" else "reference"
+        self._build(role, rank)
+        if (role, str(rank)) not in self._loaders:
+            others: Sequence[str] = [IMAGE, LABEL][: len(names)]
+        else:
+            others = self._columns(role, rank, until)
+        if {*names} == {*others}:
+            return items
+        numbered = [all(map(is_numbered, each)) for each in (names, others)]
+        if len(names) == len(others) and any(numbered):
+            if not numbered[0]:
+                return items
+            named = dict(zip(names, others, strict=True))
+            return [{named[name]: values for name, values in item.items()} for item in items]
+        if until != BATCH:
+            return [{IMAGE: item[loader.main(item)]} for item in items]
+        if any(numbered):
             raise EquivalenceError(
-                f"a sample of the {side} has {counted(len(loader.columns), 'value')}, and the "
-                f"other side's has the columns {listed(names)}; give both as many"
+                f"a batch of the {side} has {counted(len(names), 'column')}, and the other side's "
+                f"has {listed(others, 9)}; give both as many"
             )
-        named = dict(zip(loader.columns, names, strict=True))
-        return [{named[name]: values for name, values in item.items()} for item in items]
+        return items
+
+    def _columns(self, side: str, rank: Mapping[str, int], until: str) -> list[str]:
+        """The names of the columns of a stage of a loader."""
+        key = side, str(rank), until == BATCH
+        if key not in self._names:
+            loader = self._loaders[key[:2]]
+            first = next(iter(loader.run(until)), {})
+            self._names[key] = [*(first if until == BATCH else _without_text(loader, first))]
+        return self._names[key]
 
     def _build(self, side: str, rank: Mapping[str, int]) -> Any:
         key = side, str(rank)
@@ -294,8 +387,15 @@ def _measure_own(tensor: Expected, own: np.ndarray) -> None:
 
 
 def contents(items: Items) -> list[bytes]:
-    """The bytes that distinguish the samples of a `read` stage."""
-    return [picture(item).tobytes() for item in items]
+    """The bytes that distinguish samples; the width of whole numbers does not count."""
+    return [_content(picture(item)) for item in items]
+
+
+def _content(values: np.ndarray) -> bytes:
+    if values.dtype.kind in TEXT:
+        return str(values.tolist()).encode()
+    wide = values.dtype.kind in "iu" and values.dtype != np.uint8
+    return (values.astype(np.int64) if wide else values).tobytes()
 
 
 def picture(item: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -304,14 +404,20 @@ def picture(item: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def main_column(item: Mapping[str, np.ndarray]) -> str:
-    """The name of the column of `picture`."""
-    return "image" if "image" in item else max(item, key=lambda name: (item[name].size, name))
+    """The name of the column of `picture`; a text is as large as it has characters."""
+    return "image" if "image" in item else max(item, key=lambda name: (_size(item[name]), name))
+
+
+def _size(values: np.ndarray) -> int:
+    return len(_content(values)) if values.dtype.kind in TEXT else values.size
 
 
 def label(item: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The labels of an item, or the smallest column."""
-    name = min(item, key=lambda name: (item[name].size, name))
-    return item["label" if "label" in item else name]
+    """The labels of an item, or the smallest column of numbers."""
+    if "label" in item:
+        return item["label"]
+    numbers = [name for name, values in item.items() if values.dtype.kind not in TEXT]
+    return item[min(numbers or item, key=lambda name: (item[name].size, name))]
 
 
 def _trace(ranks: Sequence[Items]) -> Trace:
@@ -319,17 +425,32 @@ def _trace(ranks: Sequence[Items]) -> Trace:
 
     Integers of any type become int64, but those of pictures.
     """
-    trace: Trace = {}
-    for rank, items in enumerate(ranks):
-        for number, item in enumerate(items):
-            for part, values in item.items():
-                is_integer = part != "image" and values.dtype.kind in "iu"
-                trace[name(part, number, rank if len(ranks) > 1 else None)] = (
-                    values.astype(np.int64) if is_integer else values
-                )
+    trace = {
+        each: values.astype(np.int64)
+        if not each.startswith("image") and values.dtype.kind in "iu"
+        else values
+        for each, values in _named(ranks, texts=False).items()
+    }
     trace["count:batches"] = np.array([len(items) for items in ranks])
-    trace["count:samples"] = np.array([sum(label(i).size for i in items) for items in ranks])
+    trace["count:samples"] = np.array([sum(samples_of(i) for i in items) for items in ranks])
     return trace
+
+
+def _named(ranks: Sequence[Items], texts: bool) -> Trace:
+    """The columns of all ranks by name, those of text or all others."""
+    return {
+        name(part, number, rank if len(ranks) > 1 else None): values
+        for rank, items in enumerate(ranks)
+        for number, item in enumerate(items)
+        for part, values in item.items()
+        if (values.dtype.kind in TEXT) == texts
+    }
+
+
+def samples_of(batch: Mapping[str, np.ndarray]) -> int:
+    """How many samples a batch has; a sample is one."""
+    first = label(batch)
+    return len(first) if first.ndim else 1
 
 
 def name(part: str, number: int, rank: int | None = None) -> str:
@@ -372,10 +493,6 @@ def _error_words(error: Exception) -> str:
 
 
 _folders: dict[str, tuple[tuple, tempfile.TemporaryDirectory]] = {}
-
-
-def _alike(one: np.ndarray, other: np.ndarray) -> bool:
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
 
 
 def fill_folder(case: PipelineCase, seed: int) -> Path:

@@ -6,7 +6,7 @@ batches. What comes after the first difference inherits it, and is not examined.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,8 +15,8 @@ from equivalence.declare.pipeline import PipelineCase
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.verdict import judge
 from equivalence.kinds import Told
-from equivalence.loaders.stages import BATCH, READ
-from equivalence.pipelines import pictures
+from equivalence.loaders.stages import BATCH, READ, TEXT
+from equivalence.pipelines import pictures, rows
 from equivalence.pipelines.compare import (
     UNIT_ROUNDOFF,
     Items,
@@ -24,7 +24,9 @@ from equivalence.pipelines.compare import (
     contents,
     label,
     main_column,
+    name,
     picture,
+    samples_of,
 )
 from equivalence.pipelines.pictures import channels_last
 from equivalence.words import listed, number, plain
@@ -34,6 +36,8 @@ ORDER, SHARD, LAYOUT, LABEL = "order", "shard", "layout", "label"
 
 LISTED_SAMPLES = 6
 """At most this many samples are listed; the rest is counted."""
+
+SIDES = ("reference", "candidate")
 
 END = "the last stage"
 """Stands for the last stage of either side, whatever its name."""
@@ -107,7 +111,13 @@ class _Search:
 
     def run(self) -> Diagnosis:
         self._epochs()
-        for step in (self._order, self._pictures, self._layout, self._labels, self._batches):
+        steps = [self._order, self._pictures, self._layout, self._labels, self._batches]
+        drawing = self.sides.drawing()
+        if READ in drawing:
+            steps = []
+        elif BATCH in drawing:
+            steps = steps[:3]  # columns may take their form in the batch
+        for step in steps:
             if self.found.culprits:
                 break
             step()
@@ -134,14 +144,14 @@ class _Search:
     # A whole epoch, and what draws.
 
     def _epochs(self) -> None:
-        for name, problem in self.sides.epochs().items():
+        for kind, problem in self.sides.epochs().items():
             if problem:
-                self.blame(ORDER if name == "samples:order" else BATCH, problem)
+                self.blame(ORDER if kind == "samples:order" else BATCH, problem)
 
     def _laws(self) -> None:
         """Each random stage of another law, whatever else differs: none inherits it."""
-        for name, problem in self.sides.laws().items():
-            stage = name.partition(":")[2]
+        for each, problem in self.sides.laws().items():
+            stage = each.partition(":")[2]
             if problem:
                 self.blame(stage, problem)
             else:
@@ -150,37 +160,60 @@ class _Search:
     # The samples that are read.
 
     def _order(self) -> None:
-        theirs = [contents(rank) for rank in self.items("reference", READ)]
-        ours = [contents(rank) for rank in self.items("candidate", READ)]
+        stages = (READ, READ)
+        kinds = [{picture(i).dtype.kind for i in self._flat(s, READ)} for s in SIDES]
+        if any(kind & {*TEXT} for kind in kinds) and kinds[0] != kinds[1]:
+            stages = self._last("reference"), self._last("candidate")
+            self.found.stages[READ] = "text on one side alone: compared as the stages leave it"
+        theirs, ours = (
+            [contents(rank) for rank in self.items(*each)]
+            for each in zip(SIDES, stages, strict=True)
+        )
         if theirs == ours:
-            self.found.stages[READ] = "equal"
+            self.found.stages[stages[1]] = "equal"
             return
-        number_of = self.sides.numbers()
+        number_of = self.sides.numbers(stages[0])
         expected = [[number_of[sample] for sample in rank] for rank in theirs]
         numbers = [[number_of.get(sample, -1) for sample in rank] for rank in ours]
         if any(-1 in rank for rank in numbers):
-            self._blame_foreign(expected, numbers)
+            self._blame_foreign(expected, numbers, stages)
         elif [sorted(rank) for rank in expected] == [sorted(rank) for rank in numbers]:
             self.blame(ORDER, f"the same samples in another order: {_list(_flat(numbers))}")
         else:
             self.blame(SHARD if len(theirs) > 1 else ORDER, *_count_differences(expected, numbers))
 
-    def _blame_foreign(self, expected: list[list[int]], read: list[list[int]]) -> None:
-        """Blame `read`: the candidate has pictures that the reference does not have.
+    def _blame_foreign(
+        self, expected: list[list[int]], read: list[list[int]], stages: tuple[str, str]
+    ) -> None:
+        """Blame what is read: the candidate has samples that the reference does not have.
 
-        wanted, read: the numbers of each rank's samples; -1 stands for a foreign picture.
+        expected, read: the numbers of each rank's samples; -1 stands for a foreign one.
+        stages: the stage of either side after which they are compared; the candidate's is blamed.
         """
         foreign = sum(rank.count(-1) for rank in read)
         causes = [f"{foreign} of {len(_flat(read))} samples are none of the reference's"]
         if [len(rank) for rank in expected] == [len(rank) for rank in read]:
-            pairs = zip(self.images("candidate", READ), self.images("reference", READ), strict=True)
+            pairs = zip(
+                self.images("candidate", stages[1]),
+                self.images("reference", stages[0]),
+                strict=True,
+            )
             wrong = [pair for pair, number in zip(pairs, _flat(read), strict=True) if number < 0]
-            causes.append(pictures.explain(*zip(*wrong, strict=True)))
-        self.blame(READ, *causes)
+            causes.append(_explained(wrong))
+        self.blame(stages[1], *causes)
 
     # The pictures, stage by stage.
 
+    def _flat(self, side: str, stage: str) -> list[Mapping[str, np.ndarray]]:
+        return [item for rank in self.items(side, stage) for item in rank]
+
+    def _is_text(self) -> bool:
+        """Whether either side computes with text, which no norm compares."""
+        return any(picture(self._flat(s, READ)[0]).dtype.kind in TEXT for s in SIDES)
+
     def _pictures(self) -> None:
+        if self._is_text():
+            return
         common = [stage for stage in self.ours if stage in self.theirs]
         in_the_end, _ = self._wrong(self._last("reference"), self._last("candidate"))
         if in_the_end and self._out_of_order(common):
@@ -281,21 +314,24 @@ class _Search:
 
     def _layout(self) -> None:
         """Compare the layouts after the last stages."""
+        if self._is_text():
+            return
         theirs, ours = (
             [picture(i) for rank in self.items(side, self._last(side)) for i in rank]
             for side in ("reference", "candidate")
         )
         wrong = [pair for pair in zip(ours, theirs, strict=True) if pair[0].shape != pair[1].shape]
         if wrong:
-            self.blame(LAYOUT, pictures.explain(*zip(*wrong, strict=True)))
+            self.blame(LAYOUT, _explained(wrong))
 
     # Labels and batches.
 
     def _labels(self) -> None:
         theirs, ours = (
-            [label(i) for rank in self.items(s, self._last(s)) for i in rank]
-            for s in ("reference", "candidate")
+            [label(i) for i in self._flat(s, self._last(s)) if len(i) > 1] for s in SIDES
         )
+        if len(theirs) != len(ours) or not theirs:
+            return
         wrong = sum(not np.array_equal(*pair) for pair in zip(theirs, ours, strict=True))
         self.found.stages[LABEL] = f"{wrong} of {len(theirs)} differ" if wrong else "equal"
         if wrong:
@@ -304,19 +340,55 @@ class _Search:
             self.blame(LABEL, *([_label_difference(*numbers)] if single else ()))
 
     def _batches(self) -> None:
-        theirs, ours = (self.items(side, BATCH) for side in ("reference", "candidate"))
-        sizes = [[[len(label(i)) for i in rank] for rank in side] for side in (theirs, ours)]
+        theirs, ours = (self.items(side, BATCH) for side in SIDES)
+        sizes = [[[samples_of(i) for i in rank] for rank in side] for side in (theirs, ours)]
         if sizes[0] != sizes[1]:
             self.blame(
                 BATCH, _size_difference(*next(p for p in zip(*sizes, strict=True) if p[0] != p[1]))
             )
             return
-        self.found.stages[BATCH] = "equal"
-        expected, trace = self.sides.expected(BATCH).expected, self.sides.trace(BATCH)
-        differing = judge(expected, trace, UNIT_ROUNDOFF).differing
-        if differing:
-            worst = differing[0]
-            self.blame(BATCH, worst.problem or f"{worst.name}: {number(worst.needed)} roundings")
+        differing = judge(
+            self.sides.expected(BATCH).expected, self.sides.trace(BATCH), UNIT_ROUNDOFF
+        ).differing
+        causes = {v.name: v.problem or f"{number(v.needed)} roundings" for v in differing}
+        causes |= {n: why for n, why in self.sides.texts(BATCH, BATCH).items() if why}
+        if causes:
+            self.blame(BATCH, *self._columns_that_differ(theirs, ours, causes))
+        else:
+            self.found.stages[BATCH] = "equal"
+
+    def _columns_that_differ(
+        self, theirs: list[Items], ours: list[Items], causes: Mapping[str, str]
+    ) -> list[str]:
+        """How each column of the batches differs, at the first batch in which it does.
+
+        causes: the name of each tensor that differs -> what is wrong in plain figures.
+        """
+        first: dict[str, str] = {}
+        for rank, (one, other) in enumerate(zip(theirs, ours, strict=True)):
+            for at, batches in enumerate(zip(one, other, strict=True)):
+                for column in batches[0]:
+                    tensor = name(column, at, rank if len(theirs) > 1 else None)
+                    if column in first or tensor not in causes:
+                        continue
+                    told = None
+                    if column in batches[1]:
+                        told = rows.explain(batches[1][column], batches[0][column])
+                    first[column] = f"{tensor}: {told or causes[tensor]}"
+        return [*first.values()] or [f"{n}: {why}" for n, why in [*causes.items()][:1]]
+
+
+def _explained(wrong: Sequence[tuple[np.ndarray, np.ndarray]]) -> str:
+    """How samples differ, in one phrase: rows of tokens and text, or pictures."""
+    got, want = wrong[0]
+    if max(got.ndim, want.ndim) < 3:
+        for ours, theirs in wrong:
+            told = rows.explain(
+                *(each[None] if each.ndim == 1 else each for each in (ours, theirs))
+            )
+            if told is not None:
+                return told.removeprefix("row 0 ")
+    return pictures.explain(*zip(*wrong, strict=True))
 
 
 def _flat(ranks: Sequence[Sequence[int]]) -> list[int]:

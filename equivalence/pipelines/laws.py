@@ -85,10 +85,10 @@ def difference(draws: Sequence[tuple[Pictures, Pictures]]) -> str | None:
         table = [np.array([figures(each) for each in side]) for side in (theirs, ours)]
         level = LEVEL if theirs[0].dtype.kind in "ui" else 0.0
         for name, one, other in zip(NAMES, table[0].T, table[1].T, strict=True):
-            decades = _decades(one, other, level)
+            found = decades(one, other, level)
             tests += len(TESTS)
-            if decades > worst[0]:
-                worst = decades, _told(name, one, other)
+            if found > worst[0]:
+                worst = found, told(f"{name} of what it gives", one, other)
     if worst[0] <= -math.log10(FALSE_ALARM / max(tests, 1)):
         return None
     kept = [_kept(side) for side in zip(*made, strict=True)]
@@ -132,7 +132,7 @@ def figures(picture: np.ndarray) -> list[float]:
     ]
 
 
-def _decades(one: np.ndarray, other: np.ndarray, level: float) -> float:
+def decades(one: np.ndarray, other: np.ndarray, level: float) -> float:
     """The evidence against one law of two samples; of whole levels, but for a level.
 
     That is the evidence that is left where means differ by at most a level and are made equal, and
@@ -173,9 +173,10 @@ def _kept(side: Sequence[Sequence[np.ndarray]]) -> float:
     return counts / sum(map(len, side))
 
 
-def _told(name: str, theirs: np.ndarray, ours: np.ndarray) -> str:
+def told(name: str, theirs: np.ndarray, ours: np.ndarray) -> str:
+    """How a figure differs, in words: its mean and deviation on both sides."""
     mine, other = (f"{side.mean():.3g} +- {side.std():.2g}" for side in (ours, theirs))
-    return f"{name} of what it gives is {mine}, and {other} in the reference"
+    return f"{name} is {mine}, and {other} in the reference"
 
 
 def _shapes(shapes: set[tuple[int, ...]]) -> str:

@@ -380,7 +380,8 @@ def _widen(of_kind: _Off, verdict: TensorVerdict) -> None:
 
 def _part(kind: str, off: _Off) -> str:
     """How many tensors of a kind are off, and by how much; "" where no number tells."""
-    name, wrong, total = NAMES.get(kind, kind), len(off.wrong), len(off.total)
+    own = f"tensor of {kind}" if kind.endswith("s") else kind  # a column, such as ids
+    name, wrong, total = NAMES.get(kind, own), len(off.wrong), len(off.total)
     if off.told and not (off.relative or off.absolute):
         return ""
     if kind == "attribute":

@@ -5,13 +5,18 @@ import json
 import pytest
 
 from equivalence.__main__ import main
+from equivalence.timing import loaders as timing
 
 HERE = "tests.engine.parts.loaders:"
 
 
+def _target(name):
+    return f"{HERE.rpartition('.')[0]}.{name}" if ":" in name else HERE + name
+
+
 def data(capsys, reference, candidate, *more):
     """The exit code and what is printed."""
-    code = main(["data", HERE + reference, HERE + candidate, *more])
+    code = main(["data", _target(reference), _target(candidate), *more])
     return code, capsys.readouterr().out
 
 
@@ -82,13 +87,141 @@ def test_columns_without_names_take_those_of_the_other_side(capsys, tmp_path):
     ("reference", "candidate", "complaint"),
     [
         ("nothing", "ms_loader", "it is list, and no data set; give a DataLoader"),
-        ("torch_loader", "ms_alone", "has 2 values, and the other side's has the columns image"),
+        ("torch_loader", "ms_alone", "has 2 columns, and the other side's has image; give both"),
         ("torch_loadr", "ms_loader", "nearest: torch_loader"),
-        ("torch_unsteady", "ms_arrays", "gives another sample each time"),
+        ("texts_pt:ragged", "texts_ms:loader", "rows of several shapes, such as (9,) and (10,)"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(capsys, reference, candidate, complaint):
-    assert main(["data", HERE + reference, HERE + candidate]) == 2
+    assert main(["data", _target(reference), _target(candidate)]) == 2
     error = capsys.readouterr().err
     assert complaint in error.splitlines()[-1]
     assert "Traceback" not in error
+
+
+# Text.
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate"),
+    [
+        ("loader", "loader"),
+        ("loader", "operators"),
+        ("nested", "loader"),
+        ("shuffled", "shuffled"),
+        ("weighted", "weighted"),
+        ("subset", "subset"),
+    ],
+)
+def test_text_is_equal_as_it_stands(capsys, reference, candidate):
+    code, out = data(capsys, f"texts_pt:{reference}", f"texts_ms:{candidate}")
+    assert (code, out[:7]) == (0, "EQUAL. "), out
+
+
+TEXTS = {
+    "broken_left": "batch: ids[0]: row 0 is padded on the left: 0 0 0 2 ",
+    "broken_value": "batch: ids[0]: rows are padded with 1 for 0: ",
+    "broken_cut": "batch: ids[0]: rows have their first 9 tokens alone, of up to 12",
+    "broken_fixed": "batch: ids[0]: rows are padded to 16 tokens for 12: ",
+    "broken_lengths": "batch: lengths[0]: 2 less in each row",
+    "broken_mask": "batch: mask[0]: it is inverted",
+    "broken_line": "batch: line[0]: row 0 is 'THE RED CAT SAT ON THE MAT' for 'the red",
+    "broken_end": "without_end: 8 of 8 samples are none of the original's; lacks the last token, 3",
+    "broken_ends": "lacks the tokens at both ends, 2 and 3",
+    "broken_shift": "shifted: 8 of 8 samples are none of the original's; has tokens of other num",
+    "broken_case": "in_capitals: 8 of 8 samples are none of the original's; has the token 1 for 1",
+    "broken_shuffled": "order: the port shuffles, and the original does not",
+    "without_line": "batch: line[0]: the port has no text there",
+}
+
+
+@pytest.mark.parametrize("mistake", TEXTS)
+def test_a_mistake_in_text_is_told_with_its_row_and_tokens(capsys, mistake):
+    code, out = data(capsys, "texts_pt:loader", f"texts_ms:{mistake}")
+    assert code == 1, out
+    assert TEXTS[mistake] in out.partition("details:")[0], out
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "told"),
+    [
+        ("shuffled", "buffered", "draws the next sample among 4 samples, the original among all"),
+        ("weighted", "shuffled", "the original draws with replacement, and the port without"),
+        (
+            "weighted",
+            "weighted_otherwise",
+            "sample 2 is drawn with the probability 0.03175 for 0.0",
+        ),
+    ],
+)
+def test_an_order_of_another_law_is_told(capsys, reference, candidate, told):
+    code, out = data(capsys, f"texts_pt:{reference}", f"texts_ms:{candidate}")
+    assert code == 1
+    assert told in out.partition("details:")[0], out
+
+
+# What draws beside the transforms.
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "drawn"),
+    [
+        ("mix", "mix", "mixed draws, so batches are compared by their law"),
+        ("mix", "mix_operator", "MixUpBatch draws, so batches"),
+        ("cutmix", "cutmix", "cut draws, so batches"),
+        ("language", "language", "masked draws, so batches"),
+        ("mosaic", "mosaic", "Mosaic.__getitem__ draws, so samples are compared by their law"),
+    ],
+)
+def test_what_draws_by_itself_is_compared_by_its_law_and_named(capsys, reference, candidate, drawn):
+    code, out = data(capsys, f"mixed_pt:{reference}", f"mixed_ms:{candidate}")
+    assert (code, out[:7]) == (0, "EQUAL. "), out
+    assert drawn in out
+
+
+MIXED = {
+    "mix_alpha": "mixed: the squares of image is 0.",
+    "mix_shares": "mixed: image and label do not go together as they do in the original",
+    "mix_orders": "mixed: image and label do not go together as they do in the original",
+    "mix_largest": "mixed: the ",
+    "mix_lost": "mixed: it draws in the original, and the port draws nothing there",
+    "cutmix_share": "cut: ",
+    "mosaic_fixed": "Fixed: ",
+    "language_all": "masked: the ",
+    "language_chance": "masked: the ",
+}
+
+
+@pytest.mark.parametrize("mistake", MIXED)
+def test_a_mistake_in_what_is_mixed_is_told(capsys, mistake):
+    reference = mistake.partition("_")[0]
+    code, out = data(capsys, f"mixed_pt:{reference}", f"mixed_ms:broken_{mistake}")
+    assert code == 1, out
+    assert MIXED[mistake] in out.partition("details:")[0], out
+
+
+def test_one_side_that_draws_alone_is_told(capsys):
+    code, out = data(capsys, "mixed_pt:plain", "mixed_ms:mix")
+    assert code == 1
+    assert "mixed: it draws in the port, and the original draws nothing there" in out
+
+
+def test_workers_that_draw_the_same_numbers_are_told(capsys):
+    more = ["--arguments", "workers=2"]
+    code, out = data(capsys, "mixed_pt:mosaic", "mixed_ms:mosaic", *more)
+    assert code == 1
+    assert "workers: the 2 workers of the port draw the same numbers" in out
+
+
+# Time.
+
+
+def test_rows_per_second_are_told_beside_the_verdict(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(timing, "PATIENCE", 0.05)
+    file = tmp_path / "r.json"
+    code, out = data(capsys, "texts_pt:loader", "texts_ms:loader", "--time", "--json", str(file))
+    assert code == 0
+    assert "| rows per second: | median (quartiles)" in out
+    rates = json.loads(file.read_text())["rows_per_second"]
+    assert {name: len(each) for name, each in rates.items()} == {"PyTorch": 5, "MindSpore": 5}
+    assert min(map(min, rates.values())) > 0

@@ -40,7 +40,7 @@ from tests.engine.pipelines.test_compare import case
             "batch",
             "the last batch, of 2 where others have 4, is kept",
         ),
-        ("batches_exchanged", {}, "batch", "integers differ"),
+        ("batches_exchanged", {}, "batch", "label[0]: row 0 is "),
         ("float_labels", {}, "batch", "dtype float32, expected int64"),
         ("many_roundings", {}, "batch", "roundings"),
     ],
