@@ -74,5 +74,6 @@ def _written(made: ast.AST, name: str) -> Iterator[int]:
                 in_place = node.func.attr in ("assign", "append", "update", "add_", "copy_")
                 targets = [node.func.value, *node.args[:1]] if in_place else []
             within = [each for target in targets for each in ast.walk(target)]
-            if any(isinstance(e, ast.Attribute) and e.attr == name for e in within):
+            written = any(isinstance(e, ast.Attribute) and e.attr == name for e in within)
+            if written and isinstance(node, ast.stmt | ast.expr):
                 yield node.lineno

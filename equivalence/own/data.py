@@ -111,6 +111,6 @@ def _described(loader: Loader) -> str:
         for name in loader.stages
         if name not in (READ, BATCH)
     ]
-    shuffled = ", shuffled" if loader.shuffles else ""
+    shuffled = ", shuffled" if loader.order.drawn else ""
     known = f"stages {listed(stages, 20)}" if stages else "no stages are found in it"
     return f"{', '.join(size) or counted(0, 'sample')}{shuffled}; {known}"
