@@ -199,6 +199,7 @@ def check(case: Case, seed: int) -> Outcome:
         raise SideError(f"{error}{further}", error.side) from error
     if case.twin.differs and outcome.judgement is not None:
         names = [verdict.name for verdict in outcome.judgement.verdicts]
+        names += [name for name, _ in outcome.apart]
         case.twin.differs.demand_names(case.name, names)
     return outcome
 

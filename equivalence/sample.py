@@ -188,6 +188,10 @@ class Sample:
     initial = weight
     """The weight before the first update. Every perturbation of this sample has the same one."""
 
+    forgets = False
+    """Whether the reference begins each run with what it keeps in plain attributes as it was made;
+    then the candidate does so with the tensors that it alone has."""
+
     def begun(self, name: str) -> bool:
         """Whether both sides begin with the reference's values of this constant."""
         return name in self.state

@@ -16,6 +16,7 @@ from equivalence.alike.rounding import Once, rounding
 from equivalence.declare.batches import Batches
 from equivalence.declare.twin import MindSporeCase
 from equivalence.errors import DeclarationError, blaming
+from equivalence.judge import attributes
 from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import judge_settings
@@ -119,7 +120,11 @@ def check(case: MindSporeCase, seed: int) -> Outcome:
         expected = Truth({name: _expected(values) for name, values in pair.run().items()})
         expected = expected.without(pair.partners.alone)
         expected.forward_only = not case.twin.backward
-        _demand_steady(case, expected, pair.run())
+        again = pair.run()
+        kept, carried = attributes.settled(expected, again, unit_roundoff)
+        expected = expected.among(kept)
+        expected.carried = frozenset(carried)
+        _demand_steady(case, expected, again)
         _widen(expected, pair.rounded(range(RUNS), unit_roundoff))
     with blaming("candidate", case.name):
         trace = _second_call(pair)
@@ -131,6 +136,7 @@ def check(case: MindSporeCase, seed: int) -> Outcome:
     judgement = judgement if case.twin.degenerate else demand_values(judgement)
     layers = pair.reference.layers(pair.own), pair.candidate.layers(pair.partners)
     settings = compare_settings(*layers, pair.partners.rename)
+    paired = attributes.pair(expected, trace, unit_roundoff, expected.carried)
     return Outcome(
         case,
         seed,
@@ -139,6 +145,7 @@ def check(case: MindSporeCase, seed: int) -> Outcome:
         stand_ins=tuple(sorted(pair.candidate.stand_ins.used)),
         settings=judge_settings(settings, case.twin.settings, case.name),
         proposed=pair.partners.proposed,
+        apart=tuple(paired.apart.items()),
     )
 
 

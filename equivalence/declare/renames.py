@@ -1,7 +1,8 @@
 """What a rename says: names, and how the elements of weights are rearranged between them.
 
 "q + k + v" joins along the first axis, on either side; ".T" transposes, ".transpose(2, 0, 1)"
-permutes axes as NumPy does, ".reshape()" takes the candidate's shape.
+permutes axes as NumPy does, ".reshape()" takes the candidate's shape. A ".reshape(16, 4, 4, 3)" in
+front of them gives the weight these axes first.
 """
 
 import re
@@ -14,8 +15,11 @@ TRANSPOSED, RESHAPED = ".T", ".reshape()"
 """The ends of a name whose weight is transposed, or reshaped."""
 
 NAME = r"[\w-]+(?:\.[\w-]+)*?"
+_VIEW = r"\.reshape\((?P<view>\d+(?:, ?\d+)*)\)"
 _AXES = r"\.transpose\((?P<axes>\d+(?:, ?\d+)*)\)"
-_TERM = re.compile(rf"(?P<name>{NAME})(?P<order>\.T|{_AXES})?(?P<reshaped>\.reshape\(\))?")
+_TERM = re.compile(
+    rf"(?P<name>{NAME})(?:{_VIEW}(?=\.T|\.transpose))?(?P<order>\.T|{_AXES})?(?P<reshaped>\.reshape\(\))?"
+)
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,13 @@ class Term:
     name: its name, or a run of the name's parts.
     axes: the order of its axes; () reverses them, None leaves them.
     reshaped: whether the candidate's weight may have any shape with as many elements.
+    view: the shape that it is given before its axes are ordered; None leaves its own.
     """
 
     name: str
     axes: tuple[int, ...] | None = None
     reshaped: bool = False
+    view: tuple[int, ...] | None = None
 
     def order(self, rank: int) -> tuple[int, ...] | None:
         """The order of the axes of a weight of that rank; None where it has other axes."""
@@ -40,8 +46,8 @@ class Term:
 def terms(text: str) -> tuple[Term, ...] | None:
     """The weights of the reference that a rename's value names; None where it cannot be read.
 
-    >>> terms("q + k.T")
-    (Term(name='q', axes=None, reshaped=False), Term(name='k', axes=(), reshaped=False))
+    >>> [(each.name, each.axes) for each in terms("q + k.T") or ()]
+    [('q', None), ('k', ())]
     """
     texts = text.split(JOIN)
     found = [match for match in map(_TERM.fullmatch, texts) if match]
@@ -50,11 +56,16 @@ def terms(text: str) -> tuple[Term, ...] | None:
     return tuple(
         Term(
             term["name"],
-            tuple(map(int, term["axes"].split(","))) if term["axes"] else () if term[2] else None,
+            _numbers(term["axes"]) or (() if term["order"] else None),
             bool(term["reshaped"]),
+            _numbers(term["view"]),
         )
         for term in found
     )
+
+
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    return tuple(map(int, text.split(","))) if text else None
 
 
 def is_plain(old: str, new: str) -> bool:

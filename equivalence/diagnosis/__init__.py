@@ -6,6 +6,7 @@
 `positions`, `residual`), `detached` tells of gradients that are cut on purpose, and `statement`
 points to the statement that is to blame in a layer's own code. Before all that, `known` tries
 whether known faults of MindSpore explain the case. `whole` looks at a run as a whole where layers
-cannot be compared by themselves. `found` holds the result; `text` prints it. `pattern`, `positions`
-and `residual` import no framework.
+cannot be compared by themselves, and `attributes` at the lines that write what is not returned.
+`found` holds the result; `text` prints it. `pattern`, `positions` and `residual` import no
+framework.
 """

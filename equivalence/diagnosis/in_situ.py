@@ -7,16 +7,21 @@ well as in PyNative mode.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from equivalence import dtypes
+from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
+from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import PulledBack
 from equivalence.kinks.watch import KinkWatch
 from equivalence.nesting import Arguments
 from equivalence.sample import Sample
 from equivalence.sides.protocols import ReferenceSide
 from equivalence.structure.layers import Site
+from equivalence.structure.layouts import Layout
 from equivalence.truth.measurement import Measurement
 
 INNER_PROBES = 2
@@ -158,6 +163,45 @@ class InSitu(Sample):
         if values is None or values.shape != shape:  # nothing comes back, so anything may
             return super().cotangent(output, shape)
         return dtypes.rounded(values, self.dtype)
+
+
+class LaidOut:
+    """The sample of one call of a layer as its partner takes it, whose tensors have other layouts.
+
+    inputs, outputs: the layouts of those that have, by their number and by their name.
+    """
+
+    def __init__(self, sample: InSitu, inputs: Mapping[int, Layout], outputs: Mapping[str, Layout]):
+        self._sample, self._inputs, self._outputs = sample, inputs, outputs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sample, name)
+
+    def inputs(self, step: int = 1) -> list[np.ndarray]:
+        """The inputs as the partner takes them."""
+        given = enumerate(self._sample.inputs(step))
+        return [self._inputs[i].there(x) if i in self._inputs else x for i, x in given]
+
+    def cotangent(self, output: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The cotangent of an output as the partner takes it."""
+        layout = self._outputs.get(output)
+        if layout is None:
+            return self._sample.cotangent(output, shape)
+        return layout.there(self._sample.cotangent(output, layout.reference))
+
+    def shapes(self, outputs: PulledBack) -> PulledBack:
+        """The outputs that get a cotangent, with the shapes that they have there."""
+        laid = {
+            n: self._outputs[n].candidate if n in self._outputs else s for n, s in outputs.items()
+        }
+        return PulledBack(laid, outputs.every)
+
+    def restored(self, trace: Trace) -> Trace:
+        """The partner's trace as the reference has it."""
+        layouts = {tensors.output(name): layout for name, layout in self._outputs.items()}
+        names = self._sample.arguments.names
+        layouts |= {tensors.input_gradient(names[i]): each for i, each in self._inputs.items()}
+        return {n: layouts[n].back(x) if n in layouts else x for n, x in trace.items()}
 
 
 def sample_of_call(

@@ -7,7 +7,7 @@ does: it is a leaf, or a network whose own code joins right layers wrongly.
 
 from collections.abc import Mapping
 
-from equivalence.diagnosis import causes, detached, statement, whole
+from equivalence.diagnosis import attributes, causes, detached, statement, whole
 from equivalence.diagnosis.causes import JOINED
 from equivalence.diagnosis.found import Diagnosis
 from equivalence.diagnosis.search import Search
@@ -58,6 +58,9 @@ def _by_layer(
         search.notes += detached.explain(search)
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
+    if wrong and not ill_posed and (written := attributes.explain(search, inherited)):
+        found = search.case, list(layers.values()), written, search.notes
+        return Diagnosis(*found, trees=search.trees)
     for path in culprits:
         laws = drawing.get(path, [])
         why = [] if search.differs_by_draws_alone else _explained(search, path)

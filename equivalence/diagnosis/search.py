@@ -11,7 +11,7 @@ import numpy as np
 from equivalence import dtypes
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import LayerError, Local
-from equivalence.diagnosis.in_situ import ELSEWHERE, observe, sample_of_call
+from equivalence.diagnosis.in_situ import ELSEWHERE, LaidOut, observe, sample_of_call
 from equivalence.judge import tensors
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
@@ -22,7 +22,9 @@ from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Code, Statement
+from equivalence.structure import layouts
 from equivalence.structure.layers import Site, align, children, differences
+from equivalence.structure.layouts import UNCHANGED, Layout, Layouts
 from equivalence.structure.rearranged import A_PART, same_elements
 from equivalence.structure.weights import Partners
 from equivalence.truth.compute import of_layer
@@ -90,6 +92,7 @@ class Search:
         self.local_by_path: dict[str, Local | None] = {}
         self.unfed: dict[str, str] = {}
         self.ran: Counter[str] = Counter()
+        self._layouts: dict[tuple[str, int], tuple[dict[int, Layout], dict[str, Layout]]] = {}
         self.callers: dict[str, Statement] = {}
         self.notes: list[str] = []
         self._in_pynative: tensors.Trace = {}
@@ -98,6 +101,11 @@ class Search:
         """Collect the reference's flow, and return the inherited errors (see `_inherited`)."""
         self.flow = observe(self.measurement)
         return self._inherited()
+
+    @property
+    def laid(self) -> dict[str, Layouts]:
+        """Path of a layer -> the layouts of its tensors in the candidate, by its first call."""
+        return {path: each for (path, call), each in self._layouts.items() if not call}
 
     @property
     def trees(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -328,14 +336,15 @@ class Search:
         try:
             alone = replace(self.measurement, network=network, sample=sample)
             expected = of_layer(alone).without(partners.alone)
-            run = sample, partners, self.case.phase, expected.pulled_back
+            laid = LaidOut(sample, *self._layouts.get((path, call), UNCHANGED))
+            run = laid, partners, self.case.phase, laid.shapes(expected.pulled_back)
             trace = part.run(*run)
-            if self.accurate and not self._judge(expected, trace).equal:
+            if self.accurate and not self._judge(expected, laid.restored(trace)).equal:
                 eager = self.candidate.part(self.pairs[path], "pynative")
                 again = functools.partial(eager.run, *run)
                 compiled = self.case.execution != "pynative"
                 trace = kernels.exactly(trace, expected, self.unit_roundoff, again, compiled)
-            trace = {**tensors.by_order(expected, trace)[0]}
+            trace = {**tensors.by_order(expected, laid.restored(trace))[0]}
         except Exception as error:  # called in another way than the reference's layer
             self.unfed[path] = raised(error)
             return None
@@ -373,6 +382,7 @@ class Search:
         def note(site: Site, values: np.ndarray) -> None:
             self.ran[site.layer] = max(self.ran[site.layer], site.call + 1)
             expected = self.flow.between.get(site)
+            values = self._laid(site, values, expected)
             if expected is None:
                 return
             error = max(expected.errors(values, self.unit_roundoff))
@@ -395,6 +405,25 @@ class Search:
             self.ran = Counter({path: self.flow.times(path) for path in self.pairs})
             self.notes.append(f"its layers in PyNative mode could not be watched: {raised(error)}")
         return errors
+
+    def _laid(self, site: Site, values: np.ndarray, expected: Expected | None) -> np.ndarray:
+        """A tensor of the candidate's run as the reference has it; its layout is noted."""
+        call = site.layer, site.call
+        inputs, outputs = self._layouts.setdefault(call, ({}, {}))
+        if site.part == "input":
+            known = self.flow.inputs.get(call, [])[int(site.name) :][:1]
+            layout = _layout(known[0], values) if known else None
+            inputs |= {int(site.name): layout} if layout else {}
+            return values
+        if site.part == "output" and expected and (made := _layout(expected.truth, values)):
+            outputs[site.name] = made
+        layout = outputs.get(site.name)
+        return values if layout is None else layout.back(values)
+
+
+def _layout(theirs: np.ndarray, ours: np.ndarray) -> Layout | None:
+    """How the candidate lays out a tensor of another shape; None for one of the same."""
+    return None if theirs.shape == ours.shape else layouts.between(theirs, ours)
 
 
 def local_names(

@@ -61,7 +61,10 @@ RATES = 6
 PATIENCE = 60.0
 """Processor seconds after which no more usual mistakes are tried."""
 
-LOSS, STATE = "loss", "state"
+NO_MULTIPLE = "no multiple of update, weight or gradient"
+"""What is said of an error that none of these explains."""
+
+LOSS, STATE, GRADIENTS = "loss", "state", "gradients"
 
 REFERENCE = "the reference's update"
 """What the text calls the reference's update, which an error may be a multiple of."""
@@ -184,17 +187,43 @@ class _Training:
         updates = [self.wrong_updates(step) for step in range(1, self.steps + 1)]
         first = next((step for step, names in enumerate(updates, 1) if names), None)
         if first is None and not any(name.startswith("loss[") for name in self.wrong):
+            if handed := self._causes_of_gradients():
+                return [(GRADIENTS, handed)]
             return (
                 [(STATE, self.problems or self._causes_of_state())] if self._wrong_state() else []
             )
         if first is None:
             return [(LOSS, self.problems or self._causes_of_loss())]
-        return [(UPDATE, self.problems or self._causes_of_update(first, updates))]
+        if self.problems:
+            return [(UPDATE, self.problems)]
+        causes, handed = self._causes_of_update(first, updates), self._causes_of_gradients()
+        if len(handed) > 1 and any(NO_MULTIPLE in cause for cause in causes):
+            return [(GRADIENTS, handed)]  # they explain the updates of Adam, too
+        return [(UPDATE, causes)]
 
     def wrong_updates(self, step: int) -> list[str]:
         """The weights that a step moves wrongly, by their names in the reference."""
         prefix = tensors.update(step, "")
         return [name.removeprefix(prefix) for name in self.wrong if name.startswith(prefix)]
+
+    def _causes_of_gradients(self) -> list[str]:
+        """What the optimisers get wrongly, and by which factor; none where all is right."""
+        names = [n for n in self.expected if n in self.wrong and tensors.of_handed(n)]
+        if not names:
+            return []
+        told = listed([name.partition(":")[2] for name in names])
+        causes = [f"what the optimiser gets is wrong: {told}"]
+        ratios = []
+        for name in names:
+            truth, got = self.expected[name].truth.ravel(), self.trace[name].ravel()
+            ratio = float(truth @ got / (truth @ truth)) if truth.size == got.size else 0.0
+            if np.linalg.norm(got - ratio * truth) > EXPLAINED * np.linalg.norm(got):
+                return causes
+            ratios.append(ratio)
+        if max(ratios) - min(ratios) <= NAMED * abs(max(ratios)):
+            factor = next((n for n, f in self.known.items() if abs(ratios[0] / f - 1) < NAMED), "")
+            causes.append(f"{ratios[0]:.6g} times the reference's{f': {factor}' if factor else ''}")
+        return causes
 
     def _wrong_state(self) -> list[str]:
         return [name for name in self.expected if name in self.wrong and tensors.of_state(name)]
@@ -257,7 +286,9 @@ class _Training:
             if not all(
                 self._explained(name, array)
                 for name, array in values.items()
-                if name in self.raw and (last == steps or not name.startswith("buffer:"))
+                if name in self.raw
+                and not tensors.beside(name)
+                and (last == steps or not name.startswith("buffer:"))
             ):
                 return False
         return True
@@ -320,7 +351,7 @@ class _Training:
             both = {"the weight": fit[0], "the gradient": fit[1]}
             return [self._described(both, step.number, names)]
         share = np.linalg.norm(error) / np.linalg.norm(columns[REFERENCE])
-        return [f"off by {share:.2g} of the update; no multiple of update, weight or gradient"]
+        return [f"off by {share:.2g} of the update; {NO_MULTIPLE}"]
 
     def _described(self, multiples: Mapping[str, float], number: int, names: Sequence[str]) -> str:
         """The terms of an error, with what makes them if the reference shows it in all steps."""

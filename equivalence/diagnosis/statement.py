@@ -150,7 +150,7 @@ class _Fed:
         lent = weights(self.measurement, cells.values())
         gone = {tensors.parameter_gradient(name) for name in lent}
         self.expected = Truth({n: t for n, t in local.expected.items() if n not in gone})
-        self.lent = lend(self.measurement, cells, path)
+        self.lent = lend(self.measurement, cells, path, search.laid)
         off = [v.name for v in local.judgement.differing if not v.equal]
         backward = [name for name in off if tensors.of_gradient(name)]
         self.state = [name for name in off if name.startswith(tensors.buffer(""))]

@@ -27,8 +27,14 @@ SHIFTS = (5.0, -5.0, 50.0, -50.0)
 STEPS = (0.5, 0.125, 0.03125, 0.1)
 """Steps of grids; multiples of all but the last are exact in every dtype."""
 
+BETWEEN = 0.3
+"""Of a step: how far off a multiple of it some elements are."""
+
 SINGLE = 4
 """Up to so many inputs are also scaled one by one."""
+
+ROWS = 4
+"""Whole numbers that an input does not have are tried where at most so many samples hold all."""
 
 MOVED = (
     *("clamp high", "clamp low", "kink", "threshold", "maximum", "minimum"),
@@ -62,13 +68,32 @@ class Way(NamedTuple):
 
 
 def scaled(given: Given, missed: Missed) -> Iterator[Variant]:
-    """All inputs multiplied by the same, and each one alone.
+    """All inputs multiplied by the same, and each one alone; one of two that is moved away.
 
     Where only the candidate decides something, nothing tells which scale reaches it.
     """
     blind = any(each.key.side == CANDIDATE for each in missed)
     for factor, variant in zip(itertools.cycle(LARGE), _times(given, LARGE), strict=False):
         yield replace(variant, always=blind and factor in BLIND)
+    yield from _beyond(given)
+
+
+def _beyond(given: Given) -> Iterator[Variant]:
+    """Rows of one of two inputs of one shape moved beyond the other, as boxes that do not meet.
+
+    Then all of a row is on the far side at once: two bounds that bite one at a time tell nothing of
+    what is made of both.
+    """
+    pairs = itertools.combinations(given.floats, 2)
+    alike = [pair for pair in pairs if len({given.values[i].shape for i in pair}) == 1]
+    for one, other in alike[:1]:
+        x, y = (given.values[i].astype(np.float64) for i in (one, other))
+        both = np.concatenate([x.reshape(-1), y.reshape(-1)])
+        if both.size and np.isfinite(both).all():
+            told = f"every second row of {_name(given, one)} beyond {_name(given, other)}"
+            rows = np.atleast_2d(x).reshape(-1, x.shape[-1] if x.ndim else 1)
+            rows[::2] += 2.0 * np.ptp(both)  # a row that stays has other results than zero
+            yield replace(given.replaced(told, {one: rows.reshape(x.shape)}), always=True)
 
 
 def tiny(given: Given, _missed: Missed) -> Iterator[Variant]:
@@ -107,7 +132,7 @@ def zero_row(given: Given, _missed: Missed) -> Iterator[Variant]:
 
 
 def grid(given: Given, missed: Missed) -> Iterator[Variant]:
-    """Multiples of a step, and the very numbers at which decisions part."""
+    """Multiples of a step, others between two, and the very numbers at which decisions part."""
     bounds = sorted({each.bound for each in missed if each.bound is not None})
     numbers = [each for each in bounds if abs(each) < 1e4]
     for step, either in itertools.product(STEPS, (True, False)):
@@ -115,7 +140,9 @@ def grid(given: Given, missed: Missed) -> Iterator[Variant]:
         for i in given.floats:
             x = np.round(given.values[i].astype(np.float64) / step) * step
             flat = x.reshape(-1)
-            flat[1::2] *= -1.0 if either else 1.0  # a floor and a cut part below zero
+            if either:  # a floor and a cut part below zero, between two steps
+                flat[1::2] = -np.abs(flat[1::2])
+                flat[3::4] -= BETWEEN * step
             flat[: 2 * len(numbers) : 2] = numbers[: (flat.size + 1) // 2]
             values[i] = x
         if values:
@@ -158,10 +185,27 @@ def indexed(given: Given, missed: Missed) -> Iterator[Variant]:
             told = f"{_name(given, i)} with {', '.join(map(str, fits))}"
             variant = given.replaced(told, {i: changed})
             yield replace(variant, always=some == uneven and bool((values == last).all()))
+        yield from _rows(given, i, low, last)
         for n in named if values.ndim > 1 else ():
             changed = values.copy()
             changed.reshape(-1, values.shape[-1])[0] = n
             yield given.replaced(f"{_name(given, i)} with a row of {n}", {i: changed})
+
+
+def _rows(given: Given, at: int, low: int, last: int) -> Iterator[Variant]:
+    """Every number from `low` to `last` that an input does not have, if a few samples hold all.
+
+    Each may be the row of a table.
+    """
+    values = given.values[at]
+    rest = np.setdiff1d(np.arange(low, last + 1), values)
+    if rest.size > ROWS * values.size:
+        return
+    for begin in range(0, rest.size, values.size):
+        some = rest[begin : begin + values.size]
+        told = f"{_name(given, at)} with {some[0]} to {some[-1]}"
+        changed = np.resize(some, values.shape).astype(values.dtype)
+        yield replace(given.replaced(told, {at: changed}), always=True)
 
 
 def masked(given: Given, _missed: Missed) -> Iterator[Variant]:

@@ -8,6 +8,7 @@ norms: the distance between two arrays.
 two_sample: whether two samples are of one distribution.
 precision: the unit roundoffs, and the one budget.
 verdict: the comparison of a trace with the truth.
+attributes: what a run writes into attributes of layers, paired.
 ill_posed: why a case cannot tell right from wrong, in words.
 mistake: a place to mend, in plain words.
 settings: the comparison of settings, which needs no run.

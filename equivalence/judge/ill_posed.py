@@ -23,8 +23,9 @@ def undecidable(expected: Mapping[str, Expected], unit_roundoff: float) -> str |
     and later steps of a training are. A case needs `ENOUGH` of its tensors, and one of each of its
     `KINDS`.
     """
-    lost = [name for name, tensor in expected.items() if tensor.undecidable(unit_roundoff)]
-    return _too_few(lost, list(expected))
+    names = [name for name in expected if not tensors.beside(name)]
+    lost = [name for name in names if expected[name].undecidable(unit_roundoff)]
+    return _too_few(lost, names)
 
 
 KINDS = (("output.", "loss["), ("update[",))
@@ -62,7 +63,8 @@ def lost(
 ) -> list[str]:
     """The tensors that the reference's own run loses: it is off by half of them, or more.
 
-    Of a replaceable sample, those in which it is over the budget. What is undecidable is not lost.
+    Of a replaceable sample, those in which it is over the budget. What is undecidable is not lost,
+    nor is what is told beside results, which is then not compared.
     """
 
     def is_lost(tensor: Expected) -> bool:
@@ -70,7 +72,7 @@ def lost(
             return False
         return replaceable or tensor.own_share(unit_roundoff) >= HALF
 
-    return [name for name, tensor in expected.items() if is_lost(tensor)]
+    return [n for n, each in expected.items() if not tensors.beside(n) and is_lost(each)]
 
 
 def reference_lost(

@@ -96,6 +96,8 @@ class Outcome:
     demanded: the share of these that must be reached.
     further: how many further samples were compared, besides its own.
     draws: how random numbers were compared; None where none are drawn, or something else differs.
+    states: the states that one side alone has and writes in its runs, a sentence for each side.
+    apart: name of each attribute that a run writes and that is not compared, and why.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -126,6 +128,8 @@ class Outcome:
     demanded: float = 0.0
     further: int = 0
     draws: Draws | None = None
+    states: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
     error: str | None = None
 
     @property

@@ -3,7 +3,9 @@
 The reference gives the names: `output.0`, `gradient:input[0]`, `gradient:conv1.weight`,
 `buffer:bn1.running_mean`. Training steps add `loss[1]` and `update[1]:conv1.weight`. Outputs in a
 mapping and nested inputs have longer names: `output.logits`, `gradient:input[cache.0.1]`. What a
-step keeps beside its network is there after the last step: `state:ema.conv1.weight`.
+step keeps beside its network is there after the last step: `state:ema.conv1.weight`. What a run
+writes into an attribute of a layer is `attribute:moe.aux`, and `handed[1]:conv1.weight` is the
+gradient that the first update of a weight gets.
 """
 
 import numbers
@@ -124,6 +126,31 @@ def state(name: str) -> str:
     return f"state:{name}"
 
 
+def attribute(name: str) -> str:
+    """The name of what a run writes into the reference's attribute `name`."""
+    return f"attribute:{name}"
+
+
+def of_attribute(name: str) -> bool:
+    """Whether the tensor is what a run writes into an attribute of a layer."""
+    return name.startswith("attribute:")
+
+
+def handed(update: int, name: str) -> str:
+    """The name of the gradient that update `update`, from 1, of the reference's weight gets."""
+    return f"handed[{update}]:{name}"
+
+
+def of_handed(name: str) -> bool:
+    """Whether the tensor is a gradient as an optimiser gets it."""
+    return name.startswith("handed[")
+
+
+def beside(name: str) -> bool:
+    """Whether the tensor is told beside results: it is compared where both sides tell it."""
+    return of_attribute(name) or of_handed(name)
+
+
 def random_layer(path: str) -> str:
     """The name of the verdict on the law of a random layer, which is no tensor of a trace."""
     return f"random layer:{path}"
@@ -140,12 +167,12 @@ def of_draws(name: str) -> bool:
 
 def of_weight(name: str) -> bool:
     """Whether the tensor belongs to a weight: its gradient, its update, a buffer or a state."""
-    return not name.startswith(("output.", "gradient:input[", "loss["))
+    return not name.startswith(("output.", "gradient:input[", "loss[", "attribute:"))
 
 
 def of_result(name: str) -> bool:
     """Whether the tensor is what a run is for: an output, a loss, an update, an image, a label."""
-    return not name.startswith(("gradient:", "buffer:", "state:", "count:"))
+    return not (beside(name) or name.startswith(("gradient:", "buffer:", "state:", "count:")))
 
 
 def of_gradient(name: str) -> bool:
@@ -183,4 +210,4 @@ def jumps(name: str, steps: int = 1) -> bool:
     """
     if steps > 1:
         return name != loss(1) and not name.startswith("output.")
-    return name.startswith(("gradient:", "update[", "state:"))
+    return name.startswith(("gradient:", "update[", "handed[", "state:"))

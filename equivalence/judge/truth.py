@@ -1,6 +1,6 @@
 """The truth of a whole case, and the elements whose value rounding decides."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from equivalence.judge.expected import Expected
 from equivalence.judge.norms import CHUNK
-from equivalence.judge.tensors import Trace, buffer, is_none, jumps
+from equivalence.judge.tensors import Trace, beside, buffer, is_none, jumps
 from equivalence.reach.decision import Reach
 
 STEPPING = frozenset({"round", "floor", "ceil", "trunc"})
@@ -131,17 +131,20 @@ class Truth(dict[str, Expected]):
     forward_only: whether the reference runs under `torch.no_grad`, so that it gives no gradients.
     reach: the decisions that the reference's own run took, and those of the sample; None where none
         was watched, as for an operator, or where a record is older.
+    carried: the names of the attributes that a run writes from what earlier ones have written.
     """
 
     near: tuple[Flip, ...] = ()
     undecided: Mapping[str, Undecided] = MappingProxyType({})
     forward_only = False
     reach: Reach | None = None
+    carried: frozenset[str] = frozenset()
 
     def like(self, other: "Truth") -> "Truth":
         """This truth, with all that `other` tells besides its tensors."""
         self.near, self.undecided = other.near, other.undecided
         self.forward_only, self.reach = other.forward_only, other.reach
+        self.carried = other.carried
         return self
 
     def jumps(self, name: str, steps: int = 1) -> bool:
@@ -168,6 +171,15 @@ class Truth(dict[str, Expected]):
         """A copy of the truth without the buffers of these names."""
         left_out = set(map(buffer, buffers))
         return Truth({n: each for n, each in self.items() if n not in left_out}).like(self)
+
+    def among(self, names: Container[str]) -> "Truth":
+        """A copy of the truth; of what is told beside results it has what is among these names."""
+        kept = {n: each for n, each in self.items() if n in names or not beside(n)}
+        return Truth(kept).like(self)
+
+    def known(self, trace: Trace) -> Trace:
+        """A run's trace without what is told beside results and the truth does not have."""
+        return {n: each for n, each in trace.items() if n in self or not beside(n)}
 
     @property
     def pulled_back(self) -> PulledBack:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equivalence import dtypes
-from equivalence.judge import excuses, ill_posed, tensors
+from equivalence.judge import attributes, excuses, ill_posed, tensors
 from equivalence.judge.expected import Expected, Faint
 from equivalence.judge.norms import Distance, distance
 from equivalence.judge.precision import BUDGET
@@ -202,8 +202,11 @@ def judge(
     """
     if not expected:
         raise ValueError("nothing to compare: the reference's trace is empty")
+    forward_only = isinstance(expected, Truth) and expected.forward_only
     candidate, by_order = tensors.by_order(expected, candidate)
-    problems = _structure(expected, candidate, by_value)
+    paired = attributes.pair(expected, candidate, unit_roundoff)
+    expected, candidate = paired.expected, paired.candidate
+    problems = _structure(expected, candidate, by_value) | paired.problems
     expected = _pulled_back(expected, candidate, problems)
     verdicts = [
         TensorVerdict(name, budget, problem=problems[name])
@@ -224,7 +227,7 @@ def judge(
         coarse=coarse,
         undecidable=undecidable,
         hollow=hollow,
-        forward_only=isinstance(expected, Truth) and expected.forward_only,
+        forward_only=forward_only,
         by_order=by_order,
     )
 
@@ -256,6 +259,8 @@ def _structure(
                 problems[name] += ": construct returns nothing, so its return may be missing"
         elif got.shape != tensor.shape:
             problems[name] = f"shape {got.shape}, expected {tensor.shape}"
+        elif tensors.beside(name):
+            continue  # it may be of another width
         elif not ((by_value and _integers(got, tensor)) or dtypes.name(got.dtype) == tensor.dtype):
             problems[name] = f"dtype {dtypes.name(got.dtype)}, expected {tensor.dtype}"
     # What the candidate's step keeps besides, such as gradients that it adds up, is its own affair.

@@ -58,12 +58,15 @@ def encode(reference: Reference) -> tuple[Arrays, dict[str, Any]]:
         "tensors": tensors,
         "undecided": {name: each.shape for name, each in expected.undecided.items()},
         "near": [asdict(flip) for flip in expected.near],
-    } | _optional(expected)
+    } | _optional(reference)
 
 
-def _optional(expected: Truth) -> dict[str, Any]:
+def _optional(reference: Reference) -> dict[str, Any]:
     """What not every record has."""
+    expected = reference.expected
     told: dict[str, Any] = {"forward_only": True} if expected.forward_only else {}
+    if reference.written:
+        told["written"] = reference.written
     if expected.reach is not None:
         told["reach"] = decision.encode(expected.reach)
     return told
@@ -110,6 +113,7 @@ def decode(arrays: Mapping[str, np.ndarray], rest: Mapping[str, Any], sample: Sa
         slots,
         [RandomLayer(*each) for each in rest["random_layers"]],
         expected,
+        written=tuple(rest.get("written", ())),
     )
 
 

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from equivalence.declare.twin import REPLAY, MindSporeCase, TorchCase
+from equivalence.judge import attributes
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
+from equivalence.judge.tensors import attribute, beside, of_attribute, of_handed
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.reach import words
 from equivalence.reach.decision import Reach, total
 from equivalence.report import reach as reached
 from equivalence.words import counted, joined, listed, number, percent, plain, several
+from equivalence.written import PER_CALL
 
 DETAILS = "details:"
 """The line below which words of the house begin."""
@@ -32,9 +35,11 @@ NAMES = {
     "loss": "loss",
     "gradient": "gradient",
     "update": "weight update",
+    "handed": "gradient that the optimiser gets",
     "parameter": "weight",
     "buffer": "buffer",
     "state": "state",
+    "attribute": "attribute",
     "random layer": "random layer",
     "image": "image",
     "label": "label",
@@ -194,11 +199,35 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
     lines += [f"{_capital(each)}." for each in ordered]
     if any(each.case.twin.random_layers == REPLAY for each in outcomes):
         lines.append(f"{_capital(FREE)}.")
+    lines += [f"{_capital(each)}." for each in states(outcomes)]
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
+    lines += _attributes(outcomes)
     reach = total(each.reach for each in outcomes) if reach is None else reach
     if missed := reach is not None and words.short(reach):
         lines.append(f"{_capital(missed)}.")
+    return lines
+
+
+def states(outcomes: Iterable[Outcome]) -> list[str]:
+    """The states that one side alone writes in any of the cases, a sentence for each side."""
+    return [*dict.fromkeys(told for each in outcomes for told in each.states)]
+
+
+def _attributes(outcomes: Sequence[Outcome]) -> list[str]:
+    """Which attributes are written and not compared, and which in PyNative mode alone."""
+    verdicts = [v for each in outcomes if each.judgement for v in each.judgement.verdicts]
+    compared = {v.name.removesuffix(PER_CALL) for v in verdicts if beside(v.name)}
+    apart = {name: why for each in outcomes for name, why in each.apart}
+    told = attributes.told([each for each in apart.items() if each[0] not in compared])
+    twice = [name for name in apart if name in compared]
+    eager = sorted(name.removeprefix(attribute("")) for name in twice if of_attribute(name))
+    lines = [f"{_capital(each)}." for each in told]
+    if any(map(of_handed, twice)):
+        lines.append("A graph does not show what its optimiser gets: PyNative mode alone does.")
+    if eager:
+        them = f"the attribute{'s' if eager[1:] else ''} {listed(eager)}"
+        lines.append(f"A graph writes no attributes: {them} were compared in PyNative mode alone.")
     return lines
 
 
@@ -354,7 +383,11 @@ def _part(kind: str, off: _Off) -> str:
     name, wrong, total = NAMES.get(kind, kind), len(off.wrong), len(off.total)
     if off.told and not (off.relative or off.absolute):
         return ""
-    if total == 1:
+    if kind == "attribute":
+        bare = sorted(each.removeprefix(attribute("")) for each in off.wrong)
+        several_of = ("s", "are") if wrong > 1 else ("", "is")
+        who = f"the attribute{several_of[0]} {listed(bare)} {several_of[1]}"
+    elif total == 1:
         who = f"the {name} is"
     elif wrong == total:
         who = f"all {total} {several(name)} are"

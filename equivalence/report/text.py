@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from equivalence.judge import attributes
 from equivalence.judge.excuses import EXCUSES, LIMIT
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
@@ -83,12 +84,14 @@ def details(outcome: Outcome, diagnosis: Iterable[str] = ()) -> list[str]:
         lines.append(FORWARD_ONLY)
     lines += [judgement.by_order] * bool(judgement.by_order)
     lines += nonfinite(judgement)
+    lines += attributes.told(outcome.apart)
     if outcome.undecided:
         lines.append(f"rounding decides {counted(outcome.undecided, 'element')} of the updates")
     if outcome.excuses:
         lines.append(f"excused so far: {', '.join(outcome.excuses)}")
     if outcome.note:
         lines.append(outcome.note)
+    lines += outcome.states
     if outcome.settings:
         lines += unread_told(outcome.settings.unread)
     return [*lines, *outcome.proposed, *diagnosis]
@@ -204,7 +207,9 @@ def lines(outcome: Outcome) -> list[str]:
     record: "used", "stale" or "written".
     reach: on the first line of a case, the decisions that it took, see `reach/decision.py`.
     further: how many further samples were compared, too.
+    states: what one side alone writes when it runs, a sentence for each side.
     draws: how many draws gave both sides the same random numbers, and why what draws was pinned.
+    apart: the attributes that a run writes and that are not compared, and why.
     differs: the cause of a known difference. The line of a tensor that it names has `declared`,
     the bound; `unexpected` is on the lines of tensors that are not as declared.
 
@@ -244,6 +249,10 @@ def lines(outcome: Outcome) -> list[str]:
         common["forward_only"] = True
     if outcome.excuses:
         common["excuses"] = list(outcome.excuses)
+    if outcome.states:
+        common["states"] = list(outcome.states)
+    if outcome.apart:
+        common["apart"] = dict(outcome.apart)
     if outcome.draws:
         common["draws"] = asdict(outcome.draws)
     first = {"reach": decision.encode(outcome.reach)} if outcome.reach is not None else {}
@@ -374,6 +383,7 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     twins, cases, differing, tensors, declared = set(), set(), set(), 0, 0
     hollow: set[str] = set()
     forward_only: set[str] = set()
+    states: set[str] = set()
     flips: dict[str, int] = {}
     origins: dict[str, str] = {}
     undecided: dict[str, int] = {}
@@ -408,6 +418,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
             hollow.add(result["case"])
         if "forward_only" in result:
             forward_only.add(result["case"])
+        if "states" in result:
+            states.add(result["case"])
         if "flips" in result:
             flips[result["case"]] = len(result["flips"])
         if "undecided" in result:
@@ -440,6 +452,8 @@ def counts(results: Iterable[dict[str, Any]], hint: str = "") -> tuple[str, list
     if further:
         tell("further samples", f"{sum(further.values())} of {_cases(further)}")
     tell("random numbers", *drawn(lines))
+    if states:
+        tell("states", f"{_cases(states)}, in which one side alone keeps some")
     if differing:
         many = counted(len(differing), "known difference")
         tell("as declared", f"{many} in {counted(declared, 'tensor')}")

@@ -34,6 +34,8 @@ class Comparison:
     stand_ins: for which functions others stood, as in `Outcome`.
     later: whether it is right in the first call alone, as in `Outcome`.
     draws: how random numbers were compared, as in `Outcome`.
+    states: the states that one side alone writes, as in `Outcome`.
+    apart: the attributes that are not compared, as in `Outcome`.
     """
 
     reference: Reference
@@ -51,6 +53,8 @@ class Comparison:
     reach: Reach | None = None
     later: bool = False
     draws: Draws | None = None
+    states: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

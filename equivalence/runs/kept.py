@@ -177,7 +177,9 @@ def _side(drawn: Drawn, measurement: "Measurement", expected: Truth) -> Referenc
     draws = pinned.of_reference(measurement, case)
     if expected.reach is not None:
         expected.reach += Reach.of(of_draws((each.path, each.kind) for each in draws))
-    side = Reference(measurement.sample, network.slots(), draws, expected)
+    written = tuple(network.constants.changed(network.module))
+    side = Reference(measurement.sample, network.slots(), draws, expected, written=written)
+    side.tables = network.constants.tables().without(written)
     side.layers = sides.reference_layers(case, network)
     if (replay := network.draws.replay) is not None:
         side.drawn, side.refused = tuple(replay.drawn), tuple(replay.refused)

@@ -91,7 +91,10 @@ class TorchCandidate:
         for of in (tensors.parameter_gradient, tensors.buffer):
             own = {name: trace.pop(of(name)) for name in names if of(name) in trace}
             trace |= {of(name): values for name, values in partners.restored(own).items()}
-        return trace
+        begin = tensors.attribute("")
+        own = {name.removeprefix(begin): v for name, v in trace.items() if name.startswith(begin)}
+        trace = {name: v for name, v in trace.items() if not name.startswith(begin)}
+        return trace | {begin + partners.place(name): v for name, v in own.items()}
 
     def call_before(
         self, sample: Sample, partners: Partners, phase: str, outputs: Shapes, _both: bool

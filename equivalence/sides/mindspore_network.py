@@ -49,8 +49,12 @@ from equivalence.structure.layers import Layer, Sink, below
 from equivalence.structure.mindspore_settings import made_by, settings
 from equivalence.structure.settings import in_modes
 from equivalence.structure.weights import CONSTANT, Partners, Slot, Unseen, comparable
+from equivalence.written import PER_CALL, Attributes
 
 T = TypeVar("T")
+
+MADE_LATER = ("_func_graph_flags", "fp16", "fp32", "bf16", "output_recompute")
+"""Attributes that a cell gets from MindSpore after its constructor."""
 
 MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
 """Execution -> MindSpore's mode."""
@@ -97,6 +101,9 @@ class MindSporeNetwork:
     whole: "MindSporeNetwork | None" = None
     """The network of which it is a part; it keeps the parameters and the modes."""
 
+    _attributes: Attributes | None = None
+    """What its runs write into attributes; None in a graph, which writes none, and for a part."""
+
     def __init__(
         self,
         target: str,
@@ -121,6 +128,12 @@ class MindSporeNetwork:
         self._step = None
         self.modes = self._modes()
         self._changed: list[nn.Cell] = []
+        if self.execution == "pynative" and self.whole is None:
+            own = weakref.proxy(self)
+            names = (*vars(nn.Cell()), *dir(nn.Cell), *MADE_LATER)
+            self._attributes = Attributes(
+                lambda: own.cell.cells_and_names(), names, _is_value, _copied
+            )
 
     def _modes(self, given: Given | None = None) -> Modes:
         """The modes of this network. given: those of the larger one of which it is a part."""
@@ -383,7 +396,7 @@ class MindSporeNetwork:
         # A cell without weights has no float32 values that could be cast.
         if sample.dtype != "float32" and self._step is None and self.parameters:
             narrow(self.cell, sample.dtype)
-        weight, begun = sample.weight, sample.begun
+        weight, begun, forgets = sample.weight, sample.begun, sample.forgets
         for path, cell in self.cell.cells_and_names():
             for name, values in cell._buffers.items():
                 if values is not None:
@@ -391,6 +404,8 @@ class MindSporeNetwork:
                     begins = partners.drawn(full, tuple(values.shape), weight, begun)
                     if begins is None:
                         begins = self._as_made((id(cell), name), values)
+                        if not (forgets or partners.sources(full)):
+                            continue
                     cell._buffers[name] = ms.Tensor(begins, values.dtype)
         for count in self._counts:
             count.set_data(ms.Tensor(0, count.dtype))
@@ -399,12 +414,55 @@ class MindSporeNetwork:
             values = partners.drawn(name, tuple(parameter.shape), weight, begun)
             if values is None:
                 values = self._as_made(id(parameter), parameter)
+                if not (forgets or partners.sources(name)):
+                    continue
             else:
                 drawn[name] = values
             parameter.set_data(ms.Tensor(values, parameter.dtype))
         for name, values in drawn.items():
             if not np.array_equal(array(self.parameters[name]), values):
                 raise WeightError(f"candidate {name} does not hold what was loaded into it")
+
+    def written_alone(self, partners: Partners) -> list[str]:
+        """The paths of what it alone has, neither drawn nor compared, and has written in its runs.
+
+        partners: path of a weight -> the reference's name.
+        """
+        return [
+            path
+            for path, key, values in self._alone(partners)
+            if key in self._made
+            and not np.array_equal(array(values), self._made[key], equal_nan=True)
+        ]
+
+    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
+        """The constants that it alone has by path: as made, and in attributes of its own cells.
+
+        partners: path of a weight -> the reference's name.
+        """
+        found = {path: self._as_made(key, each) for path, key, each in self._alone(partners)}
+        for path, cell in self.cell.cells_and_names():
+            if type(cell).__module__.startswith("mindspore."):
+                continue
+            for name, value in vars(cell).items():
+                if isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter):
+                    value = array(value)
+                if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.ndim:
+                    found[f"{path}.{name}" if path else name] = value
+        return {path: comparable(values) for path, values in found.items()}
+
+    def _alone(self, partners: Partners) -> list[tuple[str, Hashable, ms.Tensor]]:
+        """Path, key in `_made` and tensor of the parameters and buffers that it alone has."""
+        found: list[tuple[str, Hashable, ms.Tensor]] = [
+            (path, id(each), each)
+            for path, each in self.parameters.items()
+            if not each.requires_grad
+        ]
+        for path, cell in self.cell.cells_and_names():
+            for name, values in cell._buffers.items():
+                if values is not None:
+                    found.append((f"{path}.{name}" if path else name, (id(cell), name), values))
+        return [each for each in found if not partners.sources(each[0])]
 
     def _as_made(self, key: Hashable, values: ms.Tensor) -> np.ndarray:
         """The values that the constructor gave to a tensor; they are kept when first asked for."""
@@ -437,6 +495,8 @@ class MindSporeNetwork:
             if self.declared is not None:
                 self._step.set_inputs(*self._unknown(arguments))
         self._set_phase(phase)
+        if self._attributes is not None:
+            self._attributes.begin()
         with self._watched():
             result, names, gradients = self._step(*arguments), [], ()
         if self.declared is not None and len(self._step.compile_cache) > 1:
@@ -457,7 +517,25 @@ class MindSporeNetwork:
         of_weights = dict(zip(trained, arrays[len(names) :], strict=backward))
         for name, gradient in partners.restored(of_weights).items():
             trace[tensors.parameter_gradient(name)] = gradient
-        return trace | self._buffers(partners)
+        return trace | self._buffers(partners) | self._written(partners)
+
+    def _written(self, partners: Partners) -> Trace:
+        """What this run, or one before it, has written into attributes, by the reference's paths.
+
+        A port keeps what a graph is to write in a parameter: one that the reference does not have
+        counts as an attribute where a run changes it.
+        """
+        found = self._attributes.end() if self._attributes is not None else {}
+        for name, parameter in self.parameters.items() if self.whole is None else ():
+            made = self._made.get(id(parameter))
+            if partners.sources(name) or parameter.requires_grad or made is None:
+                continue
+            values = comparable(array(parameter))
+            if not np.array_equal(values, comparable(made)):
+                found[name] = values
+                if values.dtype.kind in "iu":
+                    found[name + PER_CALL] = values - comparable(made)
+        return {tensors.attribute(partners.place(name)): values for name, values in found.items()}
 
     def _unknown(self, arguments: list[ms.Tensor]) -> list[ms.Tensor]:
         """The arguments as `set_inputs` takes them; cotangents have no known dimension."""
@@ -487,6 +565,15 @@ class MindSporeNetwork:
         untrained |= dict(self.cell.named_buffers())
         values = {name: comparable(array(values)) for name, values in untrained.items()}
         return {tensors.buffer(name): v for name, v in partners.restored(values).items()}
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a value is a tensor, and no weight."""
+    return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+
+
+def _copied(value: ms.Tensor) -> np.ndarray:
+    return dtypes.paired(array(value))
 
 
 def _put(cell: nn.Cell, training: bool) -> None:

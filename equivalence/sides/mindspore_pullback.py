@@ -321,7 +321,7 @@ def none(leaves: tuple) -> tuple:
 
 @contextlib.contextmanager
 def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[None]:
-    """A context in which `sink` gets the outputs and cotangents of cells in PyNative runs.
+    """A context in which `sink` gets the inputs, outputs and cotangents of cells in PyNative runs.
 
     names: path of a cell -> path of the reference's layer; other cells are not observed.
     """
@@ -331,8 +331,11 @@ def observed(cell: nn.Cell, names: Mapping[str, str], sink: Sink) -> Iterator[No
     resumed: set[str] = set()
 
     def after(path: str):
-        def hook(_, __, outputs):
+        def hook(_, inputs, outputs):
             call = calls[path] = calls.get(path, -1) + 1
+            given = [each for _, each in nesting.leaves(inputs) if isinstance(each, ms.Tensor)]
+            for number, each in enumerate(given):
+                sink(Site(path, call, "input", str(number)), dtypes.paired(array(each)))
             if any(path == each for each, _ in pulled):
                 resumed.add(path)
             leaves = nesting.named(outputs)

@@ -1,16 +1,19 @@
 """MindSpore's training steps behind the verbs of `mindspore_network`."""
 
+import contextlib
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn
 from mindspore.experimental import optim
 
 from equivalence import held, nesting
 from equivalence.declare.renames import JOIN, has_run
 from equivalence.errors import DeclarationError, WeightError
+from equivalence.handed import Handed
 from equivalence.held import Group
 from equivalence.host.devices import Place
 from equivalence.judge import tensors
@@ -22,6 +25,7 @@ from equivalence.sides.mindspore_cells import empty
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
 from equivalence.stream.mindspore_stream import discard_graphs
+from equivalence.stream.patches import patched
 from equivalence.structure import mindspore_steps
 from equivalence.structure.weights import (
     Partners,
@@ -32,6 +36,8 @@ from equivalence.structure.weights import (
 )
 from equivalence.targets import build
 from equivalence.words import nearest
+
+OPTIMIZERS = (nn.Optimizer, optim.Optimizer)
 
 
 class MindSporeTraining(MindSporeNetwork):
@@ -111,9 +117,12 @@ class MindSporeTraining(MindSporeNetwork):
         self._spent = True
         self._set_phase(phase)
         call = called(self._step, sample.arguments)
+        if self._attributes is not None:
+            self._attributes.begin()
         trace: Trace = {}
+        handed = Handed(sum(p.size for p in self.parameters.values() if p.requires_grad))
         for step in range(1, (self.steps or 0) + 1):
-            with self._watched():
+            with self._watched(), self._handing(handed):
                 result = call(*(tensor(values) for values in sample.inputs(step)))
             loss, *_ = nesting.named(result).values()
             trace[tensors.loss(step)] = array(loss)
@@ -123,7 +132,37 @@ class MindSporeTraining(MindSporeNetwork):
                     trace[tensors.update(step, name)] = moved(values, sample, name)
         if call is not self._step:
             discard_graphs(call)
-        return trace | self._buffers(partners) | self._state(partners)
+        state = self._state(partners) | self._written(partners) | handed.trace(partners.restored)
+        return trace | self._buffers(partners) | state
+
+    @contextlib.contextmanager
+    def _handing(self, handed: Handed) -> Iterator[None]:
+        """A context in which it is noted what optimisers of MindSpore get in PyNative mode.
+
+        One that was told of a loss scale divides by it.
+        """
+        call, names = nn.Cell.__call__, {id(each): name for name, each in self.parameters.items()}
+
+        def __call__(cell: nn.Cell, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            ours = type(cell).__module__.startswith("mindspore.")
+            if isinstance(cell, OPTIMIZERS) and ours and not _centralises(cell):
+                scale = np.float32(getattr(cell, "loss_scale", 1.0))
+                given = [each for _, each in nesting.leaves(args)]
+                pairs = zip(cell.parameters, given, strict=False)
+                handed.note(
+                    {
+                        names[id(weight)]: array(gradient) / scale
+                        for weight, gradient in pairs
+                        if isinstance(gradient, ms.Tensor) and id(weight) in names
+                    }
+                )
+            return call(cell, *args, **kwargs)
+
+        if self.execution != "pynative":
+            yield
+            return
+        with patched(nn.Cell, __call__=__call__):
+            yield
 
     def _all(self) -> dict[str, ms.Tensor]:
         """All parameters and buffers of the network, by path."""
@@ -157,6 +196,12 @@ class MindSporeTraining(MindSporeNetwork):
                 path = f"{renamed(group.path, rename)}.{name.removeprefix(part)}"
                 trace[tensors.state(path)] = restored
         return trace
+
+
+def _centralises(optimizer: nn.Cell) -> bool:
+    """Whether an optimiser takes the mean of a gradient out of it before it uses it."""
+    flags = getattr(optimizer, "group_grad_centralization", [])
+    return bool(getattr(optimizer, "grad_centralization", False) or any(flags))
 
 
 def _demand_used(rename: Mapping[str, str], names: Iterable[str]) -> None:

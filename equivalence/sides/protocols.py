@@ -31,12 +31,14 @@ class ReferenceSide(Protocol):
     noted: the steps, from 1, after which the trace gets the updates of all weights.
     settles: whether a sample can be moved away from the kinks.
     mixed: whether a run of it has computed in a precision shorter than float32.
+    leave: the attributes that a run finds as the one before has left them, made by a constructor.
     """
 
     steps: int | None
     noted: Collection[int]
     settles: bool
     mixed: bool
+    leave: Collection[str]
 
     @property
     def module(self) -> Any:

@@ -4,7 +4,7 @@ masks, tables and indices, and how rounding moves them and the tables of a forwa
 
 import contextlib
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,19 @@ import torch
 from torch import nn
 
 from equivalence import dtypes
+from equivalence.judge.expected import Expected
+from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.tensors import Trace, buffer
 from equivalence.sample import INTEGER_BUFFERS, AnySample, short
 from equivalence.sides.torch_modes import SkipInitialisation, Widened
 from equivalence.sides.torch_noise import Noise
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import CONSTANT, UNSAVED, Slot, comparable
 
 Values = dict[str, torch.Tensor]
+
+ROUNDING, NOISY_RUNS = UNIT_ROUNDOFF["float32"], 2
+"""Of a constructor whose tables are compared as data."""
 
 STATISTIC = "running_"
 """The beginning of the name of a normalisation's statistic."""
@@ -42,6 +48,7 @@ class Constants:
 
     def __init__(self, build: Callable[[], nn.Module], module: nn.Module):
         self._build, self._prefix = build, ""
+        self._loaded: dict[str, tuple[torch.Tensor, int]] = {}
         drawn = _statistics(module)
         self._own = {n: v.clone() for n, v in _kept(module).items() if n not in drawn}
         self._wide: Values = {}
@@ -85,8 +92,13 @@ class Constants:
             if name in self
         }
 
-    def load(self, module: nn.Module, sample: AnySample, dtype: str) -> None:
-        """Give the module its constants for a run of the sample in `dtype`."""
+    def load(
+        self, module: nn.Module, sample: AnySample, dtype: str, leave: Collection[str] = ()
+    ) -> None:
+        """Give the module its constants for a run of the sample in `dtype`.
+
+        leave: the plain attributes that stay as an earlier run has left them.
+        """
         made = self._own
         if dtype == "float64" and self._wide:
             made = self._rounded(sample.rounding) if sample.rounding else self._wide
@@ -94,13 +106,37 @@ class Constants:
             values = _perturbed(sample, name, made.get(name, own))
             path, _, leaf = name.rpartition(".")
             layer = module.get_submodule(path)
+            if name in leave and leaf not in layer._buffers:
+                continue
             if leaf in layer._buffers:
                 values = values.to(dtype=_precision(values, getattr(torch, dtype)))
-            setattr(layer, leaf, values.to(getattr(layer, leaf).device))
+            values = values.to(getattr(layer, leaf).device)
+            setattr(layer, leaf, values)
+            self._loaded[name] = values, values._version
 
     def tensors(self, module: nn.Module) -> list[torch.Tensor]:
         """The constants as they are now."""
         return [values for name, values in _kept(module).items() if name in self]
+
+    def changed(self, module: nn.Module) -> list[str]:
+        """The names of the constants that the last run has written, also of plain attributes."""
+        return [
+            name
+            for name, values in _kept(module).items()
+            if name in self._loaded and not _untouched(values, *self._loaded[name])
+        ]
+
+    def tables(self) -> Tables:
+        """What the constructor makes of all constants, also of plain attributes."""
+        return Tables({n: comparable(_array(v)) for n, v in self._own.items()}, self._expected)
+
+    def _expected(self, name: str) -> Expected:
+        """The truth of a constant, with the noise of two runs of the constructor."""
+        expected = Expected.whole(comparable(_array(self._wide.get(name, self._own[name]))))
+        if name in self._wide:
+            for seed in range(NOISY_RUNS):
+                expected.widen(comparable(_array(self._rounded((ROUNDING, seed))[name])))
+        return expected
 
     @property
     def fractional(self) -> dict[str, np.ndarray]:
@@ -141,6 +177,13 @@ class Constants:
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
             return _below(_kept(self._build()), self._prefix)
+
+
+def _untouched(values: torch.Tensor, loaded: torch.Tensor, version: int) -> bool:
+    """Whether a constant is as it was loaded. version: the count of writes in place until then."""
+    if values is loaded:
+        return values._version == version
+    return values.shape == loaded.shape and torch.equal(values, loaded.to(values))
 
 
 def _is_float(values: torch.Tensor) -> bool:

@@ -44,6 +44,7 @@ from equivalence.structure.settings import in_modes
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
 from equivalence.targets import Plain, build, demand_network
+from equivalence.written import Attributes
 
 torchvision_schemas.declare_missing()
 
@@ -118,6 +119,12 @@ class TorchNetwork:
 
     place, device = CPU, torch.device("cpu")
 
+    leave: Collection[str] = ()
+    """The attributes that a run finds as the one before has left them, made by a constructor."""
+
+    attributes: Attributes | None = None
+    """What its runs write into attributes; None for a part."""
+
     def __init__(
         self, target: str, arguments: Mapping[str, Any], place: Place = CPU, empty: bool = False
     ):
@@ -133,6 +140,7 @@ class TorchNetwork:
         self.made_in = Counter(str(dtype).removeprefix("torch.") for dtype in floats)
         self.constants = Constants(make, self.module)
         self.modes = self._modes()
+        self.attributes = self._written()
 
     def _modes(self, given: Given | None = None) -> Modes:
         """The modes of this network. given: those of the larger one of which it is a part."""
@@ -141,6 +149,20 @@ class TorchNetwork:
 
     def _ask(self, training: bool) -> None:
         self.module.train(training)
+
+    def _written(self) -> Attributes:
+        own = weakref.proxy(self)
+        return Attributes(lambda: own.module.named_modules(), _OF_EVERY_MODULE, _is_value, _array)
+
+    def _begin(self) -> None:
+        """A run begins: note what it may write."""
+        if self.attributes is not None:
+            self.attributes.begin()
+
+    def _attributes(self) -> Trace:
+        """What this run, or one before it, has written into attributes."""
+        written = self.attributes.end() if self.attributes is not None else {}
+        return {tensors.attribute(name): values for name, values in written.items()}
 
     @property
     def root(self) -> nn.Module:
@@ -276,6 +298,7 @@ class TorchNetwork:
         for i in sample.differentiable:
             inputs[i].requires_grad_()
         given = self._given(inputs)
+        self._begin()
         with (
             self._computing(sample, dtype) as widened,
             self.draws.running(self.root),
@@ -301,7 +324,7 @@ class TorchNetwork:
             else tensors.constant("reference", name, out)
             for name, out in outputs.items()
         }
-        return trace | gradients | self._buffers()
+        return trace | gradients | self._buffers() | self._attributes()
 
     def _given(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
         """What the module is called with: a part may write to it, as a ReLU in place does."""
@@ -454,7 +477,7 @@ class TorchNetwork:
         with torch.no_grad():
             for name, tensor in (self._trained() | self._untrained()).items():
                 tensor.copy_(torch.from_numpy(sample.weight(name, tuple(tensor.shape))))
-        self.constants.load(self.module, sample, dtype)
+        self.constants.load(self.module, sample, dtype, self.leave)
 
     def _pinned(self) -> Iterable[str]:
         """The paths of the layers of the model's own that are held in evaluation."""
@@ -510,6 +533,9 @@ class TorchNetwork:
         }
 
 
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
+
+
 def _hand_over(sink: Sink, site: Site, cotangent: torch.Tensor | None) -> None:
     """Give a cotangent to a sink; nothing comes back to a result that is not used."""
     if cotangent is not None:
@@ -524,6 +550,11 @@ def _arguments(positional: tuple, keywords: dict[str, Any]) -> Arguments:
         return Position(next(numbers)) if isinstance(leaf, torch.Tensor) else leaf
 
     return Arguments(nesting.transform(positional, place), nesting.transform(keywords, place))
+
+
+def _is_value(value: Any) -> bool:
+    """Whether a value is a tensor, and no weight."""
+    return isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter)
 
 
 def _put(module: nn.Module, training: bool) -> None:

@@ -1,14 +1,16 @@
 """PyTorch's training steps behind the verbs of `torch_network`."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import amp, nn, optim
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from equivalence import held, nesting
 from equivalence.errors import DeclarationError
+from equivalence.handed import Handed
 from equivalence.held import Group
 from equivalence.host.devices import CPU, Place
 from equivalence.judge import tensors
@@ -47,6 +49,7 @@ class TorchTraining(TorchNetwork):
         self.constants = Constants(lambda: build(target, arguments).network, self.module)
         self.modes = self._modes()
         self._copies = self._copied()
+        self.attributes = self._written()
 
     def renew(self) -> None:
         """Build the step anew, without the state of a run."""
@@ -71,12 +74,14 @@ class TorchTraining(TorchNetwork):
         self.step.to(self.device, getattr(torch, dtype))
         self._load(sample, phase, dtype)
         before = self._load_held(dtype)
+        self._begin()
         trace: Trace = {}
         with (
             self._computing(sample, dtype),
             self.draws.running(self.root),
             self._noting(phase),
             watch or contextlib.nullcontext(),
+            self._handed() as handed,
         ):
             for step in range(1, (self.steps or 0) + 1):
                 inputs = self._inputs(sample, dtype, step)
@@ -87,10 +92,38 @@ class TorchTraining(TorchNetwork):
                     for name, parameter in self._trained().items():
                         values = moved(numbers(parameter), sample, name)
                         trace[tensors.update(step, name)] = values
-        trace |= self._buffers() | self._state(before)
+        trace |= self._buffers() | self._state(before) | self._attributes() | handed.trace()
         self.moved = torch_steps.progress(self.step, self.steps or 0)
         self.renew()  # the state of the optimizer must not reach another run
         return trace
+
+    @contextlib.contextmanager
+    def _handed(self) -> Iterator[Handed]:
+        """A context in which it is noted what optimisers of PyTorch get."""
+        trained = self._trained()
+        names = {id(parameter): name for name, parameter in trained.items()}
+        handed = Handed(sum(each.numel() for each in trained.values()))
+
+        def look(optimizer: optim.Optimizer, *_: object) -> None:
+            groups = optimizer.param_groups
+            if not type(optimizer).__module__.startswith(optim.__name__) or any(
+                group.get("maximize") for group in groups
+            ):
+                return
+            weights = [each for group in groups for each in group["params"]]
+            handed.note(
+                {
+                    names[id(each)]: _array(each.grad)
+                    for each in weights
+                    if each.grad is not None and not each.grad.is_sparse and id(each) in names
+                }
+            )
+
+        handle = register_optimizer_step_pre_hook(look)
+        try:
+            yield handed
+        finally:
+            handle.remove()
 
     def _weights(self) -> dict[str, torch.Tensor]:
         """All parameters and buffers of the network, by name."""

@@ -5,6 +5,7 @@ What is wrong besides them then shows, forward and backward.
 
 import contextlib
 import copy
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from equivalence.randomness.replay import Replay
 from equivalence.randomness.torch_replay import Replaying
 from equivalence.sides.torch_constants import numbers
 from equivalence.stream.borrowing import lending_torch
+from equivalence.structure.layouts import UNCHANGED, Layout, Layouts
 from equivalence.truth.measurement import Measurement
 
 Pull = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
@@ -26,63 +28,104 @@ class Lent:
     """A layer of the reference, with its weights and in the dtype of the sample.
 
     name: what a run calls it.
+    laid: the layouts that the candidate's inputs and outputs have in the place of this layer.
     replay: what gives the draws of the candidate's run their numbers, and so those of this layer.
     """
 
     replay: Replay | None = None
 
-    def __init__(self, name: str, module: torch.nn.Module, device: torch.device):
-        self.name, self._module, self._device = name, module, device
+    def __init__(
+        self,
+        name: str,
+        module: torch.nn.Module,
+        device: torch.device,
+        laid: Layouts = UNCHANGED,
+    ):
+        self.name, self._module, self._device, self._laid = name, module, device, laid
 
     def call(self, arguments: tuple, keywords: Mapping[str, Any]) -> tuple[Any, Pull]:
         """The outputs of a call, with arrays for all tensors, and how cotangents come back."""
-        inputs: list[torch.Tensor] = []
+        inputs: list[tuple[torch.Tensor, Layout | None]] = []
         dtype = next((p.dtype for p in self._module.parameters()), None)
+        numbered = itertools.count()
 
         def take(leaf: Any) -> Any:
             if not isinstance(leaf, np.ndarray):
                 return leaf
-            tensor = torch.from_numpy(leaf.copy()).to(self._device)
+            layout = self._laid[0].get(next(numbered))
+            tensor = torch.from_numpy(_back(layout, leaf).copy()).to(self._device)
             if tensor.is_floating_point():
                 tensor = tensor.to(dtype or tensor.dtype).requires_grad_()
-                inputs.append(tensor)
+                inputs.append((tensor, layout))
             return tensor.long() if tensor.dtype is torch.int32 else tensor  # labels and indices
 
         def pull(cotangents: Sequence[np.ndarray]) -> list[np.ndarray]:
             with lending_torch():
                 pairs = zip(given, cotangents, strict=True)
-                roots = [(out, torch.tensor(back).to(out)) for out, back in pairs]
+                roots = [(out, _back(layout, back)) for (out, layout), back in pairs]
+                roots = [(out, torch.tensor(back).to(out)) for out, back in roots]
                 roots = [(out, back) for out, back in roots if out.requires_grad]
+                taken = [tensor for tensor, _ in inputs]
                 found: Sequence[torch.Tensor | None] = [None] * len(inputs)
                 if roots and inputs:
                     outs, backs = zip(*roots, strict=True)
-                    found = torch.autograd.grad(outs, inputs, backs, allow_unused=True)
+                    found = torch.autograd.grad(outs, taken, backs, allow_unused=True)
                 back = zip(inputs, found, strict=True)
-                return [numbers(torch.zeros_like(x) if each is None else each) for x, each in back]
+                return [
+                    _there(layout, numbers(torch.zeros_like(x) if each is None else each))
+                    for (x, layout), each in back
+                ]
 
         draws = Replaying(self.replay) if self.replay else contextlib.nullcontext()
         with lending_torch(), torch.enable_grad(), draws:
             arguments, keywords = nesting.transform((arguments, dict(keywords)), take)
             outputs = nesting.simplified(self._module(*arguments, **keywords))
-            found = [x for _, x in nesting.leaves(outputs) if isinstance(x, torch.Tensor)]
-            given = [x for x in found if x.is_floating_point()]
-            arrays = nesting.transform(
-                outputs, lambda x: numbers(x) if isinstance(x, torch.Tensor) else x
-            )
+            names = iter(nesting.named(outputs))
+            given: list[tuple[torch.Tensor, Layout | None]] = []
+
+            def give(leaf: Any) -> Any:
+                layout = self._laid[1].get(next(names, ""))
+                if not isinstance(leaf, torch.Tensor):
+                    return leaf
+                given.extend([(leaf, layout)] if leaf.is_floating_point() else [])
+                return _there(layout, numbers(leaf))
+
+            arrays = nesting.transform(outputs, give)
         return arrays, pull
 
 
-def lend(measurement: Measurement, layers: Mapping[str, str], within: str) -> dict[str, Lent]:
+def _back(layout: Layout | None, values: np.ndarray) -> np.ndarray:
+    """The candidate's values as the layer takes or gives them."""
+    return values if layout is None else layout.back(values)
+
+
+def _there(layout: Layout | None, values: np.ndarray) -> np.ndarray:
+    """The layer's values as the candidate has them."""
+    return values if layout is None else layout.there(values)
+
+
+def lend(
+    measurement: Measurement,
+    layers: Mapping[str, str],
+    within: str,
+    laid: Mapping[str, Layouts],
+) -> dict[str, Lent]:
     """The layers of the reference at these paths.
 
     layers: path of a cell of the candidate -> path of the reference's layer.
     within: the path of the network in the whole one.
+    laid: full path of a layer of the reference -> the layouts of its tensors in the candidate.
     """
     network, sample = measurement.network, measurement.sample
     module = network.loaded(sample, measurement.phase, sample.dtype)
     inside = f"{within}." if within else ""
     return {
-        ours: Lent(inside + theirs, copy.deepcopy(module.get_submodule(theirs)), network.device)
+        ours: Lent(
+            inside + theirs,
+            copy.deepcopy(module.get_submodule(theirs)),
+            network.device,
+            laid.get(inside + theirs, UNCHANGED),
+        )
         for ours, theirs in layers.items()
     }
 

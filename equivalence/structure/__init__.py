@@ -10,4 +10,6 @@ settings: what reads a layer's settings, and keeps what cannot be read.
 write: what to write in MindSpore for a setting.
 torch_settings, mindspore_settings: read the settings of a layer.
 torch_steps, mindspore_steps: read the settings of training steps.
+layouts: the same tensor with its axes in another order, or joined.
+tables: tables that both sides keep as data, and that no pair of weights compares.
 """

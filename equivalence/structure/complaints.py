@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from equivalence import words
 from equivalence.declare.renames import RESHAPED, TRANSPOSED
 from equivalence.errors import WeightError
-from equivalence.structure.rearranged import same_elements, transposed
+from equivalence.structure.rearranged import flattened, same_elements, transposed
 from equivalence.structure.slots import STATISTICS, Slot
 
 TOLD = 10
@@ -55,8 +55,9 @@ class Complaints:
         """Complain about partners of different shapes or kinds."""
         ours, theirs = self.candidate[name], self.reference[target]
         text = f"candidate {name} is a {ours}, its partner {target} a {theirs}"
-        if ours.kind == theirs.kind and (cure := _arrangement(ours.shape, theirs.shape)):
-            text += f"; {cure[0]}: rename={{{name!r}: {target + cure[1]!r}}}"
+        cures = _arrangements(ours.shape, theirs.shape) if ours.kind == theirs.kind else []
+        told = [f"{why}: rename={{{name!r}: {target + how!r}}}" for why, how in cures]
+        text += "; " * bool(told) + ", or ".join(told)
         if ours.kind == "parameter" != theirs.kind:
             text += "; it would be trained: write Parameter(..., requires_grad=False)"
         self._misfits.append(text)
@@ -201,15 +202,30 @@ def _told(sorts: Iterable[tuple[list[str], Callable[[str], str]]]) -> list[str]:
     return lines
 
 
-def _arrangement(ours: tuple[int, ...], theirs: tuple[int, ...]) -> tuple[str, str] | None:
-    """How two shapes may hold the same elements: in words, and as a rename says it."""
+def _arrangements(ours: tuple[int, ...], theirs: tuple[int, ...]) -> list[tuple[str, str]]:
+    """How two shapes may hold the same elements: each way in words, and as a rename says it."""
     if ours == theirs:
-        return None
+        return []
     if transposed(ours, theirs):
-        return "as if transposed", TRANSPOSED
+        return [("as if transposed", TRANSPOSED)]
     if same_elements(ours, theirs):
-        return "the same but for axes of length one", RESHAPED
-    return None
+        return [("the same but for axes of length one", RESHAPED)]
+    if flattened(ours, theirs):
+        return [
+            ("the same if a patch lists its channels first", RESHAPED),
+            ("if it lists them last", _channels_last(ours, theirs)),
+        ]
+    return []
+
+
+def _channels_last(ours: tuple[int, ...], theirs: tuple[int, ...]) -> str:
+    """The rename for patches that list their channels last: rows, columns, channels."""
+    rank = max(len(ours), len(theirs))
+    if len(theirs) == rank:
+        return f".transpose(0, {', '.join(map(str, range(2, rank)))}, 1){RESHAPED}"
+    first, channels, *window = ours
+    shape = ", ".join(map(str, (first, *window, channels)))
+    return f".reshape({shape}).transpose(0, {rank - 1}, {', '.join(map(str, range(1, rank - 1)))})"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

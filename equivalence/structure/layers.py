@@ -31,8 +31,9 @@ class Site(NamedTuple):
 
     layer: the reference's path of the layer.
     call: the number of the layer's call, from 0.
-    part: "output" or "cotangent", the gradient with respect to an output.
-    name: the name of the output among those of the layer, see `nesting.names`.
+    part: "input", "output" or "cotangent", the gradient with respect to an output.
+    name: the name of the output among those of the layer, see `nesting.names`; of an input its
+        number among the tensors that the layer is called with.
     """
 
     layer: str

@@ -25,30 +25,37 @@ class Rearrangement:
     reference: name -> shape of each weight of the reference, in order.
     orders: the order of the axes in which each of them lists its elements.
     candidate: name -> shape of each weight of the candidate, in order.
+    views: the shapes that the reference's weights get before their axes are ordered; () for all as
+    they are.
     """
 
     reference: Mapping[str, tuple[int, ...]]
     orders: tuple[tuple[int, ...], ...]
     candidate: Mapping[str, tuple[int, ...]]
+    views: tuple[tuple[int, ...], ...] = ()
+
+    def _viewed(self) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+        """Name, shape before its axes are ordered, and their order, of each of the reference's."""
+        views = self.views or tuple(self.reference.values())
+        return [*zip(self.reference, views, self.orders, strict=True)]
 
     def to_candidate(self, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The candidate's weights by name, made of the reference's."""
         listed = [
-            weights[name].transpose(order).ravel()
-            for name, order in zip(self.reference, self.orders, strict=True)
+            weights[name].reshape(view).transpose(order).ravel()
+            for name, view, order in self._viewed()
         ]
         return _cut(listed, self.candidate)
 
     def to_reference(self, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The reference's weights by name, made of the candidate's: the inverse."""
-        shapes = {
-            name: tuple(shape[axis] for axis in order)
-            for (name, shape), order in zip(self.reference.items(), self.orders, strict=True)
-        }
+        shapes = {name: tuple(view[axis] for axis in order) for name, view, order in self._viewed()}
         pieces = _cut([weights[name].ravel() for name in self.candidate], shapes)
         return {
-            name: np.ascontiguousarray(pieces[name].transpose(np.argsort(order)))
-            for name, order in zip(self.reference, self.orders, strict=True)
+            name: np.ascontiguousarray(pieces[name].transpose(np.argsort(order))).reshape(
+                self.reference[name]
+            )
+            for name, _, order in self._viewed()
         }
 
     def called(self, reference: Mapping[str, str], candidate: Mapping[str, str]) -> "Rearrangement":
@@ -57,6 +64,7 @@ class Rearrangement:
             {reference[name]: shape for name, shape in self.reference.items()},
             self.orders,
             {candidate[name]: shape for name, shape in self.candidate.items()},
+            self.views,
         )
 
     def __str__(self) -> str:
@@ -94,13 +102,18 @@ def rearrangement(
 
     named: the term of each weight of the reference.
     """
-    found = (term.order(len(shape)) for term, shape in zip(named, reference.values(), strict=True))
+    views = tuple(
+        shape if term.view is None else term.view
+        for term, shape in zip(named, reference.values(), strict=True)
+    )
+    if [*map(math.prod, views)] != [*map(math.prod, reference.values())]:
+        return None
+    found = (term.order(len(view)) for term, view in zip(named, views, strict=True))
     orders = tuple(order for order in found if order is not None)
     if len(orders) < len(named):
         return None
     listed = [
-        tuple(shape[axis] for axis in order)
-        for shape, order in zip(reference.values(), orders, strict=True)
+        tuple(shape[axis] for axis in order) for shape, order in zip(views, orders, strict=True)
     ]
     whole, theirs = joined(listed), joined([*candidate.values()])
     if any(term.reshaped for term in named):
@@ -108,7 +121,7 @@ def rearrangement(
         fits = sizes[0] == sizes[1]
     else:
         fits = whole is not None and whole == theirs
-    return Rearrangement(dict(reference), orders, dict(candidate)) if fits else None
+    return Rearrangement(dict(reference), orders, dict(candidate), views) if fits else None
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -119,6 +132,12 @@ def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
 def same_elements(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
     """Whether two shapes are the same but for axes of length one."""
     return squeezed(one) == squeezed(two)
+
+
+def flattened(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
+    """Whether one shape is the other with all axes but the first as one, as of patches."""
+    short, long = sorted((one, two), key=len)
+    return len(short) == 2 < len(long) and short == (long[0], math.prod(long[1:]))
 
 
 def transposed(one: tuple[int, ...], two: tuple[int, ...]) -> bool:

@@ -10,7 +10,13 @@ import numpy as np
 from equivalence import dtypes
 from equivalence.declare.renames import JOIN, RESHAPED, Term, has_run, is_plain, terms
 from equivalence.structure.complaints import Complaints, nearest
-from equivalence.structure.rearranged import A_PART, Rearrangement, rearrangement, same_elements
+from equivalence.structure.rearranged import (
+    A_PART,
+    Rearrangement,
+    flattened,
+    rearrangement,
+    same_elements,
+)
 from equivalence.structure.slots import CONSTANT, UNSAVED, Slot
 
 STANDARD_RENAMES = {
@@ -126,6 +132,31 @@ class Partners(dict[str, str]):
                 else {A_PART + name for name in inside}
             )
         return frozenset(found - self.constants)
+
+    def place(self, name: str) -> str:
+        """The reference's name for an attribute of the candidate, by the weights beside it.
+
+        The layer is the one of the reference that holds the partners of the layer's weights; where
+        it has none, or they lie apart, its path is renamed as weights are.
+        """
+        path, _, attribute = name.rpartition(".")
+        while path:
+            found = {self._beside(path, weight) for weight in self if weight.startswith(f"{path}.")}
+            if len(found) == 1 and (prefix := found.pop()) is not None:
+                return f"{prefix}{attribute}"
+            if found:
+                break
+            path, _, above = path.rpartition(".")
+            attribute = f"{above}.{attribute}"
+        return renamed(name, plain(self.rename))
+
+    def _beside(self, path: str, weight: str) -> str | None:
+        """What the reference's name of a weight begins with, where that stands for a layer."""
+        rest = weight.removeprefix(f"{path}.")
+        for each in (rest, reference_name(rest, {})):
+            if f".{self[weight]}".endswith(f".{each}"):
+                return self[weight].removesuffix(each)
+        return None
 
     def part(self, inside: str, local: Callable[[str], str]) -> "Partners":
         """The partners of the weights in a cell.
@@ -294,7 +325,8 @@ def _reshaped(
     """Renames that reshape weights whose shapes differ by axes of length one alone.
 
     A weight of MindSpore's `Conv1d` has such an axis, and that of a convolution of one pixel has
-    two more than that of a dense layer.
+    two more than that of a dense layer. Where patches have one channel, a dense layer lists their
+    pixels as a convolution does; of several, nothing tells which order it lists them in.
 
     targets: the reference's name for each of the candidate's.
     """
@@ -303,13 +335,18 @@ def _reshaped(
         target = slots.get(targets[name])
         if target is None or target.shape == slot.shape or target.kind != slot.kind:
             continue
-        if not same_elements(slot.shape, target.shape):
+        if not (same_elements(slot.shape, target.shape) or _of_one(slot.shape, target.shape)):
             continue
         alone = sum(has_run(other, name) for other in candidate) == 1
         declared = any(has_run(name, run) for old in rename for run in old.split(JOIN))
         if alone and not declared:
             found[name] = targets[name] + RESHAPED
     return found
+
+
+def _of_one(one: tuple[int, ...], two: tuple[int, ...]) -> bool:
+    """Whether two shapes are those of a dense layer and a convolution on patches of one channel."""
+    return flattened(one, two) and max(one, two, key=len)[1] == 1
 
 
 _NORMED = re.compile(r"((?:.*\.)?)(\w+)_([gv])")

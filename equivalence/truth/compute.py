@@ -80,8 +80,7 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
         undecidable = ill_posed.undecidable(expected, measurement.unit_roundoff)
         if not (undecidable and _draw_again(measurement.sample)):
             break
-    repeated.demand(measurement, expected)
-    return expected
+    return repeated.demand(measurement, expected)
 
 
 def add_noise(measurement: Measurement, expected: Truth, expect: Expect = whole) -> Truth:
@@ -124,7 +123,7 @@ def _beside_own(
     for name, values in own.items():
         odd = _overflows(Expected.whole(truth[name]), values)
         truth[name] = np.where(odd, values, truth[name])
-    fresh = _expected(measurement, truth, expect).like(expected)
+    fresh = _expected(measurement, expected.known(truth), expect).like(expected)
     if nothing_to_compare(fresh) and not measurement.degenerate:
         return expected, own
     probe(measurement, fresh, range(runs))
@@ -148,7 +147,7 @@ def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
         trace, expected.reach = measurement.watch_own()
     else:
         trace = measurement.run_own()
-    own = expected.replace_undecided(trace)
+    own = expected.replace_undecided(expected.known(trace))
     for name, values in own.items():
         dtype = dtypes.name(values.dtype)
         in_float32 = tensors.of_weight(name) and dtype == "float16"

@@ -16,6 +16,7 @@ from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.replay import Drawn
 from equivalence.sample import Sample
 from equivalence.structure.layers import Layer
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import Slot
 
 
@@ -34,6 +35,8 @@ class Reference:
     layers: its layers with their settings; None where it was read from a record.
     drawn: the draws of a run in which each gets its numbers, in order.
     refused: what draws in it without getting numbers, in words.
+    written: the names of its constants that a run has written.
+    tables: its constants as data, but for those; None where it was read from a record.
     multiplies: whether the reference has convolutions or matrix products; None if it is not
         recorded in this run.
     """
@@ -48,6 +51,11 @@ class Reference:
     multiplies: bool | None = None
     drawn: tuple[Drawn, ...] = ()
     refused: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    tables: Tables | None = None
+
+    def __post_init__(self) -> None:
+        self.sample.forgets = not self.slots.keys() >= {*self.written}
 
     def without(self, buffers: Iterable[str]) -> "Reference":
         """A copy of the reference without the buffers of these names."""

@@ -9,24 +9,47 @@ from collections.abc import Mapping
 from torch import nn
 
 from equivalence.errors import IllPosedError
+from equivalence.judge import attributes
 from equivalence.judge.expected import NOISE
+from equivalence.judge.tensors import attribute, of_attribute
 from equivalence.judge.truth import Truth
 from equivalence.truth.measurement import Measurement
+from equivalence.written import PER_CALL
 
 CONSPICUOUS = 64
 """Roundings by which one moves a tensor. Only where one is moved farther is the reference run once
 more: what keeps state moves it by more than that, or hides no more than rounding does."""
 
 
-def demand(measurement: Measurement, expected: Truth) -> None:
-    """Raise IllPosedError where the reference's float64 run gives other values once more.
+def demand(measurement: Measurement, expected: Truth) -> Truth:
+    """The truth without the attributes that a run writes from what earlier ones have written.
 
-    A training is built anew for each run, and an operator keeps nothing.
+    Raises IllPosedError where the reference's float64 run gives other values once more. A training
+    is built anew for each run, and an operator keeps nothing.
     """
+    network = measurement.network
+    if measurement.trains or measurement.replaceable:
+        return expected.among([name for name in expected if not name.endswith(PER_CALL)])
+    _demand_same(measurement, expected)
+    if not any(map(of_attribute, expected)):
+        return expected
+    network.leave = [n.removeprefix(attribute("")) for n in expected if of_attribute(n)]
+    again = measurement.run()
+    network.leave = ()
+    kept, carried = attributes.settled(expected, again, measurement.unit_roundoff)
+    expected.carried = frozenset(carried)
+    return expected.among(kept)
+
+
+def _demand_same(measurement: Measurement, expected: Truth) -> None:
     network, unit = measurement.network, measurement.unit_roundoff
-    floats = {name: each for name, each in expected.items() if each.truth.dtype.kind == "f"}
+    floats = {
+        name: each
+        for name, each in expected.items()
+        if each.truth.dtype.kind == "f" and not of_attribute(name)
+    }
     moved = [n for n, each in floats.items() if each.share(each.norms, unit) > CONSPICUOUS * unit]
-    if measurement.trains or measurement.replaceable or not moved:
+    if not moved:
         return
     before = _numbers(network.module)
     again = measurement.run()

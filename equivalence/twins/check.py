@@ -56,6 +56,8 @@ def outcome_of(
         reach=comparison.reach,
         demanded=case.twin.reach or 0.0,
         draws=comparison.draws,
+        states=comparison.states,
+        apart=comparison.apart,
     )
 
 

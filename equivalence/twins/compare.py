@@ -6,7 +6,8 @@ from dataclasses import replace
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import blaming
 from equivalence.host import environment
-from equivalence.judge.tensors import Trace
+from equivalence.judge import attributes
+from equivalence.judge.tensors import Trace, of_attribute
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.reach.decision import Reach
 from equivalence.record import candidates
@@ -46,26 +47,68 @@ def compare_size(
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
     kept_by_step = sides.candidate_step(candidate, partners)
-    raw, ours = _run(drawn, first, candidate, partners, fresh)
+    made, ours = _run(drawn, first, candidate, partners, fresh)
     configured = settings.compare(case, first, candidate, partners, kept_by_step)
     reach = first.expected.reach and first.expected.reach + ours
     for reference in itertools.chain([first], looks):
         known = reference.without(partners.alone) if partners.alone else reference
-        trace = known.expected.replace_undecided(raw)
-        judgement = drawn.judge(known.expected, trace)
+        known, raw, trace, judgement, apart = _judged(known, made, drawn)
+        if not fresh and _attributes_alone(judgement):
+            made = _of_first_call(made, judgement, known, partners, case)
+            known, raw, trace, judgement, apart = _judged(known, made, drawn)
         comparison = Comparison(
             known, candidate, partners, trace, raw, judgement, settings=configured, reach=reach
         )
+        comparison = replace(comparison, apart=apart)
         if _demand_values(comparison, case).judgement.equal:
             break
     comparison = excuses.apply(comparison, drawn, flips)
     comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
         comparison = second_call.explain(comparison, drawn)
+    states = second_call.states(comparison.reference, candidate, partners)
+    comparison = replace(comparison, states=states)
     if candidate.built is not None:
         used = candidate.built.stand_ins.used
         comparison = replace(comparison, stand_ins=tuple(sorted(used)))
     return pinned.judge(comparison, case)
+
+
+def _judged(
+    known: Reference, raw: Trace, drawn: Drawn
+) -> tuple[Reference, Trace, Trace, Judgement, tuple[tuple[str, str], ...]]:
+    """The verdict on a candidate's trace.
+
+    Returns both sides with what both tell of attributes and of optimisers, the trace in which the
+    truth replaces undecided elements, the verdict, and why other attributes are not compared.
+    """
+    expected = known.expected
+    paired = attributes.pair(expected, raw, drawn.unit_roundoff, expected.carried)
+    if paired.expected is not expected:
+        known = replace(known, expected=expected.among(paired.expected))
+    raw = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
+    trace = known.expected.replace_undecided(raw)
+    return known, raw, trace, drawn.judge(known.expected, trace), tuple(paired.apart.items())
+
+
+def _attributes_alone(judgement: Judgement) -> bool:
+    """Whether nothing but attributes differs."""
+    names = [verdict.name for verdict in judgement.differing]
+    return bool(names) and all(map(of_attribute, names))
+
+
+def _of_first_call(
+    raw: Trace, judgement: Judgement, known: Reference, partners: Partners, case: TwinCase
+) -> Trace:
+    """The trace with the attributes that differ as a new candidate writes them.
+
+    One that has met other sizes keeps the largest table that it has needed, and may do so.
+    """
+    with blaming("candidate", case.name):
+        outputs = known.expected.pulled_back
+        made = sides.build_candidate(case).run(known.sample, partners, case.phase, outputs)
+    names = [verdict.name for verdict in judgement.differing]
+    return raw | {name: made[name] for name in names if name in made}
 
 
 def _run(

@@ -19,10 +19,11 @@ from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 from equivalence.twins import excuses, kernels
+from equivalence.words import listed
 
 KEEPS = (
     "the first call of the candidate is right; this one, after a call with other values, is not: "
-    "{} keeps state from one call to the next"
+    "{} keeps state from one call to the next{}"
 )
 KEEPERS = {
     "pynative": "the candidate",
@@ -51,7 +52,29 @@ def explain(comparison: Comparison, drawn: Drawn) -> Comparison:
     """The comparison with a note, if the same candidate is right in its first call."""
     if comparison.note or not keeps(comparison, drawn):
         return comparison
-    return replace(comparison, note=KEEPS.format(KEEPERS[drawn.case.execution]), later=True)
+    written = _written(comparison.candidate, comparison.partners)
+    place = f", in {listed(written)}" if written else ""
+    told = KEEPS.format(KEEPERS[drawn.case.execution], place)
+    return replace(comparison, note=told, later=True)
+
+
+def states(reference: Reference, candidate: CandidateSide, partners: Partners) -> tuple[str, ...]:
+    """The states that one side alone has and writes in a run, a sentence for each side."""
+    own = ("port", "original", _written(candidate, partners))
+    alone = [name for name in reference.written if name in partners.alone]
+    told = []
+    for side, other, names in (own, ("original", "port", alone)):
+        if names:
+            kept = "state" if len(names) == 1 else "states"
+            told.append(
+                f"the {side} writes {listed(names)} when it runs, {kept} that the {other} does not "
+                "have: what is kept there is compared with nothing"
+            )
+    return tuple(told)
+
+
+def _written(candidate: CandidateSide, partners: Partners) -> list[str]:
+    return candidate.built.written_alone(partners) if candidate.built is not None else []
 
 
 def keeps(comparison: Comparison, drawn: Drawn) -> bool:

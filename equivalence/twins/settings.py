@@ -1,17 +1,21 @@
 """Compares the settings of both sides of a case, whether it passes or not."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from equivalence.declare.twin import TwinCase
 from equivalence.host import environment
-from equivalence.judge.settings import Settings, judge_settings
+from equivalence.judge.precision import UNIT_ROUNDOFF
+from equivalence.judge.settings import Difference, Settings, judge_settings
 from equivalence.reach.decision import Decision, Reach
 from equivalence.record import truths
 from equivalence.runs import kept, sides
 from equivalence.runs.drawn import Drawn
 from equivalence.runs.pinned import with_draws
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
+from equivalence.structure import tables
 from equivalence.structure.layers import Layer, compare_settings
+from equivalence.structure.tables import Tables
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 
@@ -41,7 +45,9 @@ def compare(
     theirs = _of_reference(case, reference)
     if theirs is None:
         return None
-    return _judge(case, theirs, [*candidate.built.layers(partners), *kept_by_step], partners)
+    ours = [*candidate.built.layers(partners), *kept_by_step]
+    constants = _tables(reference.tables, candidate.built, theirs, ours, partners)
+    return _judge(case, theirs, ours, partners, constants)
 
 
 def of_networks(
@@ -53,11 +59,44 @@ def of_networks(
     """The settings of two networks that are built and not run, compared as `compare` does."""
     theirs = sides.reference_layers(case, reference)
     ours = [*candidate.layers(partners), *sides.candidate_step(candidate, partners)]
-    return _judge(case, theirs, ours, partners)
+    known = None if case.twin.by_layer else reference.constants.tables()
+    constants = _tables(known, candidate, theirs, ours, partners)
+    return _judge(case, theirs, ours, partners, constants)
 
 
-def _judge(case: TwinCase, theirs: list[Layer], ours: list[Layer], partners: Partners) -> Settings:
-    compared = compare_settings(theirs, ours, partners.rename)
+Compared = tuple[int, list[Difference]]
+"""How many tables were compared, and those that differ."""
+
+
+def _tables(
+    theirs: Tables | None,
+    candidate: "MindSporeNetwork",
+    layers: list[Layer],
+    own: list[Layer],
+    partners: Partners,
+) -> Compared:
+    """The tables that no pair of weights compares, compared as data."""
+    if theirs is None:
+        return 0, []
+    paired = theirs.without(partners.constants - partners.alone)
+    ours = candidate.tables(partners)
+    layered, rounding = (layers, own), UNIT_ROUNDOFF["float32"]
+    return tables.compare(paired, ours, layered, partners.rename, rounding)
+
+
+def _judge(
+    case: TwinCase,
+    theirs: list[Layer],
+    ours: list[Layer],
+    partners: Partners,
+    of_tables: Compared,
+) -> Settings:
+    compared, (count, differing) = compare_settings(theirs, ours, partners.rename), of_tables
+    compared = replace(
+        compared,
+        compared=compared.compared + count,
+        differing=(*compared.differing, *differing),
+    )
     return judge_settings(compared, case.twin.settings, case.name)
 
 

@@ -30,6 +30,8 @@ FAMILIES = (
     "tables",
     "random_layers",
     "structures",
+    "attributes",
+    "handed",
     "settings",
     "data",
 )

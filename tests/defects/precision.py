@@ -27,7 +27,7 @@ DEFECTS = (
         "the loss is computed in float16, in which its small weight is next to nothing"),
     candidate("loss_scale_never_divided", victim("model_step").at("update"), HERE + "never_divided",
         "the optimiser is not told the loss scale that the manager leaves to it",
-        cause="(the loss scale)"),
+        cause="the loss scale)"),
     candidate("output_left_in_half", ATTENTION, HERE + "LeftInHalf", "the result is not cast back"),
     candidate("one_factor_cast", ATTENTION, HERE + "CastOfOne",
         "the second matrix of a product is left in float32", raises="SideError"),

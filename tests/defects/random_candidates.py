@@ -201,6 +201,18 @@ class Counting(Residual):
         return super().construct(x) * (1.0 if self.calls == 1 else 1.001)
 
 
+class CountingInABuffer(Residual):
+    """From the second call on the output is scaled; the count is a tensor that it alone has."""
+
+    def __init__(self, width: int = 8, p: float = 0.2):
+        super().__init__(width, p)
+        self.register_buffer("calls", ms.Tensor(0.0))
+
+    def construct(self, x):
+        self.calls.assign_value(self.calls + 1.0)
+        return super().construct(x) * (1.0 if self.calls == 1.0 else 1.001)
+
+
 class GrowingCache(Residual):
     """Attends to the inputs of earlier calls, too, as a cache of keys that is not emptied."""
 

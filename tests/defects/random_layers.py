@@ -75,6 +75,8 @@ DEFECTS = (
         "loaded weights are not used after the first call"),
     candidate("scaled_from_the_second_call", PATHS, HERE + "Counting",
         "a counter that the output depends on"),
+    candidate("scaled_by_a_count_of_its_own", PATHS, HERE + "CountingInABuffer",
+        "a counter in a buffer that the original does not have"),
     candidate("cache_not_emptied", PATHS.evaluated, HERE + "GrowingCache",
         "what earlier calls left behind is added"),
     candidate("scale_of_the_first_input", PATHS, HERE + "FirstScale",

@@ -1,5 +1,6 @@
 """Mistakes in masks, tables and indices, which no sample draws."""
 
+import numpy as np
 from mindspore import Parameter, Tensor, nn
 
 from tests.defects import tables_candidates as wrong
@@ -20,6 +21,8 @@ WINDOW = victim("window_attention")
 PIXELS = victim("normalised_pixels")
 CENTRED = victim("centred")
 TIMESTEPS = victim("timesteps")
+PALETTE = victim("palette")
+POSITIONS = victim("positions")
 
 
 def _with(path: str, name: str, change):
@@ -91,6 +94,11 @@ DEFECTS = (
         "means for pixels up to 255"),
     edited("deviations_in_bgr", PIXELS, _with("", "std", lambda std: std[::-1].copy()),
         "the channels of the deviations in OpenCV's order"),
+    edited("colour_of_a_number_that_is_not_drawn", PALETTE.at(""),
+        _with("", "table", lambda table: table * np.where(np.arange(20) == 17, -1, 1)[:, None]),
+        "one row of a table that the port builds has the other sign", cause="table"),
+    built_with("positions_repeated_beyond_the_sample", POSITIONS.compiled.at(""),
+        "the table of positions ends before that of the original", cause="pe", last=40),
     candidate("centre_from_zero", CENTRED.evaluated, HERE + "FromZero",
         "the centre starts at zero"),
     built_with("centre_follows_too_fast", CENTRED, "0.1 for 0.9: MindSpore's idea of a momentum",

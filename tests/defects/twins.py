@@ -2,17 +2,43 @@
 
 from equivalence.declare.draws import integers, normal, uniform
 from equivalence.declare.twin import Twin, grid
-from tests.defects import functional, functional_gradients, quantised, sequences, yolox
+from tests.defects import (
+    attributes,
+    functional,
+    functional_gradients,
+    handed,
+    quantised,
+    sequences,
+    yolox,
+)
 from tests.twins.optim import gradients
 
 RIGHT = "tests.defects.operator_candidates:"
 
+TABLED = "tests.engine.parts.tabled_"
+
 TWINS = (
+    *attributes.twins(),
     *functional.twins(),
     *functional_gradients.twins(),
+    *handed.twins(),
     *quantised.twins(),
     *sequences.twins(),
     *yolox.twins(),
+    Twin(
+        "palette",
+        reference=TABLED + "pt:Palette",
+        candidate=TABLED + "ms:Palette",
+        inputs=[integers(2, 3, high=5)],
+        phases=("train",),
+    ),
+    Twin(
+        "positions",
+        reference=TABLED + "pt:Positions",
+        candidate=TABLED + "ms:Positions",
+        inputs=[normal(2, 6, 8)],
+        phases=("train",),
+    ),
     Twin(
         "rectangular_conv",
         reference="torch.nn:Conv2d",

@@ -49,6 +49,17 @@ def test_lengths_that_are_all_equal_always_get_others(tmp_path):
     assert arrays(variant)[0].tolist() == [7, 3, 6]
 
 
+def test_numbers_that_an_input_does_not_have_are_always_tried_where_few_samples_hold_them(tmp_path):
+    of = given_of(tmp_path, given(4, values=(0, 2, 2, 9)))
+    rest = [each for each in values.indexed(of, []) if each.told.startswith("input 1 with 1 to")]
+    (variant,) = [each for each in values.indexed(of, []) if " to " in each.told][1:]
+    assert rest[0].always
+    assert arrays(rest[0])[0].tolist() == [1, 3, 4, 5]
+    assert arrays(variant)[0].tolist() == [6, 7, 8, 6]
+    many = given_of(tmp_path, integers(4, high=1000))
+    assert not [each for each in values.indexed(many, []) if " to " in each.told]
+
+
 def test_rows_of_masks_are_padded_on_either_side_empty_and_full(tmp_path):
     of = given_of(tmp_path, given(2, 4, values=(1,) * 8))
     found = {each.told: arrays(each)[0].tolist() for each in values.masked(of, [])}
@@ -75,3 +86,25 @@ def test_tiny_inputs_are_as_small_as_an_epsilon(tmp_path):
     of = given_of(tmp_path, uniform(2, 3))
     smallest = min(np.abs(arrays(each)[0]).max() for each in values.tiny(of, []))
     assert smallest < 1e-7
+
+
+def test_a_grid_of_either_sign_has_values_between_two_steps_below_zero(tmp_path):
+    first = next(values.grid(given_of(tmp_path, uniform(2, 4, high=3.0)), missed("step")))
+    (x,) = arrays(first)
+    below = x[(x < 0) & (np.trunc(2.0 * x) != 2.0 * x)]
+    assert (np.floor(2.0 * below) != np.trunc(2.0 * below)).all()
+    assert below.size
+
+
+def test_rows_of_one_input_are_moved_beyond_the_other_in_all_columns(tmp_path):
+    of = given_of(tmp_path, normal(4, 3), normal(4, 3))
+    (moved,) = (v for v in values.scaled(of, missed("clamp low")) if "beyond" in v.told)
+    x, y = arrays(moved)
+    assert (x[::2] > y.max()).all()
+    assert (x[1::2] < y.max() + np.ptp(y)).all()
+    assert moved.always
+
+
+def test_inputs_of_other_shapes_are_not_moved_beyond_each_other(tmp_path):
+    of = given_of(tmp_path, normal(4, 3), normal(4, 2))
+    assert not any("beyond" in v.told for v in values.scaled(of, missed("clamp low")))

@@ -17,6 +17,7 @@ CASES = {
     "transposed": ({"w": (2, 3)}, "w.T", {"w": (3, 2)}),
     "permuted": ({"w": (2, 3, 4, 5)}, "w.transpose(2, 3, 1, 0)", {"w": (4, 5, 3, 2)}),
     "reshaped": ({"w": (2, 3, 4)}, "w.reshape()", {"w": (2, 3, 1, 4)}),
+    "viewed": ({"w": (2, 36)}, "w.reshape(2, 3, 4, 3).transpose(0, 3, 1, 2)", {"w": (2, 3, 3, 4)}),
     "transposed and joined": ({"a": (3, 2), "b": (3, 4)}, "a.T + b.T", {"ab": (6, 3)}),
 }
 
@@ -38,6 +39,13 @@ def test_the_elements_are_those_that_numpy_gives():
     fused = rearrangement({"q": (2, 3), "k": (4, 3)}, terms("q + k"), {"qk": (6, 3)})
     whole = np.concatenate([weights["q"], weights["k"]])
     assert np.array_equal(fused.to_candidate(weights)["qk"], whole)
+    last = rearrangement(
+        {"w": (2, 12)}, terms("w.reshape(2, 4, 3).transpose(0, 2, 1)"), {"v": (2, 3, 4)}
+    )
+    dense = arrays({"w": (2, 12)})["w"]
+    assert np.array_equal(
+        last.to_candidate({"w": dense})["v"], dense.reshape(2, 4, 3).transpose(0, 2, 1)
+    )
     hwio = rearrangement({"w": (2, 3, 4, 5)}, terms("w.transpose(2, 3, 1, 0)"), {"w": (4, 5, 3, 2)})
     assert np.array_equal(hwio.to_candidate(weights)["w"], weights["w"].transpose(2, 3, 1, 0))
 
@@ -50,6 +58,7 @@ def test_the_elements_are_those_that_numpy_gives():
         ({"w": (2, 3)}, "w.T", {"w": (2, 3)}),
         ({"w": (2, 3)}, "w.transpose(0, 2)", {"w": (2, 3)}),
         ({"w": (2, 3)}, "w.reshape()", {"w": (2, 4)}),
+        ({"w": (2, 6)}, "w.reshape(2, 3, 3).transpose(0, 2, 1)", {"w": (2, 3, 3)}),
     ],
 )
 def test_shapes_that_do_not_fit_make_no_rearrangement(reference, text, candidate):

@@ -391,12 +391,36 @@ def test_the_layer_within_a_batch_norm_of_volumes_is_not_in_the_name():
     ("ours", "theirs", "cure"),
     [
         ((4, 3), (3, 4), "as if transposed: rename={'fc.weight': 'fc.weight.T'}"),
+        (
+            (8, 48),
+            (8, 3, 4, 4),
+            "the same if a patch lists its channels first: "
+            "rename={'fc.weight': 'fc.weight.reshape()'}",
+        ),
+        (
+            (8, 48),
+            (8, 3, 4, 4),
+            "if it lists them last: "
+            "rename={'fc.weight': 'fc.weight.transpose(0, 2, 3, 1).reshape()'}",
+        ),
+        (
+            (8, 3, 4, 5),
+            (8, 60),
+            "if it lists them last: "
+            "rename={'fc.weight': 'fc.weight.reshape(8, 4, 5, 3).transpose(0, 3, 1, 2)'}",
+        ),
     ],
 )
 def test_another_shape_is_told_with_the_rename_that_fits(ours, theirs, cure):
     sides = [{"fc.weight": Slot(shape, "parameter")} for shape in (theirs, ours)]
     assert cure in complaint(*sides)
     assert pair(*sides, dict([cure.split("{")[1][:-1].replace("'", "").split(": ")])).groups
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [((8, 16), (8, 1, 4, 4)), ((8, 1, 5), (8, 5))])
+def test_patches_of_one_channel_have_one_order(ours, theirs):
+    sides = [{"fc.weight": Slot(shape, "parameter")} for shape in (theirs, ours)]
+    assert pair(*sides, {}).groups
 
 
 def test_a_missing_bias_is_told_with_what_the_layer_has():

@@ -1,11 +1,17 @@
 """A candidate that keeps state between its calls is red, and is said to keep it."""
 
+import json
+
 import pytest
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import causes
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
+from equivalence.record.codec import decode, encode
+from equivalence.report import text
+from equivalence.report.answer import Found, answer
+from equivalence.report.text import summary
 from equivalence.runs import kept
 from equivalence.twins import second_call
 from equivalence.twins.check import check
@@ -34,7 +40,7 @@ def residual(candidate: str, **options):
 def test_state_between_calls_is_seen_and_said(name, monkeypatch):
     outcome = check(residual(WRONG + name), 0)
     assert not outcome.passed
-    assert outcome.note == second_call.KEEPS.format("the candidate")
+    assert outcome.note == second_call.KEEPS.format("the candidate", "")
     monkeypatch.setattr(second_call, "prepare", lambda *_: None)
     assert check(residual(WRONG + name), 0).passed
 
@@ -45,7 +51,7 @@ def test_state_beside_an_inaccurate_kernel_is_said_too(phase):
     late = case(squashed[0], "tests.engine.parts.kernels_ms:Late", squashed[1], phase=phase)
     outcome = check(late, 0)
     assert not outcome.passed
-    assert outcome.note == second_call.KEEPS.format("the candidate")
+    assert outcome.note == second_call.KEEPS.format("the candidate", "")
     (culprit,) = diagnose(late, 0).culprits
     assert culprit.statement.endswith("  y = y / self.calls")
     assert culprit.causes[0] == causes.KEPT
@@ -59,7 +65,7 @@ def test_a_graph_that_keeps_state_is_said_to():
     outcome = check(case(*padded, execution="graph"), 0)
     assert not outcome.passed
     graph = "the candidate, or the graph that MindSpore compiles of it,"
-    assert outcome.note == second_call.KEEPS.format(graph)
+    assert outcome.note == second_call.KEEPS.format(graph, "")
 
 
 @pytest.mark.parametrize("execution", ["pynative", "graph"])
@@ -75,6 +81,75 @@ def test_what_is_wrong_in_every_call_keeps_no_state():
     outcome = check(residual(HERE + "doubled"), 0)
     assert not outcome.passed
     assert outcome.note is None
+
+
+KEPT = "tests.engine.parts.kept_pt:", "tests.engine.parts.kept_ms:"
+OWN = "the port writes {} when it runs, state that the original does not have: "
+
+
+def counted(reference: str, candidate: str, constants: tuple[str, ...] = ("calls",), **options):
+    pair = KEPT[0] + reference, KEPT[1] + candidate, normal(2, 4)
+    return case(*pair, constants=constants, **options)
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_what_is_kept_in_a_parameter_of_its_own_shows_in_a_later_call(execution, monkeypatch):
+    outcome = check(counted("scaled", "Counting", execution=execution), 0)
+    assert not outcome.passed
+    keeper = second_call.KEEPERS[execution]
+    assert outcome.note == second_call.KEEPS.format(keeper, ", in calls")
+    assert outcome.states[0].startswith(OWN.format("calls"))
+    monkeypatch.setattr(second_call, "prepare", lambda *_: None)
+    assert check(counted("scaled", "Counting", execution=execution), 0).passed
+
+
+def test_what_is_kept_in_a_buffer_of_its_own_shows_too():
+    outcome = check(counted("scaled", "Buffered", ()), 0)
+    assert not outcome.passed
+    assert outcome.note == second_call.KEEPS.format("the candidate", ", in calls")
+
+
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_count_to_no_end_is_told(execution):
+    outcome = check(counted("Plain", "Silent", execution=execution), 0)
+    assert outcome.passed
+    (told,) = outcome.states
+    assert told.startswith(OWN.format("calls"))
+    (first, *after) = answer([Found(outcome)]).lines()
+    assert first.startswith("EQUAL")
+    assert any(line.startswith("The port writes calls when it runs") for line in after)
+    (line, *_) = map(json.loads, text.lines(outcome))
+    assert line["states"] == [told]
+    assert "states    1 case, in which one side alone keeps some" in summary([line])
+
+
+def test_a_count_of_the_original_alone_is_told():
+    outcome = check(counted("Buffer", "Plain", ("seen",)), 0)
+    assert outcome.passed
+    (told,) = outcome.states
+    assert told.startswith("the original writes seen when it runs, state that the port does not")
+
+
+def test_what_is_written_before_it_is_read_changes_nothing():
+    outcome = check(counted("Plain", "Workspace", ("space",)), 0)
+    assert outcome.passed
+    assert outcome.states[0].startswith(OWN.format("space"))
+
+
+def test_a_candidate_begins_as_a_reference_does_that_counts_in_an_attribute():
+    outcome = check(counted("Attribute", "Counting"), 0)
+    assert outcome.passed
+    reference = kept.reference(counted("Attribute", "Counting"), 0)
+    assert reference.written == ("calls",)
+    sample = kept.Drawn(outcome.case, 0).sample()
+    again = decode(*encode(reference), sample)
+    assert again.written == ("calls",)
+    assert again.sample.forgets
+    assert not check(counted("scaled", "Counting"), 0).passed
+
+
+def test_nothing_is_told_of_sides_that_keep_nothing():
+    assert check(counted("Plain", "Plain", ()), 0).states == ()
 
 
 def doubled():

@@ -1,0 +1,54 @@
+"""A gradient that reaches an optimiser wrongly is red, also where its updates are right."""
+
+from dataclasses import replace
+
+import pytest
+
+from equivalence.declare.twin import cases
+from equivalence.diagnosis.diagnose import diagnose
+from equivalence.judge.attributes import OPTIMISER
+from equivalence.report.answer import not_looked_at
+from equivalence.twins.check import check
+from tests.defects import handed
+
+TWINS = {twin.name: twin for twin in handed.twins()}
+
+
+def case(candidate="Step", name="step_of_adam", **options):
+    twin = replace(TWINS[name], candidate=handed.OURS + candidate, **options)
+    return next(cases(twin, "cpu"))
+
+
+@pytest.mark.parametrize("name", ["NotDivided", "NotClipped", "LimitDoubled", "OfTheSum"])
+def test_what_adam_hides_is_red_and_told_by_its_factor(name):
+    wrong = case(name)
+    outcome = check(wrong, 0)
+    assert {v.name.partition("[")[0] for v in outcome.judged.differing} == {"handed"}
+    (culprit,) = diagnose(wrong, 0).culprits
+    assert culprit.reference == "gradients"
+    assert culprit.causes[1].endswith("times the reference's") == (name != "NotDivided")
+    assert ("the loss scale" in culprit.causes[1]) == (name == "NotDivided")
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_right_ports_hand_over_the_same(name):
+    outcome = check(next(cases(TWINS[name], "cpu")), 0)
+    assert outcome.passed
+    assert sum(v.name.startswith("handed[1]:") for v in outcome.judged.verdicts) == 4
+
+
+@pytest.mark.parametrize(
+    "options", [{"candidate": "ClippedByTheOptimiser"}, {"executions": ("graph",)}]
+)
+def test_what_is_not_seen_is_told(options):
+    outcome = check(case(**options), 0)
+    assert outcome.passed
+    (line,) = [each for each in not_looked_at([outcome]) if "optimisers" in each]
+    assert line == f"4 gradients of {OPTIMISER}."
+
+
+def test_what_pynative_mode_shows_is_not_told_of_a_graph_again():
+    both = [check(case(executions=(each,)), 0) for each in ("pynative", "graph")]
+    lines = not_looked_at(both)
+    assert "A graph does not show what its optimiser gets: PyNative mode alone does." in lines
+    assert not any(OPTIMISER in each for each in lines)

@@ -1,0 +1,63 @@
+"""A table that a port builds itself is compared in the rows that no sample reads, too."""
+
+import pytest
+
+from equivalence.declare.draws import given, normal
+from equivalence.host.isolation import isolated
+from equivalence.own.session import Session
+from equivalence.runs import kept
+from equivalence.twins.check import check
+from tests.engine.parts.small import case
+
+PT, MS = "tests.engine.parts.tabled_pt:", "tests.engine.parts.tabled_ms:"
+NUMBERS = given(2, 3, values=(0, 1, 2, 3, 4, 2))
+
+
+@pytest.fixture(autouse=True)
+def isolation():
+    kept.forget()
+    with isolated():
+        yield
+    kept.forget()
+
+
+def palette(name, **options):
+    own = {"constants": ("table",)} if "kept" in name else {}
+    return case(PT + "Palette", MS + name, NUMBERS, **own, **options)
+
+
+@pytest.mark.parametrize("name", ["Palette", "Renamed", "kept_palette"])
+@pytest.mark.parametrize("execution", ["pynative", "graph"])
+def test_a_right_table_passes(name, execution):
+    if (name, execution) == ("Renamed", "graph"):
+        return  # a graph takes no array
+    outcome = check(palette(name, execution=execution), 0)
+    assert outcome.passed
+    assert outcome.settings.compared == 4  # three of the layer
+
+
+@pytest.mark.parametrize("name", ["wrong_palette", "wrong_renamed", "wrong_kept"])
+def test_a_wrong_row_that_nothing_reads_is_red(name):
+    outcome = check(palette(name), 0)
+    assert outcome.judgement.equal
+    assert not outcome.passed
+    (difference,) = outcome.settings.differing
+    assert difference.told.endswith("in the original, at (17, 1)")
+    assert difference.path == "table"
+
+
+def test_it_may_be_declared():
+    declared = {"settings": {"table": "no such colour is ever asked for"}}
+    assert check(palette("wrong_palette", **declared), 0).passed
+
+
+def test_positions_beyond_the_length_of_the_sample_count():
+    assert check(case(PT + "Positions", MS + "Positions", normal(2, 6, 8)), 0).passed
+    outcome = check(case(PT + "Positions", MS + "short_positions", normal(2, 6, 8)), 0)
+    assert outcome.judgement.equal
+    assert outcome.settings.differing[0].where.startswith("at (40, 0) and")
+
+
+def test_the_structure_alone_tells_it():
+    twin = palette("wrong_palette").twin
+    assert [each.name for each in Session(twin).structure().settings.differing] == ["table"]
