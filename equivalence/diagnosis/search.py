@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -336,7 +337,7 @@ class Search:
         try:
             alone = replace(self.measurement, network=network, sample=sample)
             expected = of_layer(alone).without(partners.alone)
-            laid = LaidOut(sample, *self._layouts.get((path, call), UNCHANGED))
+            laid: Any = LaidOut(sample, *self._layouts.get((path, call), UNCHANGED))
             run = laid, partners, self.case.phase, laid.shapes(expected.pulled_back)
             trace = part.run(*run)
             if self.accurate and not self._judge(expected, laid.restored(trace)).equal:
