@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from equivalence.curves.compare import curve
 from equivalence.curves.monitored import MonitoredResult
@@ -11,30 +12,16 @@ from equivalence.output import answer, aside, demand_writable, tell, write
 
 
 def command(
-    reference: str,
-    candidate: str,
-    pattern: str | None,
-    rename: Sequence[tuple[str, str]],
-    steps: int,
-    runs: int,
-    seed: int,
-    image: Path | None,
-    json_file: Path | None,
+    rename: Sequence[tuple[str, str]], image: Path | None, json_file: Path | None, **options: Any
 ) -> int:
-    """Compare two curves and print what is found; returns the exit code."""
+    """Compare two curves and print what is found; returns the exit code.
+
+    options: the others of `curve`.
+    """
     demand_writable(image, "--picture")
     demand_writable(json_file, "--json")
     with aside():
-        result = curve(
-            reference,
-            candidate,
-            pattern=pattern,
-            rename=dict(rename),
-            steps=steps,
-            runs=runs,
-            seed=seed,
-            tell=tell,
-        )
+        result = curve(**options, rename=dict(rename), tell=tell)
     if isinstance(result, MonitoredResult):
         code = answer(result.lines(), bool(result), json_file, result.document())
         if image is not None:

@@ -73,6 +73,8 @@ def _written(made: ast.AST, name: str) -> Iterator[int]:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 in_place = node.func.attr in ("assign", "append", "update", "add_", "copy_")
                 targets = [node.func.value, *node.args[:1]] if in_place else []
+            else:
+                continue
             within = [each for target in targets for each in ast.walk(target)]
             written = any(isinstance(e, ast.Attribute) and e.attr == name for e in within)
             if written and isinstance(node, ast.stmt | ast.expr):

@@ -79,8 +79,8 @@ def _by_layer(
         # What no statement explains may be its partner in part only, and stands for nothing.
         if not any(JOINED in each.causes for each in in_order):
             in_order += statement.beside(search, layers)
-    found = search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
-    return Diagnosis(*found, mended=search.mended, eager=search.eager)
+    all_found = search.case, list(layers.values()), in_order, search.notes, ill_posed, search.trees
+    return Diagnosis(*all_found, mended=search.mended, eager=search.eager)
 
 
 def _explained(search: Search, path: str) -> list[str]:

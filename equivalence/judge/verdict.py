@@ -206,7 +206,7 @@ def judge(
     candidate, by_order = tensors.by_order(expected, candidate)
     paired = attributes.pair(expected, candidate, unit_roundoff)
     expected, candidate = paired.expected, paired.candidate
-    problems = _structure(expected, candidate, by_value) | paired.problems
+    problems = _structure(expected, candidate, by_value) | dict(paired.problems)
     expected = _pulled_back(expected, candidate, problems)
     verdicts = [
         TensorVerdict(name, budget, problem=problems[name])

@@ -84,6 +84,16 @@ class TorchCandidate:
             found.append(Layer.of(path, read, partners.held(below(path, names))))
         return found
 
+    def tables(self, partners: Partners) -> dict[str, np.ndarray]:
+        """The constants that it alone has by path, also those in plain attributes, as made."""
+        made = self.network.constants.tables().values
+        return {name: values for name, values in made.items() if not partners.sources(name)}
+
+    def written_alone(self, partners: Partners) -> list[str]:
+        """The paths of the constants that it alone has, and has written in its last run."""
+        changed = self.network.constants.changed(self.network.module)
+        return [name for name in changed if not partners.sources(name)]
+
     def run(self, sample: Sample, partners: Partners, phase: str, _outputs: Shapes) -> Trace:
         """Run forward and backward in the sample's dtype, by the reference's names."""
         trace = self.network.run(_Named(sample, partners), phase, sample.dtype)

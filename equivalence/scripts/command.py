@@ -80,28 +80,16 @@ def train(
 
 
 def command(
-    reference: str,
-    candidate: str,
-    steps: int,
-    torch_args: str,
-    mindspore_args: str,
     rename: Sequence[tuple[str, str]],
     constant: Sequence[str],
-    execution: str | None,
     json_file: Path | None,
+    **options: Any,
 ) -> int:
-    """Compare two trainings and print what became of them; 1 where they differ."""
+    """Compare two trainings and print what became of them; 1 where they differ.
+
+    options: the others of `train`.
+    """
     demand_writable(json_file, "--json")
     with aside():
-        result = train(
-            reference,
-            candidate,
-            steps=steps,
-            torch_args=torch_args,
-            mindspore_args=mindspore_args,
-            rename=dict(rename),
-            constants=constant,
-            execution=execution,
-            tell=tell,
-        )
+        result = train(**options, rename=dict(rename), constants=constant, tell=tell)
     return answer(lines(result), bool(result), json_file, document(result))

@@ -95,10 +95,10 @@ def _difference(
     if (more := int(odd.sum()) - 1) > 0:
         place += f" and {counted(more, 'more element')}"
     at = at if odd.shape == theirs.shape else np.unravel_index(int(np.argmax(odd)), theirs.shape)
-    want, got = (
+    one, other = (
         f"{each[at]:.9g}" if each.dtype.kind == "f" else str(each[at]) for each in (theirs, ours)
     )
-    return Difference(leaf, want, got, place, layer=path, kind=kind)
+    return Difference(leaf, one, other, place, layer=path, kind=kind)
 
 
 def _paired(
