@@ -10,6 +10,8 @@ from types import ModuleType
 
 from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis.found import RIGHT, LayerError
+from equivalence.judge import tensors
+from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -36,6 +38,7 @@ def explain(case: TwinCase, seed: int, made: Comparison) -> tuple[list[LayerErro
     that fails is a note.
 
     Nothing runs where no code of the candidate has a name of an operator that is known to be wrong.
+    Where a result is wrong, no gradient explains it, but that of a network which asks for one.
     """
     if made.judgement.ill_posed or not kernels.replaceable(case):
         return [], []
@@ -107,11 +110,19 @@ def _met(
     watch = MindSporeCalls(candidate.cell)
     with watch:
         candidate.run(made.reference.sample, made.partners, case.phase, {})
+    asks = any(call.name == "grad" for call in watch.recording.calls)
+    if not asks and any(map(_of_first_pass, made.judgement.differing)):
+        by_name = {name: each for name, each in by_name.items() if not each.backward}
     met: dict[Fault, Statement | None] = {}
     for call in watch.recording.calls:
         if call.name in by_name:
             met.setdefault(by_name[call.name], call.statement)
     return met
+
+
+def _of_first_pass(verdict: TensorVerdict) -> bool:
+    """Whether a tensor is made before any gradient: an output, or a loss before any update."""
+    return verdict.name.startswith(tensors.output("")) or verdict.name == tensors.loss(1)
 
 
 def _right(case: TwinCase, seed: int, faults: Collection[Fault]) -> bool:

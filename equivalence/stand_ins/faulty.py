@@ -57,10 +57,19 @@ def binary_cross_entropy(reduction="mean"):
     return lose
 
 
+NUMBERED = {0: "sum", 1: "mean", 2: "none"}
+"""The reductions as some primitives hold them."""
+
+
 def reduced(loss, reduction):
-    """The mean, the sum, or all of a loss."""
+    """The mean, the sum, the sum for a sample, or all of a loss. Raises ValueError for another."""
+    reduction = NUMBERED.get(reduction, reduction)
     if reduction == "none":
         return loss
+    if reduction == "batchmean":
+        return loss.sum() / loss.shape[0]
+    if reduction not in ("sum", "mean"):
+        raise ValueError(f"a reduction {reduction!r} is not known")
     return loss.sum() if reduction == "sum" else loss.mean()
 
 
@@ -142,6 +151,7 @@ class Fault:
     instead: what to write.
     primitive: the name of its primitive.
     compiled: whether it is wrong in a compiled graph alone.
+    backward: whether its gradient alone is wrong, so that no result of a network is.
     stand_in: what is right in its place; of a primitive that is made with settings, takes those.
     settings: the names of these settings.
     layer: the class of a layer that uses the primitive wrongly, whose `construct` the stand-in is;
@@ -160,6 +170,7 @@ class Fault:
     layer: type[nn.Cell] | None = None
     function: str = ""
     words: tuple[str, ...] = ()
+    backward: bool = False
 
     @property
     def told(self) -> str:
@@ -182,6 +193,7 @@ FAULTS = (
         True,
         pad,
         ("mode", "paddings_contiguous"),
+        backward=True,
         words=("pad", "Pad", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad2d"),
     ),
     Fault(
@@ -191,6 +203,7 @@ FAULTS = (
         "SeLU",
         False,
         selu,
+        backward=True,
         words=("selu", "SELU"),
     ),
     Fault(
@@ -209,6 +222,7 @@ FAULTS = (
         "Lerp",
         False,
         lerp,
+        backward=True,
         words=("lerp",),
     ),
     Fault(
@@ -219,6 +233,7 @@ FAULTS = (
         False,
         kl_div,
         ("reduction",),
+        backward=True,
         words=("kl_div",),
     ),
     Fault(
@@ -259,6 +274,7 @@ FAULTS = (
         False,
         embedded,
         layer=nn.Embedding,
+        backward=True,
         words=("Embedding",),
     ),
     *(
@@ -270,6 +286,7 @@ FAULTS = (
             False,
             split,
             function="split",
+            backward=True,
             words=("split",),
         )
         for primitive in ("SplitWithSizeView", "SplitTensorView")

@@ -24,20 +24,21 @@ def first_in_another_shape(
     recording: the run.
     found: value -> the values of the other run that are the same quantity.
     truths: the values of the other run.
-    value: the value that is followed back. Between two such values a statement may compute in other
-        shapes, as a layer does.
+    value: the value that is followed back. Within a statement both may compute in other shapes, as
+        the frameworks do in their own attention: what one gives to another alone counts.
     """
     calls, producers = recording.calls, recording.producers
     first, ahead = None, [value]
     while ahead:
         made = producers.get(ahead.pop(), -1)
         for taken in calls[made].inputs if made >= 0 else ():
+            source = producers.get(taken, -1)
+            if source >= 0 and alike(calls[source].statement, calls[made].statement):
+                ahead.append(taken)
+                continue
             shape, same = recording.values[taken].shape, found[taken]
             near = [n for n in same if squeezed(truths[n]) == squeezed(recording.values[taken])]
             if near and all(truths[n].shape != shape for n in same):
                 first, ahead = (taken, near[0]), [taken]
                 break
-            source = producers.get(taken, -1)
-            if source >= 0 and alike(calls[source].statement, calls[made].statement):
-                ahead.append(taken)
     return first

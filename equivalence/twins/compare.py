@@ -4,9 +4,9 @@ import itertools
 from dataclasses import replace
 
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import blaming
+from equivalence.errors import DeclarationError, blaming
 from equivalence.host import environment
-from equivalence.judge import attributes
+from equivalence.judge import attributes, tensors
 from equivalence.judge.tensors import Trace, of_attribute
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.reach.decision import Reach
@@ -18,6 +18,7 @@ from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
 from equivalence.twins import excuses, reached, second_call, settings
+from equivalence.words import counted
 
 TOO_EXACT = 2.0**-6
 """Roundings of half precision. A network that computes in half precision has a larger error; one in
@@ -46,6 +47,7 @@ def compare_size(
     partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld)
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
+    _demand_updates(first, case)
     kept_by_step = sides.candidate_step(candidate, partners)
     made, ours = _run(drawn, first, candidate, partners, fresh)
     configured = settings.compare(case, first, candidate, partners, kept_by_step)
@@ -132,6 +134,20 @@ def _run(
     with blaming("candidate", case.name), seen:
         trace = candidate.run(reference.sample, partners, case.phase, outputs)
     return trace, seen.reach
+
+
+def _demand_updates(reference: Reference, case: TwinCase) -> None:
+    """Raise DeclarationError where a step moves no weight and keeps no state: it trains nothing."""
+    expected = reference.expected
+    updates = [each for name, each in expected.items() if name.startswith("update[")]
+    moved = any(each.truth.any() for each in updates)
+    kept_too = any(name.startswith(tensors.state("")) for name in expected)
+    if updates and not (moved or kept_too or case.twin.degenerate):
+        raise DeclarationError(
+            f"{case.name}: the reference's step moves no weight in "
+            f"{counted(case.twin.steps or 0, 'call')}, so that no update is compared; call its "
+            "optimizer in the step, or compare the network without steps"
+        )
 
 
 def _demand_values(comparison: Comparison, case: TwinCase) -> Comparison:

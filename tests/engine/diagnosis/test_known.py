@@ -1,12 +1,14 @@
 """A right port that meets a fault of MindSpore is told what to write; a wrong one is not."""
 
 import pytest
+from mindspore import ops
 
 from equivalence.declare.draws import normal
 from equivalence.diagnosis import known
 from equivalence.diagnosis.diagnose import diagnose
 from equivalence.host.isolation import isolated
 from equivalence.runs import kept
+from equivalence.stand_ins import faulty as faults
 from equivalence.twins.check import check
 from tests.engine.parts.small import case
 
@@ -97,6 +99,7 @@ def test_a_step_whose_later_calls_meet_a_fault_is_told():
         ("Step", "step_twice_as_long", STEPS),
         ("Mished", "mished_more", {"execution": "pynative"}),
         ("Distilled", "distilled_by_sum", {"execution": "pynative"}),
+        ("Averaged", "averaged_for_each_sample", {"execution": "pynative"}),
         ("Single", "single_of_another_target", {"execution": "pynative"}),
         ("Upscaled", "upscaled_twice", {"execution": "pynative"}),
         ("Upscaled", "upscaled_twice", {}),
@@ -113,6 +116,23 @@ def test_a_wrong_port_that_meets_a_fault_is_not_acquitted(name, candidate, optio
     found = told(of)
     assert found
     assert not any(cause.startswith(known.RIGHT) for _, cause in found)
+
+
+def test_a_gradient_explains_no_result_but_of_a_network_that_asks_for_one():
+    backward = {fault.finding for fault in known.FAULTS if fault.backward}
+    assert backward == {each for each in backward if "gradient" in each}
+    assert "mish_overflow" not in backward
+
+
+def test_what_stands_for_a_loss_reduces_it_as_the_primitive_is_told():
+    loss = ops.ones((2, 3))
+    for name in ("sum", "mean", "none"):
+        held = ops.BinaryCrossEntropy(reduction=name).reduction
+        assert faults.reduced(loss, held).shape == (2, 3)[: 2 * (name == "none")]
+        assert float(faults.reduced(loss, held).sum()) == (1.0 if name == "mean" else 6.0)
+    assert float(faults.reduced(loss, ops.KLDivLoss(reduction="batchmean").reduction)) == 3.0
+    with pytest.raises(ValueError, match="'mode' is not known"):
+        faults.reduced(loss, "mode")
 
 
 def test_a_trial_that_fails_is_told(monkeypatch):

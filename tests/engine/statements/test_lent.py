@@ -30,7 +30,7 @@ def both():
 def run(both, layers):
     """The trace with these layers lent, but for the gradients of their weights, and the calls."""
     measurement, expected, network, partners = both
-    lent = lend(measurement, layers, "")
+    lent = lend(measurement, layers, "", {})
     watch = MindSporeCalls(network.cell, lent=lent)
     with watch:
         trace = network.run(measurement.sample, partners, "train", expected.pulled_back)

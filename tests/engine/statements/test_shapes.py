@@ -34,6 +34,16 @@ def test_it_is_followed_through_what_a_layer_computes_in_another_shape():
     assert first(run(*steps), same) == ((3, 1, 4), 1)
 
 
+def test_what_a_statement_computes_within_itself_is_none_of_the_code():
+    """As an attention of a framework does, with an axis of length one in another place."""
+    inside = MEAN.swapaxes(0, 1)
+    steps = (X, inside, TWO), (inside, LOGITS, TWO)
+    same = [(X, X), (inside, MEAN.reshape(3, 4)), (LOGITS, LOGITS.reshape(3, 2))]
+    assert first(run(*steps), same) is None
+    crossing = (X, inside, ONE), (inside, LOGITS, TWO)
+    assert first(run(*crossing), same) == ((1, 3, 4), 1)
+
+
 def test_what_has_the_shape_of_the_other_run_is_not_it():
     steps = (X, MEAN, ONE), (MEAN, LOGITS, TWO)
     assert first(run(*steps), [(X, X), (MEAN, MEAN), (LOGITS, LOGITS.reshape(3, 2))]) is None

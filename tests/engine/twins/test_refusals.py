@@ -7,6 +7,8 @@ import sys
 
 import numpy as np
 import pytest
+import torch
+from mindspore import nn
 
 from equivalence import kinds
 from equivalence.declare.difference import Raised
@@ -202,3 +204,33 @@ def test_what_is_likely_is_said_of_known_messages_alone(monkeypatch):
     assert words(RuntimeError(slice_ % 0)) == slice_ % 0  # of no rows: another fault
     told = words(AttributeError("cannot assign module before Module.__init__() call"))
     assert told.endswith("; call super().__init__() first in its __init__")
+
+
+class StillReference(torch.nn.Module):
+    """A step that trains nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = torch.nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.network(x).sum()
+
+
+class Still(nn.Cell):
+    """Its partner."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = nn.Dense(4, 2)
+
+    def construct(self, x):
+        return self.network(x).sum()
+
+
+def test_a_step_that_trains_nothing_is_refused():
+    here = f"{__name__}:"
+    sides = here + "StillReference", here + "Still", normal(3, 4)
+    with pytest.raises(DeclarationError, match="moves no weight in 2 calls, so that no update is"):
+        check(small.case(*sides, steps=2, phases=("train",)), 0)
+    check(small.case(*sides, steps=2, phases=("train",), degenerate=True), 0)
