@@ -40,6 +40,7 @@ class Outcome:
     further: how many further samples were compared, besides its own.
     draws: how random numbers were compared; None where none are drawn, or something else differs.
     apart: name of each attribute that a run writes and that is not compared, and why.
+    islands: which operators the port computes in fewer bits than the original, in words.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -71,6 +72,7 @@ class Outcome:
     further: int = 0
     draws: Draws | None = None
     apart: tuple[tuple[str, str], ...] = ()
+    islands: tuple[str, ...] = ()
     error: str | None = None
 
     @property

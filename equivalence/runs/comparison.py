@@ -36,6 +36,7 @@ class Comparison:
     later: whether it is right in the first call alone, as in `Outcome`.
     draws: how random numbers were compared, as in `Outcome`.
     apart: the attributes that are not compared, as in `Outcome`.
+    islands: what the port computes in fewer bits, as in `Outcome`.
     """
 
     reference: Reference
@@ -54,6 +55,7 @@ class Comparison:
     later: bool = False
     draws: Draws | None = None
     apart: tuple[tuple[str, str], ...] = ()
+    islands: tuple[str, ...] = ()
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

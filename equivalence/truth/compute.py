@@ -144,7 +144,7 @@ def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
     Returns its trace.
     """
     if expected.reach is None and not measurement.replaceable:
-        trace, expected.reach = reached.watch(measurement)
+        trace, expected.reach, expected.precisions = reached.watch(measurement)
     else:
         trace = measurement.run_own()
     own = expected.replace_undecided(expected.known(trace))

@@ -57,6 +57,7 @@ def outcome_of(
         demanded=case.twin.reach or 0.0,
         draws=comparison.draws,
         apart=comparison.apart,
+        islands=comparison.islands,
     )
 
 

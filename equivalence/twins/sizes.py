@@ -82,5 +82,6 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         stood_in(comparison for _, comparison in comparisons),
         total(comparison.reach for _, comparison in comparisons),
         any(comparison.later for _, comparison in comparisons),
+        islands=first.islands,
         apart=tuple(dict(each for _, one in comparisons for each in one.apart).items()),
     )

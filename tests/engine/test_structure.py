@@ -22,7 +22,7 @@ LEVELS = (
         *("releases", "torchvision_schemas", "option_values"),
         "command_examples",
     ),
-    ("folders", "stream"),
+    ("folders", "stream", "islands"),
     ("declare", "findings", "held", "targets", "reach"),
     ("written",),
     ("judge", "host"),
