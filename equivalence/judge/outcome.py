@@ -98,6 +98,7 @@ class Outcome:
     draws: how random numbers were compared; None where none are drawn, or something else differs.
     states: the states that one side alone has and writes in its runs, a sentence for each side.
     apart: name of each attribute that a run writes and that is not compared, and why.
+    islands: which operators the port computes in fewer bits than the original, in words.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -130,6 +131,7 @@ class Outcome:
     draws: Draws | None = None
     states: tuple[str, ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
+    islands: tuple[str, ...] = ()
     error: str | None = None
 
     @property

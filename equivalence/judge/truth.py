@@ -1,6 +1,6 @@
 """The truth of a whole case, and the elements whose value rounding decides."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -131,6 +131,8 @@ class Truth(dict[str, Expected]):
     forward_only: whether the reference runs under `torch.no_grad`, so that it gives no gradients.
     reach: the decisions that the reference's own run took, and those of the sample; None where none
         was watched, as for an operator, or where a record is older.
+    precisions: operator -> the dtype of what it gives in the reference's own run, call by call;
+        empty where none is in half precision, or nobody looked.
     carried: the names of the attributes that a run writes from what earlier ones have written.
     """
 
@@ -138,13 +140,14 @@ class Truth(dict[str, Expected]):
     undecided: Mapping[str, Undecided] = MappingProxyType({})
     forward_only = False
     reach: Reach | None = None
+    precisions: Mapping[str, Sequence[str]] = MappingProxyType({})
     carried: frozenset[str] = frozenset()
 
     def like(self, other: "Truth") -> "Truth":
         """This truth, with all that `other` tells besides its tensors."""
         self.near, self.undecided = other.near, other.undecided
         self.forward_only, self.reach = other.forward_only, other.reach
-        self.carried = other.carried
+        self.precisions, self.carried = other.precisions, other.carried
         return self
 
     def jumps(self, name: str, steps: int = 1) -> bool:

@@ -203,6 +203,8 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
     if any(each.hollow for each in judgements):
         lines.append(f"{_capital(HOLLOW)}.")
     lines += _attributes(outcomes)
+    fewer = dict.fromkeys(told for each in outcomes for told in each.islands)
+    lines += [f"{_capital(each)}." for each in fewer]
     reach = total(each.reach for each in outcomes) if reach is None else reach
     if missed := reach is not None and words.short(reach):
         lines.append(f"{_capital(missed)}.")

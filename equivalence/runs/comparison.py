@@ -36,6 +36,7 @@ class Comparison:
     draws: how random numbers were compared, as in `Outcome`.
     states: the states that one side alone writes, as in `Outcome`.
     apart: the attributes that are not compared, as in `Outcome`.
+    islands: what the port computes in fewer bits, as in `Outcome`.
     """
 
     reference: Reference
@@ -55,6 +56,7 @@ class Comparison:
     draws: Draws | None = None
     states: tuple[str, ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
+    islands: tuple[str, ...] = ()
 
 
 def stood_in(comparisons: Iterable[Comparison]) -> tuple[str, ...]:

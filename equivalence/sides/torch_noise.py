@@ -171,17 +171,20 @@ Precisions = Mapping[str, Sequence[torch.dtype]]
 class Watched(Observer):
     """Takes note of the precision in which each operator of a run computes.
 
+    forward: whether those of a backward pass are left out.
     precisions: what was seen.
     """
 
     slot = "calls"
 
-    def __init__(self) -> None:
+    def __init__(self, forward: bool = False) -> None:
+        self._forward = forward
         self.precisions: dict[str, list[torch.dtype]] = {}
 
     def after(self, call: Call, result: Any) -> Any:
         """Take note of the precision of what an operator gives."""
-        if not _moves(call.function, call.args, call.kwargs):
+        counts = not (self._forward and in_backward())
+        if counts and not _moves(call.function, call.args, call.kwargs):
             found = [value.dtype for value in of_kind(result, torch.Tensor) if _is_floating(value)]
             if found:
                 self.precisions.setdefault(call.name, []).append(found[0])

@@ -126,6 +126,25 @@ class Observer(observer.Observer[Call]):
             yield
 
 
+class Precisions(Observer):
+    """Takes note of the dtype of what each operator gives.
+
+    seen: name of an operator -> dtypes, call by call.
+    """
+
+    slot = "calls"
+
+    def __init__(self) -> None:
+        self.seen: dict[str, list[str]] = {}
+
+    def after(self, call: Call, result: Any) -> Any:
+        """Take note of the first result."""
+        first = result[0] if isinstance(result, tuple | list) and result else result
+        if isinstance(first, ms.Tensor) and first.dtype in (ms.float16, ms.bfloat16, ms.float32):
+            self.seen.setdefault(call.name, []).append(str(first.dtype).lower())
+        return result
+
+
 _Mode: Any = getattr(ms, "MsDispatchMode", object)
 
 

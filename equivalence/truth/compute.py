@@ -144,7 +144,7 @@ def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
     Returns its trace.
     """
     if expected.reach is None and not measurement.replaceable:
-        trace, expected.reach = measurement.watch_own()
+        trace, expected.reach, expected.precisions = measurement.watch_own()
     else:
         trace = measurement.run_own()
     own = expected.replace_undecided(expected.known(trace))

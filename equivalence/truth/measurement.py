@@ -1,6 +1,7 @@
 """A reference network and the sample on which it is run again and again."""
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
@@ -10,6 +11,7 @@ from equivalence.reach.observer import Observer
 from equivalence.reach.sizes import of_inputs
 from equivalence.sample import Perturbed, Sample
 from equivalence.sides.protocols import ReferenceSide, Watch
+from equivalence.sides.torch_noise import Watched
 
 NOISY_RUNS = 2
 """Runs in which every number is rounded once at random; they measure how far rounding moves each
@@ -97,11 +99,22 @@ class Measurement:
         """Perturbation number `probe` of the sample; it moves each value by one rounding."""
         return Perturbed(self.sample, probe, self.unit_roundoff, self.products)
 
-    def watch_own(self) -> tuple[Trace, Reach]:
-        """The trace of the own run, and the decisions that it takes; those of its sample, too."""
+    def watch_own(self) -> tuple[Trace, Reach, dict[str, list[str]]]:
+        """The trace of the own run, and the decisions that it takes; those of its sample, too.
+
+        Last, operator -> the dtype of what it gives, forward, call by call; empty where no operator
+        computes in half precision.
+        """
         observer = self.observer()
-        trace = self.run_own(observer)
-        return trace, observer.reach + self.of_sample()
+        # In float16 a cell is put into it as a whole, and casts within it are undone.
+        half = self.network.mixed or self.sample.dtype == "bfloat16"
+        watched = Watched(forward=True)
+        trace = self.run_own(_both(observer, watched) if half else observer)
+        precisions = {
+            name: [str(dtype).removeprefix("torch.") for dtype in each]
+            for name, each in watched.precisions.items()
+        }
+        return trace, observer.reach + self.of_sample(), precisions
 
     def of_sample(self) -> Reach:
         """The decisions that the sample takes by its shapes and masks."""
@@ -116,3 +129,10 @@ class Measurement:
     def missed(self) -> float:
         """How large a relative change of what an operator gives the judge may miss."""
         return BUDGET * HIDDEN * max(self.unit_roundoff, self.products)
+
+
+@contextlib.contextmanager
+def _both(observer: Observer, watched: Watched) -> Iterator[None]:
+    """A context in which both are told of operators."""
+    with observer, watched:
+        yield

@@ -58,6 +58,7 @@ def outcome_of(
         draws=comparison.draws,
         states=comparison.states,
         apart=comparison.apart,
+        islands=comparison.islands,
     )
 
 

@@ -3,7 +3,8 @@
 import itertools
 from dataclasses import replace
 
-from equivalence.declare.twin import TwinCase
+from equivalence import islands, releases
+from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import DeclarationError, blaming
 from equivalence.host import environment
 from equivalence.judge import attributes, tensors
@@ -11,6 +12,7 @@ from equivalence.judge.tensors import Trace, of_attribute
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.reach.decision import Reach
 from equivalence.record import candidates
+from equivalence.releases import DISPATCHING
 from equivalence.runs import kept, pairing, pinned, sides
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.drawn import Drawn
@@ -70,10 +72,31 @@ def compare_size(
         comparison = second_call.explain(comparison, drawn)
     states = second_call.states(comparison.reference, candidate, partners)
     comparison = replace(comparison, states=states)
+    comparison = replace(comparison, islands=_islands(comparison, case))
     if candidate.built is not None:
         used = candidate.built.stand_ins.used
         comparison = replace(comparison, stand_ins=tuple(sorted(used)))
     return pinned.judge(comparison, case)
+
+
+def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
+    """Which operators the candidate computes in fewer bits, by another run in PyNative mode.
+
+    Only a case that is right needs it, and only where the reference has some half precision.
+    """
+    theirs = made.reference.expected.precisions
+    seen = made.candidate.built is not None and case.execution == "pynative"
+    if not (theirs and seen and made.judgement.equal and releases.holds(DISPATCHING)):
+        return ()
+    if not isinstance(case, TorchCase) and made.candidate.built is not None:
+        from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
+
+        known, watched = made.reference, Precisions()
+        outputs = known.expected.pulled_back
+        with blaming("candidate", case.name), watched:
+            made.candidate.run(known.sample, made.partners, case.phase, outputs)
+        return tuple(islands.told(theirs, watched.seen))
+    return ()
 
 
 def _judged(

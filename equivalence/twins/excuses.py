@@ -17,6 +17,7 @@ from equivalence.host import environment
 from equivalence.judge import excuses
 from equivalence.judge.expected import Expected
 from equivalence.judge.outcome import Kernel
+from equivalence.judge.tensors import beside
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
@@ -121,12 +122,18 @@ def _with_accurate(found: kernels.Explained, drawn: Drawn) -> Comparison:
 
 
 def _inaccurate_kernel(made: Comparison, drawn: Drawn) -> Comparison | None:
-    """Judge by the run with accurate kernels, if the device declares those that it needs."""
+    """Judge by the run with accurate kernels, if the device declares those that it needs.
+
+    Where nothing but what is told beside results differs, they need not be declared: no mistake of
+    a port goes away with an accurate kernel.
+    """
     found = kernels.explain(made, drawn)
     if found is None:
         return None
     rest = _with_accurate(found, drawn)
-    if not (rest.judgement.equal and all(kernel.declared for kernel in found.kernels)):
+    declared = all(kernel.declared for kernel in found.kernels)
+    declared = declared or all(beside(verdict.name) for verdict in made.judgement.differing)
+    if not (rest.judgement.equal and declared):
         return replace(made, note=str(found)) if found.helps else None
     rest = replace(rest, trace=made.trace, raw=made.raw)
     blamed = tuple(replace(kernel, moved=found.before) for kernel in found.kernels)

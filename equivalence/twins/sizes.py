@@ -86,5 +86,6 @@ def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
         total(comparison.reach for _, comparison in comparisons),
         any(comparison.later for _, comparison in comparisons),
         states=first.states,
+        islands=first.islands,
         apart=tuple(dict(each for _, one in comparisons for each in one.apart).items()),
     )

@@ -21,7 +21,7 @@ LEVELS = (
         *("dtypes", "errors", "files", "seeds", "nesting", "processes", "progress"),
         *("releases", "torchvision_schemas", "option_values"),
     ),
-    ("folders", "stream", "output"),
+    ("folders", "stream", "output", "islands"),
     ("declare", "findings", "held", "targets", "reach"),
     ("written",),
     ("judge", "host"),

@@ -39,4 +39,4 @@ def test_a_defect_is_refused_by_a_record(name, tmp_path):
     kept.forget()
     assert right.judgement.equal
     assert not wrong.judgement.equal
-    assert wrong.reference is right.reference
+    assert wrong.reference.sample is right.reference.sample

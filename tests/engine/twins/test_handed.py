@@ -3,13 +3,18 @@
 from dataclasses import replace
 
 import pytest
+from mindspore import nn, ops
 
+from equivalence.declare.draws import normal
 from equivalence.declare.twin import cases
 from equivalence.diagnosis.diagnose import diagnose
+from equivalence.host.isolation import isolated
 from equivalence.judge.attributes import OPTIMISER
 from equivalence.report.answer import not_looked_at
 from equivalence.twins.check import check
 from tests.defects import handed
+from tests.engine.parts import modes_ms
+from tests.engine.parts.small import case as small
 
 TWINS = {twin.name: twin for twin in handed.twins()}
 
@@ -52,3 +57,32 @@ def test_what_pynative_mode_shows_is_not_told_of_a_graph_again():
     lines = not_looked_at(both)
     assert "A graph does not show what its optimiser gets: PyNative mode alone does." in lines
     assert not any(OPTIMISER in each for each in lines)
+
+
+class Doubled(modes_ms.Step):
+    """Hands over twice the gradients, at half the rate."""
+
+    def __init__(self, network):
+        super().__init__(network)
+        self.optimizer = nn.SGD(network.trainable_params(), 0.05)
+
+    def construct(self, x):
+        loss, gradients = self.grad(x)
+        return ops.depend(loss, self.optimizer(tuple(2.0 * each for each in gradients)))
+
+
+def doubled():
+    return Doubled(modes_ms.Held())
+
+
+@pytest.mark.parametrize(
+    ("candidate", "right"),
+    [("tests.engine.parts.modes_ms:held_step", True), (f"{__name__}:doubled", False)],
+)
+def test_an_accurate_kernel_excuses_what_it_makes_and_no_mistake(candidate, right):
+    reference = "tests.engine.parts.modes_pt:held_step"
+    with isolated():
+        one = small(reference, candidate, normal(4, 3, 6, 5), phases=("train",), steps=2)
+        judged = check(one, 0).judged
+    assert judged.equal == right
+    assert {v.name.partition("[")[0] for v in judged.differing} <= {"handed"}

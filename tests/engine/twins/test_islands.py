@@ -1,0 +1,28 @@
+"""Islands of half precision that rounding hides are told, and ports in more bits are right."""
+
+import pytest
+
+from equivalence.declare.draws import normal
+from equivalence.report.answer import not_looked_at
+from equivalence.twins.check import check
+from tests.engine.parts.small import case
+
+PARTS = "tests.engine.parts.islands_"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Attend", ""),
+        ("Single", ""),
+        ("SoftmaxInHalf", "The port computes softmax in float16 (1 of 1 call), and the original"),
+        ("MeanInHalf", "The port computes mean in float16 (1 of 1 call), and the original"),
+        ("NormByHand", "The port computes mean in float16 (2 of 3 calls), and the original"),
+    ],
+)
+def test_an_island_that_rounding_hides_is_told(name, told):
+    one = case(f"{PARTS}pt:Attend", f"{PARTS}ms:{name}", normal(2, 6, 8), phase="eval")
+    outcome = check(one, 0)
+    assert outcome.passed
+    lines = [each for each in not_looked_at([outcome]) if "computes" in each]
+    assert [each[: len(told)] for each in lines] == [told] * bool(told)
