@@ -215,7 +215,11 @@ class MonitoredResult:
             self.steps[int(np.flatnonzero(self.relative[name] > LAST_DIGIT)[0])]
             for name in self.different
         )
-        return f"different in {len(self.different)} of {every}, from step {first} on"
+        told = f"different in {len(self.different)} of {every}"
+        if not self.departing or self.departing[0].step == first:
+            return f"{told}, from step {first} on"
+        at = self.departing[0].step
+        return f"{told}, at once from step {at} on; before it in digits alone, from step {first} on"
 
     def document(self) -> dict[str, object]:
         """All of it as JSON."""

@@ -59,8 +59,8 @@ def _by_layer(
     order += [path for path in culprits if path not in order]  # one that gives integers alone
     layers = {path: search.layer(path, inherited) for path in order}
     if wrong and not ill_posed and (written := attributes.explain(search, inherited)):
-        every = list(layers.values())
-        return Diagnosis(search.case, every, written, search.notes, trees=search.trees)
+        told = list(layers.values())
+        return Diagnosis(search.case, told, written, search.notes, trees=search.trees)
     for path in culprits:
         laws = drawing.get(path, [])
         why = [] if search.differs_by_draws_alone else _explained(search, path)

@@ -83,6 +83,11 @@ def _torch(torch) -> dict[str, Setting]:
         "torch determinism": _where_changed(
             torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
         ),
+        # A script of ranks that is stopped has not left its group, and joins it in the next run.
+        "torch process group": _where_changed(
+            lambda: torch.distributed.is_available() and torch.distributed.is_initialized(),
+            lambda was: None if was else torch.distributed.destroy_process_group(),
+        ),
     }
 
 

@@ -2,5 +2,6 @@
 
 `compare` runs both pipelines and judges their batches. `diagnose` finds the first stage that
 differs, by the shapes of error that `pictures` knows. `batches` feeds a twin with a pipeline's
-batches. `laws` compares what draws.
+batches. `laws` compares what draws, and `drawn` what draws beside the stages. `rows` explains rows
+of tokens and text.
 """

@@ -14,7 +14,7 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.settings import Settings
 from equivalence.scripts.judging import Expectation, Verdict
 from equivalence.scripts.layers import Culprit, named
-from equivalence.scripts.looks import Looks
+from equivalence.scripts.looks import NOTHING_FITS, Fits, Looks
 from equivalence.scripts.overflow import Found, Overflow
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.running import Training
@@ -39,7 +39,7 @@ class Result:
     overflows: "reference", "candidate" -> the step in which numbers stop being finite, and where.
     kept: what layers in float32 would change; None where that was not tried.
     coarser: in which precision the culprit computes on both sides, where that differs.
-    fits: mistakes of a port that give the candidate's numbers, run in the reference.
+    fits: mistakes of a port that were run in the reference.
     """
 
     reference: str
@@ -54,7 +54,7 @@ class Result:
     overflows: Mapping[str, tuple[int, Overflow]] = field(default_factory=dict)
     kept: Kept | None = None
     coarser: str = ""
-    fits: tuple[str, ...] = ()
+    fits: Fits = NOTHING_FITS
 
     def __bool__(self) -> bool:
         return not self.verdict.departures and not any(s.wrong for s in self.settings.values())

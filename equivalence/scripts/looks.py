@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from equivalence.errors import EquivalenceError
@@ -22,6 +22,24 @@ Changes = Mapping[str, Callable[[], contextlib.AbstractContextManager[Any]]]
 
 STAGES_OF_PRECISION = ("forward", "loss", "gradients", "clipping", "update")
 """Stages in which a coarser precision may show first."""
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Mistakes of a port, run in the reference.
+
+    found: those that give the candidate's numbers. tried: how many were run, of which failed could
+    not run; left: those for which there was no time.
+    """
+
+    found: tuple[str, ...] = ()
+    tried: int = 0
+    failed: int = 0
+    left: int = 0
+
+
+NOTHING_FITS = Fits()
+"""Where nothing is tried."""
 
 
 class Looks:
@@ -69,7 +87,7 @@ class Looks:
         noisy = [self.run_reference(at, at, noise=n) for n in range(1, NOISY_RUNS + 1)]
         return culprit(at, plain, noisy, self._look("candidate", at)[0], self.rename)
 
-    def fits(self, expectation: Expectation, changes: Changes, seconds: float) -> tuple[str, ...]:
+    def fits(self, expectation: Expectation, changes: Changes, seconds: float) -> Fits:
         """What a port may have done, run in the reference, that gives the candidate's numbers.
 
         changes: words -> the context in which the reference does so.
@@ -77,24 +95,26 @@ class Looks:
         """
         numeric = [each for each in self.departures if each.is_numeric]
         if not numeric or numeric[0].stage == "data":
-            return ()
+            return NOTHING_FITS
         until = min(numeric[0].step + AFTER, len(self.theirs.steps), len(self.ours.steps))
         ours = replace(self.ours, steps=self.ours.steps[:until])
-        end, found = time.monotonic() + seconds, []
+        end, found, tried, failed = time.monotonic() + seconds, [], 0, 0
         self.tell(f"the reference with each of {len(changes)} mistakes")
         for words, changed in changes.items():
             if time.monotonic() > end:
                 break
+            tried += 1
             try:
                 run = self.run_reference(until, changed=changed)
             except EquivalenceError:
+                failed += 1
                 continue  # what this reference cannot do, its port has not done
             expected = expectation.about(run)
             own = replace(self.theirs, steps=self.theirs.steps[:until])
             moves = any(each.is_numeric for each in expected.judge(own).departures)
             if moves and not any(each.is_numeric for each in expected.judge(ours).departures):
                 found.append(words)
-        return tuple(found)
+        return Fits(tuple(found), tried, failed, len(changes) - tried)
 
     def overflows(self) -> dict[str, tuple[int, Overflow]]:
         """Side -> the step in which its numbers stop being finite, and the first operator."""
@@ -135,10 +155,15 @@ class Looks:
         last = max(STAGES.index(first.stage), STAGES.index("clipping"))
 
         watches: list[Found] = []
+        failed: list[str] = []
 
         def is_right(single: Collection[str]) -> bool:
             watches.append(Found())
-            run = self.run_candidate(at, at, single, watches[-1])
+            try:
+                run = self.run_candidate(at, at, single, watches[-1])
+            except EquivalenceError as error:
+                failed.append(str(error).partition("\n")[0])
+                return False
             departures = expectation.judge(run).departures
             return not any(
                 each.is_numeric and each.step <= at and STAGES.index(each.stage) <= last
@@ -146,4 +171,7 @@ class Looks:
             )
 
         found = search(is_right, halves, max(seconds, LEAST))
-        return found if found.layers else replace(found, casting=tuple(watches[0].halves))
+        if failed:
+            found = replace(found, failed=len(failed), why=failed[0])
+        casting = () if found.layers or found.failed else tuple(watches[0].halves)
+        return replace(found, casting=casting)

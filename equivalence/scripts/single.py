@@ -16,6 +16,7 @@ class Kept:
     count: how many layers compute in half precision. trials: how often the port ran.
     smallest: whether the port is wrong without any one of them; else the time was over.
     casting: layers that compute in half precision all the same, since code casts within them.
+    failed: how many of the trials could not run. why: what the first of them raised.
     """
 
     layers: tuple[str, ...]
@@ -23,6 +24,8 @@ class Kept:
     trials: int
     smallest: bool = True
     casting: tuple[str, ...] = ()
+    failed: int = 0
+    why: str = ""
 
 
 def search(
@@ -39,7 +42,7 @@ def search(
     >>> search(lambda kept: {"a", "d"} <= {*kept}, ["a", "b", "c", "d"], 10.0).layers
     ('a', 'd')
     >>> search(lambda _: False, ["a", "b"], 10.0)
-    Kept(layers=(), count=2, trials=1, smallest=True, casting=())
+    Kept(layers=(), count=2, trials=1, smallest=True, casting=(), failed=0, why='')
     """
     end, trials = now() + seconds, 1
     if not is_right(layers):

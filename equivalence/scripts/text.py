@@ -9,6 +9,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import STAGES, Departure
 from equivalence.scripts.known import known
+from equivalence.scripts.looks import Fits
 from equivalence.words import counted, listed, number
 
 
@@ -34,7 +35,7 @@ def _verdict(result: Result) -> Iterator[str]:
     if hint := known(placed, result.ours.steps[first.step - 1 : first.step]):
         yield f"    {hint}"
     yield from _precision(result)
-    yield from (f"  fits: {each}" for each in result.fits)
+    yield from _fits(result.fits)
     yield from _others(first, verdict.departures)
 
 
@@ -48,6 +49,22 @@ def _green(result: Result) -> Iterator[str]:
         f"{BUDGET:g} roundings that rounding may cause"
     )
     yield from _precision(result)
+
+
+def _fits(fits: Fits) -> Iterator[str]:
+    """What fits; where nothing does, what was not tried."""
+    yield from (f"  fits: {each}" for each in fits.found)
+    if fits.tried + fits.left and not fits.found:
+        lost = [
+            f"{count} {words}"
+            for count, words in (
+                (fits.failed, "could not run in the original"),
+                (fits.left, "had no time left"),
+            )
+            if count
+        ]
+        of = f"  fits: none of {counted(fits.tried - fits.failed, 'mistake')} that were tried"
+        yield "; ".join([of, *lost])
 
 
 def _precision(result: Result) -> Iterator[str]:
@@ -70,6 +87,13 @@ def _precision(result: Result) -> Iterator[str]:
             "precision whatever it is set to, by casts in its code, as level O1 writes them"
         )
         return
+    failed = f", of which {kept.failed} could not run: {kept.why}" if kept.failed else ""
+    if not kept.layers and kept.failed:
+        yield (
+            f"  which layers to keep in float32 was not found by trying: {kept.trials} "
+            f"{'trial' if kept.trials == 1 else 'trials'}{failed}"
+        )
+        return
     if not kept.layers:
         yield f"  precision is not the reason: with all {of[3:]} in float32 it departs as well"
         return
@@ -77,7 +101,7 @@ def _precision(result: Result) -> Iterator[str]:
     least = "" if kept.smallest else "; fewer may do, the time for trials was over"
     yield (
         f"  to keep in float32, with which this step is right ({len(names)} {of}, "
-        f"{counted(kept.trials, 'trial')}): {listed(names)}{least}"
+        f"{counted(kept.trials, 'trial')}{failed}): {listed(names)}{least}"
     )
     if kept.smallest and "" not in kept.layers:
         more = ", and so on" if len(names) > 1 else ""
@@ -178,7 +202,8 @@ def document(result: Result) -> dict[str, Any]:
             side: {"step": step, "told": each.told, "line": each.line}
             for side, (step, each) in result.overflows.items()
         },
-        "fits": [*result.fits],
+        "fits": [*result.fits.found],
+        "mistakes": {n: getattr(result.fits, n) for n in ("tried", "failed", "left")},
         "float32": list(result.kept.layers) if result.kept else None,
         "settings": {
             name: [str(each) for each in settings.wrong]

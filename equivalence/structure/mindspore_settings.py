@@ -4,6 +4,7 @@ Layers of `mindspore.mint` have PyTorch's names and conventions. Layers of `mind
 own names, defaults and padding rules, and keep some arguments in their primitives only.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -85,6 +86,7 @@ def settings(cell: nn.Cell) -> dict[str, Any]:
         return folded
     cls = configuration.library_class(cell, "mindspore.", _ROOTS)
     own = getattr(type(cell), "construct", None) is not getattr(cls, "construct", None)
+    own = own and not _rewritten(type(cell), cls)
     if own and issubclass(cls, _CONTAINERS):
         cls = type(cell)
     library = cls.__module__.startswith("mindspore.")
@@ -103,6 +105,12 @@ def settings(cell: nn.Cell) -> dict[str, Any]:
         for name in ("padding", "padding_value"):
             config.pop(name, None)
     return config
+
+
+def _rewritten(made: type, cls: type) -> bool:
+    """Whether MindSpore itself has made a class of another one, as level O1 does to write casts."""
+    named = re.fullmatch(rf"{cls.__name__}Opt(_\d+)?", made.__name__)
+    return bool(named and re.search(r"Opt(_\d+)+$", made.__module__))
 
 
 def made_by(cell: nn.Cell) -> tuple[str, tuple[str, ...]]:

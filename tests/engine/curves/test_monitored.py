@@ -105,6 +105,16 @@ def test_what_departs_first_is_named_by_step_kind_and_layer(both, names, first):
     assert told[-1] == f"different in {len(names)} of 13 norms, from step 3 on"
 
 
+def test_rounding_before_a_departure_is_told_to_be_in_digits_alone(both):
+    def change(number, row):
+        row["weights/fc.weight"] *= 1.01 if number >= 3 else 1.0 + 1e-5
+
+    told = both(change).lines()
+    assert any(line.startswith("departs at step 3, ") for line in told)
+    end = "at once from step 3 on; before it in digits alone, from step 0 on"
+    assert told[-1] == f"different in 1 of 13 norms, {end}"
+
+
 def test_a_difference_in_the_first_step_is_told_to_be_there_from_the_start(both):
     told = both(at(0, ["weights/fc.weight"])).lines()
     assert any("it is the first step: weights, data or settings differ" in line for line in told)

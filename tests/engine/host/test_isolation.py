@@ -111,7 +111,7 @@ def test_the_generators_of_cards_are_put_back_where_torch_uses_any(raising, monk
 
 
 def test_every_setting_that_a_host_without_devices_can_change_has_a_test_here():
-    others = {"mindspore device", "torch CUDA generators"}
+    others = {"mindspore device", "torch CUDA generators", "torch process group"}
     assert set(settings()) - set(CHANGES) == others
 
 
@@ -250,3 +250,17 @@ def test_a_framework_that_is_not_installed_is_passed_over(monkeypatch):
     monkeypatch.setattr(isolation.importlib, "import_module", importing)
     assert "mindspore mode" in settings()
     assert not [name for name in settings() if name.startswith("torch")]
+
+
+def test_a_group_of_ranks_that_a_case_joins_is_left_and_one_that_was_there_stays(tmp_path):
+    ranks = torch.distributed
+    with isolated():
+        ranks.init_process_group("gloo", f"file://{tmp_path}/a", rank=0, world_size=1)
+    assert not ranks.is_initialized()
+    ranks.init_process_group("gloo", f"file://{tmp_path}/b", rank=0, world_size=1)
+    try:
+        with isolated():
+            pass
+        assert ranks.is_initialized()
+    finally:
+        ranks.destroy_process_group()

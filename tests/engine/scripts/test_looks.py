@@ -3,6 +3,7 @@
 import pytest
 
 from equivalence.errors import DeclarationError
+from equivalence.scripts.looks import NOTHING_FITS
 from equivalence.scripts.text import lines
 
 NONE_KEPT = ('kept = "norm"', 'kept = "none"')
@@ -35,6 +36,30 @@ def test_the_layer_that_overflows_is_named_with_its_operator_and_found_by_trying
     told = "\n".join(lines(result))
     assert "with which this step is right (1 of 5 layers in half precision" in told
     assert "    write net.norm.to_float(mindspore.float32)" in told
+
+
+def test_trials_that_cannot_run_are_counted_and_told(compared):
+    demanding = """x = self.mix(x)
+        if x.dtype != ms.float16:
+            raise TypeError("half precision alone")
+        return self.fc(ops.relu(x))"""
+    result = compared(
+        "half", ("return self.fc(ops.relu(self.mix(x)))", demanding), NONE_KEPT, steps=1
+    )
+    assert not result
+    assert (result.kept.layers, result.kept.failed) == ((), 1)
+    told = "1 trial, of which 1 could not run: "
+    (line,) = (line for line in lines(result) if told in line)
+    assert "half precision alone" in line
+    assert not any("precision is not the reason" in line for line in lines(result))
+
+
+def test_level_o1_hides_no_setting(compared):
+    counts = [
+        compared("half", ('"O3"', f'"{level}"'), steps=1).settings["Net"].compared
+        for level in ("O0", "O1")
+    ]
+    assert counts[0] == counts[1] > 15
 
 
 def test_another_mistake_is_told_not_to_be_the_precision_s(compared):
@@ -107,15 +132,19 @@ def test_a_script_that_skips_every_update_is_an_error_that_says_so(compared):
 def test_what_fits_is_found_by_running_the_reference_with_a_mistake(compared, edit, fits):
     result = compared("plain", edit)
     assert not result
-    assert result.fits == fits
-    assert [line for line in lines(result) if "fits" in line] == [
-        f"  fits: {each}" for each in fits
-    ]
+    assert result.fits.found == fits
+    told = [line for line in lines(result) if "fits" in line]
+    if fits:
+        assert told == [f"  fits: {each}" for each in fits]
+    else:
+        tried, failed = result.fits.tried, result.fits.failed
+        (none,) = told
+        assert none.startswith(f"  fits: none of {tried - failed} mistakes that were tried")
 
 
 def test_nothing_is_tried_on_a_right_port(compared):
     told = []
-    assert compared("plain", tell=told.append).fits == ()
+    assert compared("plain", tell=told.append).fits == NOTHING_FITS
     assert not any("mistakes" in each for each in told)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from equivalence.scripts.compare import Result
 from equivalence.scripts.judging import Expectation
 from equivalence.scripts.layers import Culprit
+from equivalence.scripts.looks import Fits
 from equivalence.scripts.overflow import Overflow
 from equivalence.scripts.single import Kept
 from equivalence.scripts.text import document, lines
@@ -96,3 +97,17 @@ def test_where_numbers_overflow_and_what_to_keep_in_float32_is_told_and_written(
     unsure = lines(replace(changed, kept=Kept(("act",), 5, 7, smallest=False)))
     assert any("fewer may do" in line for line in unsure)
     assert not any("write net." in line for line in unsure)
+
+
+def test_what_could_not_be_tried_is_told():
+    wrong = result(CHANGES["forward"])
+    told = lines(replace(wrong, fits=Fits((), tried=12, failed=2, left=3)))
+    tried = "  fits: none of 10 mistakes that were tried"
+    assert f"{tried}; 2 could not run in the original; 3 had no time left" in told
+    none = lines(replace(wrong, kept=Kept((), 5, 1, failed=1, why="it raises")))
+    assert (
+        "  which layers to keep in float32 was not found by trying: 1 trial, of which 1 could not "
+        "run: it raises" in none
+    )
+    some = lines(replace(wrong, kept=Kept(("act",), 5, 7, failed=2, why="it raises")))
+    assert any("7 trials, of which 2 could not run: it raises): act" in line for line in some)
