@@ -69,7 +69,7 @@ def _kinds(layers: Mapping[str, Layer]) -> dict[str, str]:
 def _layer(path: str, seen: Seen) -> LayerError:
     errors = {"output": math.nan, "cotangent": math.nan}
     for site, expected in seen.between.items():
-        if site.layer == path and site in seen.got:
+        if site.layer == path and site in seen.got and site.part in errors:
             error = max(expected.errors(seen.got[site], seen.unit_roundoff))
             errors[site.part] = np.nanmax([error, errors[site.part]])
     partner = seen.pairs[path]

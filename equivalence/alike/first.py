@@ -37,6 +37,10 @@ class First:
         """The paths of the cells that draw random numbers while training."""
         return self.network.dropouts()
 
+    def tables(self) -> None:
+        """None: of tables that are no weights no truth is known; the sample compares them."""
+        return
+
     def renew(self) -> None:
         """Nothing to do: a network keeps no state of a run."""
 

@@ -27,6 +27,7 @@ class Once(Perturbed):
     def __init__(self, sample: Sample, probe: int, unit_roundoff: float):
         super().__init__(sample, probe, unit_roundoff)
         self.name, self.dtype, self.begun = sample.name, sample.dtype, sample.begun
+        self.forgets = sample.forgets
 
     def _perturb(self, values: np.ndarray, *parts: object) -> np.ndarray:
         moved = super()._perturb(values, *parts)

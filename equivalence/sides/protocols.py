@@ -19,6 +19,7 @@ from equivalence.structure.weights import Partners, Slot
 if TYPE_CHECKING:
     from equivalence.sides.mindspore_network import MindSporeNetwork
     from equivalence.sides.torch_constants import Constants
+    from equivalence.structure.tables import Tables
 
 Watch = contextlib.AbstractContextManager
 """A context manager that sees every operator of a run, such as `KinkWatch`."""
@@ -59,6 +60,9 @@ class ReferenceSide(Protocol):
     @property
     def constants(self) -> "Constants":
         """The buffers that are not drawn."""
+
+    def tables(self) -> "Tables | None":
+        """Its constants as data; None where their truth is not known."""
 
     @property
     def draws(self) -> Draws:

@@ -41,6 +41,7 @@ from equivalence.stream.observer import installed
 from equivalence.stream.torch_stream import MAX_POOLINGS, Observer
 from equivalence.structure.layers import Called, Layer, Sink, Site, below
 from equivalence.structure.settings import in_modes
+from equivalence.structure.tables import Tables
 from equivalence.structure.torch_settings import settings
 from equivalence.structure.weights import Slot
 from equivalence.targets import Plain, build, demand_network
@@ -182,6 +183,10 @@ class TorchNetwork:
         network.whole = self  # keeps the modes
         network.modes = network._modes(self.modes.below(path))
         return network
+
+    def tables(self) -> Tables:
+        """Its constants as data, with their truth."""
+        return self.constants.tables()
 
     def slots(self) -> dict[str, Slot]:
         """All parameters, then all buffers, by name. A frozen parameter counts as a buffer."""

@@ -59,7 +59,7 @@ def of_networks(
     """The settings of two networks that are built and not run, compared as `compare` does."""
     theirs = sides.reference_layers(case, reference)
     ours = [*candidate.layers(partners), *sides.candidate_step(candidate, partners)]
-    known = None if case.twin.by_layer else reference.constants.tables()
+    known = None if case.twin.by_layer else reference.tables()
     constants = _tables(known, candidate, theirs, ours, partners)
     return _judge(case, theirs, ours, partners, constants)
 
