@@ -52,7 +52,8 @@ from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
 from equivalence.runs import kept, pairing, sides
 from equivalence.structure import order, weights
-from equivalence.structure.weights import Partners, Slot
+from equivalence.structure.slots import CONSTANT
+from equivalence.structure.weights import REFERENCE_ONLY, Partners, Slot
 from equivalence.targets import Plain, needs
 from equivalence.twins import settings
 from equivalence.words import counted, left, listed, raised
@@ -76,7 +77,7 @@ class Structure:
     draws: the layers of either side that draw random numbers while training.
     proposal: the sentence that says which inputs the reference needs.
     notes: sentences on how a side is built: in another dtype; by layer, with weights in memory.
-    sides: what the answer says of two sides of one framework.
+    sides: what the answer says of the sides: of one framework, or with a buffer that one alone has.
     """
 
     settings: Settings
@@ -229,6 +230,7 @@ class Session:
                 candidate = sides.build_candidate(case)
                 drawing += candidate.dropouts()
             theirs, ours = reference.slots(), candidate.slots()
+            given = self.twin.constants
             pairs, problem = self._pair(case, theirs, ours, candidate.unheld)
             compared = settings.of_networks(case, reference, candidate, pairs)
             sides_built = (("reference", reference), ("candidate", candidate))
@@ -244,7 +246,7 @@ class Session:
         if draws and self.twin.random_layers is None:
             self.twin = replace(self.twin, random_layers=DROPOUT)
         told = tuple(filter(None, notes))
-        both = of_sides(self.twin, self.kind)
+        both = (*of_sides(self.twin, self.kind), *_unkept(self.twin.constants[len(given) :]))
         return Structure(compared, pairs, theirs, ours, problem, draws, proposal, told, both)
 
     def _pair(
@@ -260,7 +262,27 @@ class Session:
         except WeightError as error:
             twin = self.twin
             found, _ = weights.pair_found(theirs, ours, twin.rename, twin.constants)
-            return found, self._by_order(theirs, ours) or error
+            alone = self._computed(theirs, ours, found)
+            if not alone:
+                return found, self._by_order(theirs, ours) or error
+            self.twin = replace(twin, constants=(*twin.constants, *alone))
+            return pairing.partners(replace(case, twin=self.twin), theirs, ours, unheld), None
+
+    def _computed(
+        self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot], found: Partners
+    ) -> list[str]:
+        """The constants that the port keeps in no weight, where all else pairs up; else none."""
+        twin, paired = self.twin, {*found.values()}
+        alone = [
+            name
+            for name, slot in theirs.items()
+            if slot.kind == CONSTANT
+            and name not in paired
+            and name.rpartition(".")[2] not in REFERENCE_ONLY
+        ]
+        named = (*twin.constants, *alone)
+        fits = bool(alone) and not weights.pair_found(theirs, ours, twin.rename, named)[1]
+        return alone if fits and twin.pair == "name" else []
 
     def _by_order(self, theirs: Mapping[str, Slot], ours: Mapping[str, Slot]) -> WeightError | None:
         """The error of weights that pair up by order alone; None where they do not."""
@@ -431,6 +453,12 @@ class Session:
             data=told.data,
             mistakes=told.mistakes,
         )
+
+
+def _unkept(names: Sequence[str]) -> tuple[str, ...]:
+    """What is said of buffers of the original that the port keeps in no weight."""
+    told = f"The port keeps {listed(list(names), 3)} in no weight: what is computed with it counts"
+    return (f"{told}, and its values where the port has such a table.",) if names else ()
 
 
 def _way(case: TwinCase) -> Any:

@@ -137,7 +137,7 @@ COMMANDS = [
     ("nets:Net ports:Bare *", "do not pair up", "fc.bias", "--rename CANDIDATE=REFERENCE"),
     ("nets:Net ports:Broad *", "do not pair up", "(5, 4)"),
     (
-        "nets:Tabled ports:Net *",
+        "nets:Tabled ports:Renamed *",
         "constants=['index']",
         "--constant index",
         "by --constant, and say",

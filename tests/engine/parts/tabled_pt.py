@@ -33,3 +33,13 @@ class Positions(nn.Module):
 
     def forward(self, x):
         return self.fc(x + self.pe[: x.shape[1]])
+
+
+class Saved(Palette):
+    """The table is a buffer that a checkpoint holds."""
+
+    def __init__(self):
+        super().__init__()
+        table = self.table
+        del self.table
+        self.register_buffer("table", table)

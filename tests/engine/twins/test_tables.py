@@ -1,8 +1,11 @@
 """A table that a port builds itself is compared in the rows that no sample reads, too."""
 
+from dataclasses import replace
+
 import pytest
 
 from equivalence.declare.draws import given, normal
+from equivalence.errors import WeightError
 from equivalence.host.isolation import isolated
 from equivalence.own.session import Session
 from equivalence.runs import kept
@@ -61,3 +64,25 @@ def test_positions_beyond_the_length_of_the_sample_count():
 def test_the_structure_alone_tells_it():
     twin = palette("wrong_palette").twin
     assert [each.name for each in Session(twin).structure().settings.differing] == ["table"]
+
+
+@pytest.mark.parametrize(("name", "equal"), [("Palette", True), ("wrong_palette", False)])
+def test_a_buffer_that_a_port_keeps_in_no_weight_pairs_by_itself(name, equal):
+    """Of one's own networks, where all else pairs up; its rows are compared all the same."""
+    twin = replace(case(PT + "Saved", MS + name, NUMBERS).twin, executions=("pynative",))
+    session = Session(twin)
+    structure = session.structure()
+    assert structure.problem is None
+    assert session.twin.constants == ("table",)
+    assert structure.sides == (
+        "The port keeps table in no weight: what is computed with it counts, and its values where "
+        "the port has such a table.",
+    )
+    assert {each.outcome.passed for each in session.verdicts()} == {equal}
+    with pytest.raises(WeightError, match="reference table"):
+        check(case(PT + "Saved", MS + name, NUMBERS), 0)
+
+
+def test_a_weight_that_the_port_lacks_is_refused_all_the_same():
+    twin = case(PT + "Saved", "mindspore.nn:ReLU", NUMBERS).twin
+    assert Session(twin).structure().problem is not None
