@@ -24,8 +24,7 @@ from equivalence.sides.mindspore_arrays import array, tensor
 from equivalence.sides.mindspore_cells import empty
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
-from equivalence.stream.mindspore_stream import discard_graphs
-from equivalence.stream.patches import patched
+from equivalence.stream.mindspore_stream import calling, discard_graphs
 from equivalence.structure import mindspore_steps
 from equivalence.structure.weights import (
     Partners,
@@ -141,9 +140,9 @@ class MindSporeTraining(MindSporeNetwork):
 
         One that was told of a loss scale divides by it.
         """
-        call, names = nn.Cell.__call__, {id(each): name for name, each in self.parameters.items()}
+        names = {id(each): name for name, each in self.parameters.items()}
 
-        def __call__(cell: nn.Cell, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        def look(cell: nn.Cell, args: tuple) -> None:
             ours = type(cell).__module__.startswith("mindspore.")
             if isinstance(cell, OPTIMIZERS) and ours and not _centralises(cell):
                 scale = np.float32(getattr(cell, "loss_scale", 1.0))
@@ -156,12 +155,11 @@ class MindSporeTraining(MindSporeNetwork):
                         if isinstance(gradient, ms.Tensor) and id(weight) in names
                     }
                 )
-            return call(cell, *args, **kwargs)
 
         if self.execution != "pynative":
             yield
             return
-        with patched(nn.Cell, __call__=__call__):
+        with calling(look):
             yield
 
     def _all(self) -> dict[str, ms.Tensor]:

@@ -169,6 +169,22 @@ def has_gradient(tensor: ms.Tensor) -> bool:
     return getattr(tensor, "_requires_grad", True)
 
 
+@contextlib.contextmanager
+def calling(tell: Callable[[nn.Cell, tuple], None]) -> Iterator[None]:
+    """A context in which `tell` gets each cell that is called, with its arguments, before it runs.
+
+    Where the network stands in the stack is seen through it.
+    """
+    call = nn.Cell.__call__
+
+    def __call__(cell: nn.Cell, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        tell(cell, args)
+        return call(cell, *args, **kwargs)
+
+    with patched(nn.Cell, __call__=__call__):
+        yield
+
+
 def with_source(tensor: ms.Tensor, source: ms.Tensor) -> ms.Tensor:
     """A tensor that an observer puts among the arguments of a call, made of another one."""
     tensor._made_of = source  # PyNative mode hands the same object on

@@ -3,6 +3,8 @@
 import itertools
 from dataclasses import replace
 
+import numpy as np
+
 from equivalence import islands, releases
 from equivalence.declare.twin import TorchCase, TwinCase
 from equivalence.errors import DeclarationError, blaming
@@ -49,9 +51,9 @@ def compare_size(
     partners = pairing.partners(case, slots, candidate.slots(), candidate.unheld)
     looks = iter(kept.looks(case, seed) if flips else [kept.reference(case, seed)])
     first = next(looks)
-    _demand_updates(first, case)
     kept_by_step = sides.candidate_step(candidate, partners)
     made, ours = _run(drawn, first, candidate, partners, fresh)
+    _demand_updates(first, made, case)
     configured = settings.compare(case, first, candidate, partners, kept_by_step)
     reach = first.expected.reach and first.expected.reach + ours
     for reference in itertools.chain([first], looks):
@@ -159,11 +161,11 @@ def _run(
     return trace, seen.reach
 
 
-def _demand_updates(reference: Reference, case: TwinCase) -> None:
-    """Raise DeclarationError where a step moves no weight and keeps no state: it trains nothing."""
+def _demand_updates(reference: Reference, trace: Trace, case: TwinCase) -> None:
+    """Raise DeclarationError where no side's step moves a weight, and keeps no state."""
     expected = reference.expected
-    updates = [each for name, each in expected.items() if name.startswith("update[")]
-    moved = any(each.truth.any() for each in updates)
+    updates = {n: each.truth for n, each in expected.items() if n.startswith("update[")}
+    moved = any(each.any() or np.any(trace.get(n, 0.0)) for n, each in updates.items())
     kept_too = any(name.startswith(tensors.state("")) for name in expected)
     if updates and not (moved or kept_too or case.twin.degenerate):
         raise DeclarationError(

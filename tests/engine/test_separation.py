@@ -22,7 +22,17 @@ EAGER = ("distributed/rank_torch.py", "distributed/rank_mindspore.py")
 
 BESIDE = (
     *("kinds", "sample", "nesting", "seeds", "targets", "errors", "words", "files"),
-    *("commands", "dtypes", "folders", "held", "option_values", "output", "processes", "progress"),
+    *(
+        "commands",
+        "dtypes",
+        "folders",
+        "held",
+        "islands",
+        "option_values",
+        "output",
+        "processes",
+        "progress",
+    ),
     *("releases", "handed", "written", "__main__"),
 )
 """Modules of the engine that are in no room, and import no framework either."""

@@ -9,6 +9,7 @@ WITHOUT_ROW = {
     "a layer with weights or states; tests/twins/ compares layers": (
         "attention_masks_mixed",
         "batch_norm_accuracy",
+        "batch_norm_eps_set",
         "batch_norm_float16_statistics",
         "batch_norm_gradient_accuracy",
         "conv_transpose_output_padding",
@@ -99,6 +100,7 @@ NOT_DRAWN = {
         "igamma_accuracy",
         "log1p_accuracy",
     ),
+    "it draws random numbers; a case replays them": ("bernoulli_probabilities",),
     "it is off by less than the budget": ("log_accuracy", "softsign_gradient_float16"),
     "the row has arguments with which it is right alone": (
         "dropout_everything",

@@ -211,6 +211,7 @@ DOORS = {
     "makes a Judgement": {
         "judge/verdict.py": 1,
         "runs/comparison.py": 1,  # of all sizes or parts together: their verdicts as they are
+        "pipelines/compare.py": 1,  # of what draws in each sample: laws and orders, each a verdict
         "initials/compare.py": 1,
     },
     "makes a TensorVerdict": {
@@ -252,6 +253,7 @@ DOORS = {
         "scripts/judging.py": 1,
         "scripts/layers.py": 1,
         # of the first of two networks of MindSpore, which has no truth: its own runs with rounding
+        "sides/torch_constants.py": 1,  # of a table: what its constructor makes of rounded numbers
         "alike/check.py": 1,
         "alike/diagnose.py": 1,
         "dumps/judged.py": 3,  # of a recorded step: noisy runs of the original, first two, then all

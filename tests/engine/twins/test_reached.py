@@ -16,7 +16,7 @@ from equivalence.record import codec, truths
 from equivalence.report import reach as report
 from equivalence.report import text
 from equivalence.runs import kept
-from equivalence.truth import compute
+from equivalence.truth.measurement import Measurement
 from equivalence.twins import check, reached
 from tests.engine.parts import recording
 from tests.engine.parts.small import case
@@ -71,7 +71,7 @@ def test_no_verdict_and_no_figure_depends_on_what_is_watched(monkeypatch):
     watched = outcome(twin).judgement
     kept.forget()
     monkeypatch.setattr(
-        compute.reached, "watch", lambda measurement: (measurement.run_own(), Reach())
+        Measurement, "watch_own", lambda measurement: (measurement.run_own(), Reach(), {})
     )
     monkeypatch.setattr(reached.Branches, "__enter__", lambda seen: seen)
     monkeypatch.setattr(reached.Branches, "__exit__", lambda *_: None)
