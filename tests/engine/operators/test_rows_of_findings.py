@@ -22,6 +22,7 @@ WITHOUT_ROW = {
         "rrelu_in_evaluation",
         "sequential_keeps_first_phase",
     ),
+    "it draws random numbers; a case replays them": ("bernoulli_probabilities",),
     "an optimiser or a schedule; tests/recipes/ compares updates": (
         "adagrad_epsilon",
         "adam_epsilon",
@@ -100,7 +101,6 @@ NOT_DRAWN = {
         "igamma_accuracy",
         "log1p_accuracy",
     ),
-    "it draws random numbers; a case replays them": ("bernoulli_probabilities",),
     "it is off by less than the budget": ("log_accuracy", "softsign_gradient_float16"),
     "the row has arguments with which it is right alone": (
         "dropout_everything",
