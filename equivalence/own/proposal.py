@@ -1,7 +1,10 @@
-"""The shape of an input, as far as the first layer of a network tells it."""
+"""What two built networks tell before they run: the shape of an input, and what one alone keeps."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
+
+from equivalence.words import listed
 
 SHAPES = {
     "Conv1d": "normal(2, {0.in_channels}, 64)",
@@ -45,3 +48,9 @@ def required(module: Any) -> list[str]:
     parameters = inspect.signature(module.forward).parameters.values()
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p.name for p in parameters if p.kind in positional and p.default is p.empty]
+
+
+def unkept(names: Sequence[str]) -> tuple[str, ...]:
+    """What is said of buffers of the original that the port keeps in no weight."""
+    told = f"The port keeps {listed(list(names), 3)} in no weight: what is computed with it counts"
+    return (f"{told}, and its values where the port has such a table.",) if names else ()

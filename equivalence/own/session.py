@@ -46,7 +46,7 @@ from equivalence.host.isolation import isolated
 from equivalence.judge.mistake import Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Settings
-from equivalence.own.proposal import propose
+from equivalence.own.proposal import propose, unkept
 from equivalence.reach.decision import Decision, total
 from equivalence.record import candidates, truths
 from equivalence.report.answer import NOTHING, Found
@@ -246,7 +246,7 @@ class Session:
         if draws and self.twin.random_layers is None:
             self.twin = replace(self.twin, random_layers=DROPOUT)
         told = tuple(filter(None, notes))
-        both = (*of_sides(self.twin, self.kind), *_unkept(self.twin.constants[len(given) :]))
+        both = (*of_sides(self.twin, self.kind), *unkept(self.twin.constants[len(given) :]))
         return Structure(compared, pairs, theirs, ours, problem, draws, proposal, told, both)
 
     def _pair(
@@ -453,12 +453,6 @@ class Session:
             data=told.data,
             mistakes=told.mistakes,
         )
-
-
-def _unkept(names: Sequence[str]) -> tuple[str, ...]:
-    """What is said of buffers of the original that the port keeps in no weight."""
-    told = f"The port keeps {listed(list(names), 3)} in no weight: what is computed with it counts"
-    return (f"{told}, and its values where the port has such a table.",) if names else ()
 
 
 def _way(case: TwinCase) -> Any:
