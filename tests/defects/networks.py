@@ -104,7 +104,7 @@ DEFECTS = (
         "the 3x3 convolution strides instead of being pooled", cause="stride"),
     swapped("dropout_added", RESNET18.at("flatten"),
         lambda layer: nn.SequentialCell(layer, nn.Dropout(p=0.2)),
-        "the classifier got a dropout that the reference does not have", raises="DeclarationError"),
+        "the classifier got a dropout that the reference does not have", raises="FreeDrawsError"),
     candidate("dropout_by_function_in_evaluation", IDENTITY.evaluated, HERE + "DropoutByFunction",
-        "ops.dropout drops in every mode", raises="DeclarationError"),
+        "ops.dropout drops in every mode", raises="FreeDrawsError"),
 )

@@ -66,13 +66,13 @@ CLIPPING = (
 )
 
 ACCUMULATION = (
-    candidate("accumulated_without_mean", ACCUMULATED, STEP + "sum_of_micro_batches",
-        "the sum of the micro-batches"),
+    candidate("accumulated_without_mean", ACCUMULATED.at("gradients"),
+        STEP + "sum_of_micro_batches", "the sum of the micro-batches"),
     candidate("accumulation_not_zeroed", ACCUMULATED.compiled, STEP + "not_zeroed",
         "gradients of earlier updates stay in the sum"),
-    candidate("mean_taken_twice", ACCUMULATED, STEP + "mean_twice",
+    candidate("mean_taken_twice", ACCUMULATED.at("gradients"), STEP + "mean_twice",
         "of the loss and of the gradients"),
-    candidate("last_set_as_complete", ACCUMULATED, STEP,
+    candidate("last_set_as_complete", ACCUMULATED.at("gradients"), STEP,
         "what is left over is divided by the number of a complete set"),
     candidate("last_set_dropped", ACCUMULATED, STEP, "what is left over waits for the next epoch"),
     candidate("last_micro_batch_alone", ACCUMULATED.compiled, STEP,
