@@ -23,8 +23,10 @@ from equivalence.folders import is_exported
 from equivalence.releases import DISPATCHING
 
 PHASES = ("train", "eval")
-REPLAY = "replay"
 """The modes of a network: training, with batch statistics and dropout; evaluation, without."""
+
+REPLAY = "replay"
+"""The value of `random_layers` that pins nothing: both sides draw the same numbers."""
 
 EXECUTIONS = ("pynative", "graph")
 """How MindSpore runs the candidate: operator by operator, or compiled."""
@@ -186,7 +188,7 @@ class Twin:
         named = self.random_layers
         if named in (None, "eval"):
             return
-        if named == REPLAY:
+        if self.replays:
             self._demand_replayed(demand)
             return
         wrong = "random_layers can only be 'eval', 'replay', or a list of paths and classes"
@@ -210,6 +212,11 @@ class Twin:
         if named is None or isinstance(named, str):
             return () if named == "eval" else None
         return named
+
+    @property
+    def replays(self) -> bool:
+        """Whether nothing is pinned, and both sides draw the same numbers."""
+        return self.random_layers == REPLAY
 
     def _demand_weights(self, demand: Demand) -> None:
         file = self.weights

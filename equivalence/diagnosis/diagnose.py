@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from equivalence.declare.twin import REPLAY, TwinCase
+from equivalence.declare.twin import TwinCase
 from equivalence.diagnosis import known, network, stages, text
 from equivalence.diagnosis.found import ACQUITTED, Diagnosis, LayerError
 from equivalence.diagnosis.search import Search
@@ -102,7 +102,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
     wrong: _Judged | None = None
     candidate: MindSporeNetwork | None = None
     right, every = True, case.sizes
-    if free := case.twin.random_layers == REPLAY:
+    if case.twin.replays:
         every = [_likeliest(replayed.alone(case, seed)[1].likely, seed)]
     for one in every:
         made = compare_size(one, seed, candidate, flips=False)
@@ -117,7 +117,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         candidate = made.candidate.built
     if wrong is None:
         raise ValueError(f"{case.name} has no size")
-    if right and len(every) == 1 and not free:
+    if right and len(every) == 1 and not case.twin.replays:
         draws = replayed.compare(case, wrong.comparison, seed)
         if draws.compared is not None and not draws.compared[1].judgement.equal:
             one = _likeliest(draws.likely, seed)

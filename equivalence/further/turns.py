@@ -10,7 +10,7 @@ from dataclasses import replace
 from equivalence import kinds
 from equivalence.declare.declaration import stem
 from equivalence.declare.draws import Draw
-from equivalence.declare.twin import REPLAY, TwinCase
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import EquivalenceError
 from equivalence.further import evidence
 from equivalence.further.evidence import Evidence
@@ -49,7 +49,7 @@ class Turns:
         return self._in_turn(before, variant)
 
     def _compared(self, case: TwinCase) -> evidence.Outcome:
-        if case.twin.random_layers == REPLAY:
+        if case.twin.replays:
             return kinds.check(case, self._seed)
         comparison = compare_size(case, self._seed, self._candidate)
         if case.execution == "pynative":

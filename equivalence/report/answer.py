@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from equivalence.declare.twin import REPLAY, MindSporeCase, TorchCase, TwinCase
+from equivalence.declare.twin import MindSporeCase, TorchCase, TwinCase
 from equivalence.judge import attributes
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
@@ -198,7 +198,7 @@ def not_looked_at(outcomes: Sequence[Outcome], reach: Reach | None = None) -> li
     ordered = dict.fromkeys(each.by_order for each in judgements if each.by_order)
     lines += [f"{_capital(each)}." for each in ordered]
     twins = [each.case.twin for each in outcomes if isinstance(each.case, TwinCase)]
-    if any(twin.random_layers == REPLAY for twin in twins):
+    if any(twin.replays for twin in twins):
         lines.append(f"{_capital(FREE)}.")
     lines += [f"{_capital(each)}." for each in states(outcomes)]
     if any(each.hollow for each in judgements):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from equivalence.declare.twin import REPLAY, TwinCase
+from equivalence.declare.twin import TwinCase
 from equivalence.errors import DeclarationError, FreeDrawsError, blaming
 from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
@@ -22,8 +22,7 @@ Draws = list[RandomLayer]
 
 def with_draws(case: TwinCase, seed: int) -> TwinCase:
     """The case as its reference can run: of a twin that pins nothing, with replayed draws."""
-    free = case.twin.random_layers == REPLAY
-    return replace(case, replayed=Pairing(seed=seed)) if free else case
+    return replace(case, replayed=Pairing(seed=seed)) if case.twin.replays else case
 
 
 def of_reference(measurement: "Measurement", case: TwinCase) -> Draws:

@@ -5,7 +5,7 @@ Where random numbers are drawn, the case is also compared with the same draws on
 
 from dataclasses import replace
 
-from equivalence.declare.twin import REPLAY, TwinCase
+from equivalence.declare.twin import TwinCase
 from equivalence.judge.outcome import Kernel
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Flip, Truth
@@ -28,7 +28,7 @@ def compare(
 
     The same candidate runs all sizes, so that state which it keeps from one size meets the next.
     """
-    if case.twin.random_layers == REPLAY:
+    if case.twin.replays:
         made, found = replayed.alone(case, seed)
         return replace(made, draws=found.draws)
     comparisons: list[tuple[TwinCase, Comparison]] = []
