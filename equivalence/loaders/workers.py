@@ -2,7 +2,8 @@
 
 A generator that is made before the workers are, and copied into each, gives all of them the same
 numbers: of four pictures in a row all are cropped alike. MindSpore's processes copy NumPy's and
-their own; PyTorch's workers seed NumPy's, Python's and its own, not one that a data set keeps.
+their own, unless a seed is set for its data, to which each adds its number; PyTorch's workers seed
+NumPy's, Python's and its own, not one that a data set keeps.
 """
 
 from collections import Counter
@@ -22,7 +23,8 @@ def compare_workers(reference: Loader, candidate: Loader) -> dict[str, str | Non
     theirs, ours = (alike(side.by_workers(ROUNDS)) for side in (reference, candidate))
     if ours and not theirs:
         return {
-            "workers": f"the {candidate.workers} workers of the candidate draw the same numbers"
+            "workers": f"the {candidate.workers} workers of the candidate draw the same numbers; "
+            "a seed (`mindspore.set_seed`) gives each its own"
         }
     return {"workers": None}
 
