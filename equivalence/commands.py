@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from equivalence import __version__
 from equivalence.host.devices import DEVICES
 from equivalence.option_values import argument, assignment, byte_size, positive, share
+from equivalence.targets import target_of
 from equivalence.words import nearest
 
 USAGE_ERROR = 2
@@ -19,7 +20,8 @@ WIDTH = 78
 
 RUNS = "names of weights: runs of segments, as in a twin's rename"
 CONSTANT = "a buffer that the candidate keeps in no weight"
-BUILDS = "MODULE:ATTRIBUTE that builds it"
+TARGET = "MODULE:ATTRIBUTE"
+BUILDS = f"{TARGET} that builds it"
 
 
 EXAMPLES = {
@@ -147,6 +149,10 @@ class Command:
         """Add a path."""
         self.add(name, meaning, metavar, type=Path, **more)
 
+    def add_target(self, name: str, meaning: str, metavar: str = TARGET, **more: Any) -> None:
+        """Add what MODULE:ATTRIBUTE, or FILE.py:ATTRIBUTE, names."""
+        self.add(name, meaning, metavar, type=target_of, **more)
+
     def add_count(self, name: str, meaning: str, default: int | None = None) -> None:
         """Add a number of at least one."""
         self.add(name, meaning, "N", type=positive, default=default)
@@ -186,11 +192,10 @@ def _add_compare(commands: Any) -> None:
     )
     _add_input(command)
     _add_networks(command)
-    command.add(
+    command.add_target(
         "--reference",
         "the original in PyTorch by which both are judged, where TORCH and MINDSPORE are two "
         "networks of one framework",
-        "MODULE:ATTRIBUTE",
         dest="original",
     )
     for option, meaning in (
@@ -214,8 +219,8 @@ def _add_networks(command: Command, phases: Sequence[str] = ("train", "eval")) -
 
     phases: those that are run where none is chosen.
     """
-    command.add("reference", f"{BUILDS}; or arrays on disk: a file or folder", "TORCH")
-    command.add("candidate", "likewise", "MINDSPORE")
+    command.add_target("reference", f"{BUILDS}; or arrays on disk: a file or folder", "TORCH")
+    command.add_target("candidate", "likewise", "MINDSPORE")
     command.add_file("--weights", "a checkpoint for both (default: drawn)")
     for option, side in (("--torch-path", "TORCH"), ("--mindspore-path", "MINDSPORE")):
         meaning = f"the folder that {side} is imported from, for modules of the same names"
@@ -261,7 +266,7 @@ def _add_convert(commands: Any) -> None:
     meaning = "needed where both are .safetensors"
     command.add("--to", meaning, choices=("mindspore", "pytorch"))
     meaning = "builds the network that DESTINATION is for; all names and shapes must fit it"
-    command.add("--network", meaning, "MODULE:ATTRIBUTE")
+    command.add_target("--network", meaning)
     command.add_arguments()
     command.add_rename("MINDSPORE=PYTORCH", "runs of name segments, as in a twin's rename")
     meaning = "leave out weights, or all below NAME; optimizer: an optimiser's state"
@@ -275,7 +280,7 @@ def _add_convert(commands: Any) -> None:
     meaning = "turn TensorFlow's kernels: HWIO to OIHW, IO to OI"
     command.add("--layout", meaning, choices=("hwio",))
     meaning = "builds, called with the network, the optimiser whose state goes along"
-    command.add("--optimizer", meaning, "MODULE:ATTRIBUTE")
+    command.add_target("--optimizer", meaning)
     meaning = "how many steps PyTorch's SGD has taken, where a schedule of MindSpore's follows them"
     command.add("--steps", meaning, "N", type=int)
     command.add_flag("--force", "replace DESTINATION")
@@ -321,7 +326,7 @@ def _add_coverage(commands: Any) -> None:
         "the table",
     )
     meaning = "a Python file, a folder, or MODULE:ATTRIBUTE that builds a module"
-    command.add("target", meaning, "TARGET")
+    command.add_target("target", meaning, "TARGET")
     command.add_flag("--fix-hints", "print what to write in MindSpore, line by line")
     command.add_json("write all of it, too")
     command.add_file("--html", "a page, too", dest="html_file")
@@ -399,17 +404,16 @@ def _add_evaluate(commands: Any) -> None:
         "evaluation.command:command",
     )
     _add_networks(command, phases=("eval",))
-    command.add(
+    command.add_target(
         "--data",
         "batches of (inputs, labels): a DataLoader, an iterable, or a function that makes one",
-        "MODULE:ATTRIBUTE",
         required=True,
     )
     command.add_count("--batches", "only the first N (default: all)")
     meaning = "the output that metrics are made of (default: the first)"
     command.add("--output", meaning, "NAME")
     meaning = "of your own: takes all outputs and labels as arrays, gives a number or several"
-    command.add_several("--metric", meaning, "MODULE:FUNCTION")
+    command.add_several("--metric", meaning, "MODULE:FUNCTION", type=target_of)
     command.add_json()
 
 
@@ -438,8 +442,8 @@ def _add_data(commands: Any) -> None:
         "1: they differ.",
         "timing.loaders:command",
     )
-    command.add("reference", BUILDS, "TORCH")
-    command.add("candidate", BUILDS, "MINDSPORE")
+    command.add_target("reference", BUILDS, "TORCH")
+    command.add_target("candidate", BUILDS, "MINDSPORE")
     command.add_arguments()
     command.add_count("--batches", "how many are read, the first ones (default: 2)", 2)
     command.add_seed()
@@ -459,8 +463,8 @@ def _add_curve(commands: Any) -> None:
         "with noise of one rounding, for its band. Exit code 1: the candidate leaves it.",
         "curves.command:command",
     )
-    command.add("reference", "a file, or MODULE:FUNCTION", "REFERENCE")
-    command.add("candidate", "likewise", "CANDIDATE")
+    command.add_target("reference", "a file, or MODULE:FUNCTION", "REFERENCE")
+    command.add_target("candidate", "likewise", "CANDIDATE")
     meaning = r"for lines of a log: 'step (?P<step>\d+) loss (?P<loss>\S+)'"
     command.add("--pattern", meaning, "REGEX")
     command.add_rename("CANDIDATE=REFERENCE", "names of metrics")
@@ -486,8 +490,8 @@ def _add_train(commands: Any) -> None:
         "Exit code 1: they differ.",
         "scripts.command:command",
     )
-    command.add("reference", "a script, or MODULE:FUNCTION that trains", "TORCH")
-    command.add("candidate", "likewise", "MINDSPORE")
+    command.add_target("reference", "a script, or MODULE:FUNCTION that trains", "TORCH")
+    command.add_target("candidate", "likewise", "MINDSPORE")
     command.add_count("--steps", "updates by an optimiser (default 10)", 10)
     for option in ("--torch-args", "--mindspore-args"):
         command.add(option, f"of the script: {option}='--lr 0.1'", "ARGS", default="")

@@ -83,6 +83,17 @@ def as_target(file: str, attribute: str) -> str:
     return f"{path.replace('/', '.')}:{attribute}"
 
 
+def target_of(text: str) -> str:
+    """The target that a text writes: itself, or that of FILE.py:ATTRIBUTE, if the file is there.
+
+    >>> target_of("nets:Net")
+    'nets:Net'
+    """
+    file, colon, attribute = text.rpartition(":")
+    written = colon and attribute and file.endswith(".py") and os.path.isfile(file)
+    return as_target(file, attribute) if written else text
+
+
 def resolve(target: str) -> Any:
     """The object that `target` names; its module is imported.
 
@@ -94,6 +105,18 @@ def resolve(target: str) -> Any:
     torchvision_schemas.declare_missing()
     with folders.entered(folder), _keeping_frameworks(target):
         return _imported(target, rest)
+
+
+def _demand_no_neighbour(target: str, missing: str) -> None:
+    """Raise DeclarationError where a module that is not found lies beside the one of a target."""
+    folder, rest = folders.split(target)
+    package, _, name = rest.partition(":")[0].rpartition(".")
+    beside = os.path.join(folder, package.replace(".", "/"), missing.partition(".")[0])
+    if package and missing and (os.path.isdir(beside) or os.path.isfile(f"{beside}.py")):
+        cure = f"{os.path.dirname(beside)}{folders.SEPARATOR}{name}:{rest.partition(':')[2]}"
+        raise DeclarationError(
+            f"{target!r} imports {missing!r}, which lies beside it; write {cure}"
+        )
 
 
 def needs(target: str, package: str) -> bool:
@@ -142,6 +165,7 @@ def _imported(target: str, rest: str) -> Any:
         if error.name and (module_name + ".").startswith(error.name + "."):
             cure = _as_imported(module_name, attribute)
             raise DeclarationError(f"{target!r}: there is no module {error.name!r}{cure}") from None
+        _demand_no_neighbour(target, error.name or "")
         raise
     try:
         return getattr(module, attribute)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from equivalence.errors import DeclarationError
-from equivalence.targets import build, demand_network, offered, resolve
+from equivalence.targets import build, demand_network, offered, resolve, target_of
 
 MODULE = """
 import collections
@@ -78,6 +78,20 @@ def test_a_missing_attribute_is_named_with_its_module():
 def test_a_module_that_itself_misses_a_module_is_not_called_missing():
     with pytest.raises(ModuleNotFoundError, match="not_installed_here"):
         resolve("twin_models.needy:pair")
+
+
+def test_a_module_that_lies_beside_the_one_that_imports_it_is_told_with_the_cure(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "twin_models" / "sided.py").write_text("import layers_of_it\nmade = list\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="layers_of_it"):
+        resolve("twin_models.sided:made")
+    (tmp_path / "twin_models" / "layers_of_it.py").touch()
+    complaint = "imports 'layers_of_it', which lies beside it; write twin_models//sided:made"
+    with pytest.raises(DeclarationError, match=complaint):
+        resolve("twin_models.sided:made")
+    assert resolve("twin_models//sided:made") is list
 
 
 @pytest.mark.parametrize(
@@ -160,3 +174,19 @@ def test_an_offered_object_has_a_target_for_a_while():
 def test_a_file_elsewhere_is_named_with_its_folder():
     with pytest.raises(DeclarationError, match="as in import: /elsewhere//net:pair"):
         resolve("/elsewhere/net.py:pair")
+
+
+def test_a_file_stands_for_its_module_where_it_is_there(tmp_path, monkeypatch):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/nets.py").touch()
+    monkeypatch.chdir(tmp_path / "models")
+    assert target_of("nets.py:Net") == target_of("./nets.py:Net") == "nets:Net"
+    assert target_of("../models/nets.py:Net.part") == f"{tmp_path}/models//nets:Net.part"
+    monkeypatch.chdir(tmp_path)
+    assert target_of("models/nets.py:Net") == f"{target_of(f'{tmp_path}/models/nets.py:Net')}"
+    assert target_of("models/nets.py:Net") == "models.nets:Net"
+
+
+@pytest.mark.parametrize("text", ["nets:Net", "nets.py:Net", "run.csv", "net.mindir", "nets.py"])
+def test_all_else_stands_for_itself(text):
+    assert target_of(text) == text

@@ -17,9 +17,9 @@ COMMANDS = [
     # What is no target, or not there.
     ("nets ports:Net", "TORCH 'nets' is not MODULE:ATTRIBUTE; write nets:Net"),
     ("nets:Net ports", "MINDSPORE 'ports' is not MODULE:ATTRIBUTE; write ports:Net"),
-    ("nets.py:Net ports:Net", "write nets:Net"),
+    ("nest.py:Net ports:Net", "write nest:Net"),
     ("./nets.py ports:Net", "write nets:Net"),
-    ("models/nets.py:Small ports:Net", "write models.nets:Small"),
+    ("models/nest.py:Small ports:Net", "write models.nest:Small"),
     ("nets.Net ports:Net", "is not MODULE:ATTRIBUTE"),
     ("models//nets.py:Small ports:Net", "write models.nets:Small"),
     ("no//nets:Net ports:Net", "/no is no folder"),
