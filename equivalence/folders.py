@@ -50,6 +50,13 @@ def absolute(target: str) -> str:
     return joined(*split(target))
 
 
+def below(target: str) -> str:
+    """The target, with the path of its folder from the current one, where it lies below that."""
+    folder, rest = split(target)
+    short = os.path.relpath(folder) if folder else ""
+    return f"{short}{SEPARATOR}{rest}" if short and os.pardir not in short else target
+
+
 def joined(folder: str | os.PathLike, target: str) -> str:
     """A target in a folder; "" is no folder."""
     return f"{_absolute(os.fspath(folder))}{SEPARATOR}{target}" if folder else target

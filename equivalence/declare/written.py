@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
+from equivalence import folders
 from equivalence.declare.draws import Draw
 from equivalence.declare.twin import Twin
 
@@ -32,6 +33,8 @@ def _fields(twin: Twin) -> str:
     lines = []
     for each in fields(twin):
         value = getattr(twin, each.name)
+        if each.name in ("reference", "candidate"):
+            value = folders.below(value)
         default = each.default if each.default_factory is MISSING else each.default_factory()
         if default is MISSING or value != default:
             lines.append(f"        {each.name}={_written(value, 8)},")

@@ -181,10 +181,13 @@ def test_a_file_stands_for_its_module_where_it_is_there(tmp_path, monkeypatch):
     (tmp_path / "models/nets.py").touch()
     monkeypatch.chdir(tmp_path / "models")
     assert target_of("nets.py:Net") == target_of("./nets.py:Net") == "nets:Net"
-    assert target_of("../models/nets.py:Net.part") == f"{tmp_path}/models//nets:Net.part"
+    assert target_of("../models/nets.py:Net.part") == "../models//nets:Net.part"
     monkeypatch.chdir(tmp_path)
-    assert target_of("models/nets.py:Net") == f"{target_of(f'{tmp_path}/models/nets.py:Net')}"
+    assert target_of("./models/nets.py:Net") == "models//nets:Net"
+    assert target_of(f"{tmp_path}/models/nets.py:Net") == f"{tmp_path}/models//nets:Net"
+    (tmp_path / "models/__init__.py").touch()
     assert target_of("models/nets.py:Net") == "models.nets:Net"
+    assert target_of(f"{tmp_path}/models/nets.py:Net") == "models.nets:Net"
 
 
 @pytest.mark.parametrize("text", ["nets:Net", "nets.py:Net", "run.csv", "net.mindir", "nets.py"])

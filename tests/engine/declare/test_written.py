@@ -31,6 +31,16 @@ def test_what_is_written_is_read_as_the_same_declaration(fields):
     assert read(source(twin)) == (twin,)
 
 
+def test_a_folder_below_the_current_one_is_written_as_others_have_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sides = {"reference": f"{tmp_path}/pt//nets:Net", "candidate": "/elsewhere//ports:Net"}
+    twin = Twin("net", **sides, inputs=[normal(2)])
+    text = source(twin)
+    assert 'reference="pt//nets:Net"' in text
+    assert 'candidate="/elsewhere//ports:Net"' in text
+    assert read(text) == (twin,)
+
+
 def test_only_what_differs_from_the_defaults_is_written():
     assert source(Twin("net", **SIDES, inputs=[normal(2, 3)])).splitlines() == [
         '"""The declaration of net."""',
