@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from equivalence import __version__
 from equivalence.host.devices import DEVICES
 from equivalence.option_values import argument, assignment, byte_size, positive, share
-from equivalence.targets import target_of
+from equivalence.typed_targets import target_of
 from equivalence.words import nearest
 
 USAGE_ERROR = 2

@@ -83,23 +83,6 @@ def as_target(file: str, attribute: str) -> str:
     return f"{path.replace('/', '.')}:{attribute}"
 
 
-def target_of(text: str) -> str:
-    """The target that a text writes: itself, or that of FILE.py:ATTRIBUTE, if the file is there.
-
-    A file in a folder that is no package is imported from there, as `python FILE.py` does.
-
-    >>> target_of("nets:Net")
-    'nets:Net'
-    """
-    file, colon, attribute = text.rpartition(":")
-    if not (colon and attribute and file.endswith(".py") and os.path.isfile(file)):
-        return text
-    folder, name = os.path.split(os.path.normpath(file))
-    if not folder or os.path.isfile(os.path.join(folder, "__init__.py")):
-        return as_target(file, attribute)
-    return f"{folder}{folders.SEPARATOR}{name.removesuffix('.py')}:{attribute}"
-
-
 def resolve(target: str) -> Any:
     """The object that `target` names; its module is imported.
 

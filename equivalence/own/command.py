@@ -35,7 +35,8 @@ from equivalence.own import result, terminal
 from equivalence.own.notebook import twin_of
 from equivalence.own.session import DROPOUT, UNKNOWN, Session, Tell, Verdict, forget
 from equivalence.reach.words import exactly, listing
-from equivalence.targets import as_target, needs
+from equivalence.targets import needs
+from equivalence.typed_targets import demand_target
 
 ENDINGS = (".npy", ".npz")
 """Endings of files of arrays."""
@@ -185,7 +186,7 @@ def _more(wanted: Wanted) -> dict[str, Any]:
 def _judging(original: str, told: Networks) -> Callable[[read.Dump, Mapping[str, str]], Judgements]:
     """What judges a recorded run by the original, in the phase of the run."""
     environment.demand_torch(f"the reference {original}")
-    _demand_target(original, "TORCH")
+    demand_target(original, "TORCH")
 
     def judge(dump: read.Dump, rename: Mapping[str, str]) -> Judgements:
         from equivalence.dumps import judged  # torch is there
@@ -270,7 +271,7 @@ def fields_of(told: Networks, inputs: Sequence[str]) -> dict[str, Any]:
         fields["weights"] = str(told.weights)
     sides = told.reference, told.candidate
     for side, name, path in zip(sides, ("TORCH", "MINDSPORE"), told.paths, strict=True):
-        _demand_target(side, name)
+        demand_target(side, name)
         option = f"--{name.lower()}-path"
         if path is not None and folders.split(side)[0]:
             raise DeclarationError(f"{name} {shown(side)} names its folder; leave out {option}")
@@ -368,26 +369,6 @@ def _demand_stored(reference: str, candidate: str, option: str | None) -> None:
         raise DeclarationError(
             f"{option} is for networks; for arrays on disk there are --rename, --reference "
             "and --json"
-        )
-
-
-def _demand_target(target: str, option: str) -> None:
-    """Demand that a target is written as one; the text says what is probably meant."""
-    if option == "MINDSPORE" and folders.is_exported(target):
-        return
-    begins, separator, name = target.rpartition(folders.SEPARATOR)
-    within = begins and separator
-    path, colon, attribute = (name if within else target).partition(":")
-    module = path.removesuffix(".py").strip("./").replace("/", ".")
-    if path != module or not colon:
-        whole = target.partition(":")[0].replace(folders.SEPARATOR, "/")
-        folder, likely = folders.split(as_target(whole, attribute or "Net"))
-        if folder:
-            likely += f" --{option.lower()}-path {shlex.quote(folder)}"
-        raise DeclarationError(f"{option} {shown(target)} is not MODULE:ATTRIBUTE; write {likely}")
-    if not attribute:
-        raise DeclarationError(
-            f"{option} {shown(target)} names no class or function; write {target}Net"
         )
 
 

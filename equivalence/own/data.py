@@ -16,6 +16,7 @@ from equivalence.pipelines.diagnose import Diagnosis, diagnose
 from equivalence.report import answer as report
 from equivalence.report import text
 from equivalence.report.answer import DETAILS, Found
+from equivalence.typed_targets import demand_target
 from equivalence.words import counted, listed
 
 SIDES = ("original", "port")
@@ -43,6 +44,8 @@ def command(
     more: what else is asked of two loaders as they stand.
     """
     demand_writable(json_file, "--json")
+    demand_target(reference, "TORCH")
+    demand_target(candidate, "MINDSPORE")
     name = reference.rpartition(":")[2]
     twin = Pipeline(name, reference, candidate, configs=(dict(arguments),))
     case = PipelineCase(twin, twin.configs[0], batches)

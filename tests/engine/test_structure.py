@@ -23,7 +23,7 @@ LEVELS = (
     ),
     ("folders", "stream", "output", "islands"),
     ("declare", "findings", "held", "targets", "reach"),
-    ("written",),
+    ("written", "typed_targets"),
     ("judge", "host"),
     ("kinds", "sample", "handed", "randomness", "checkpoints", "loaders"),
     ("structure", "stand_ins"),

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from equivalence.errors import DeclarationError
-from equivalence.targets import build, demand_network, offered, resolve, target_of
+from equivalence.targets import build, demand_network, offered, resolve
 
 MODULE = """
 import collections
@@ -174,22 +174,3 @@ def test_an_offered_object_has_a_target_for_a_while():
 def test_a_file_elsewhere_is_named_with_its_folder():
     with pytest.raises(DeclarationError, match="as in import: /elsewhere//net:pair"):
         resolve("/elsewhere/net.py:pair")
-
-
-def test_a_file_stands_for_its_module_where_it_is_there(tmp_path, monkeypatch):
-    (tmp_path / "models").mkdir()
-    (tmp_path / "models/nets.py").touch()
-    monkeypatch.chdir(tmp_path / "models")
-    assert target_of("nets.py:Net") == target_of("./nets.py:Net") == "nets:Net"
-    assert target_of("../models/nets.py:Net.part") == "../models//nets:Net.part"
-    monkeypatch.chdir(tmp_path)
-    assert target_of("./models/nets.py:Net") == "models//nets:Net"
-    assert target_of(f"{tmp_path}/models/nets.py:Net") == f"{tmp_path}/models//nets:Net"
-    (tmp_path / "models/__init__.py").touch()
-    assert target_of("models/nets.py:Net") == "models.nets:Net"
-    assert target_of(f"{tmp_path}/models/nets.py:Net") == "models.nets:Net"
-
-
-@pytest.mark.parametrize("text", ["nets:Net", "nets.py:Net", "run.csv", "net.mindir", "nets.py"])
-def test_all_else_stands_for_itself(text):
-    assert target_of(text) == text

@@ -17,9 +17,9 @@ COMMANDS = [
     # What is no target, or not there.
     ("nets ports:Net", "TORCH 'nets' is not MODULE:ATTRIBUTE; write nets:Net"),
     ("nets:Net ports", "MINDSPORE 'ports' is not MODULE:ATTRIBUTE; write ports:Net"),
-    ("nest.py:Net ports:Net", "write nest:Net"),
-    ("./nets.py ports:Net", "write nets:Net"),
-    ("models/nest.py:Small ports:Net", "write models.nest:Small"),
+    ("nest.py:Net ports:Net", "there is no file nest.py; nearest: nets.py"),
+    ("./nets.py ports:Net", "write ./nets.py:"),
+    ("models/nest.py:Small ports:Net", "there is no file models/nest.py"),
     ("nets.Net ports:Net", "is not MODULE:ATTRIBUTE"),
     ("models//nets.py:Small ports:Net", "write models.nets:Small"),
     ("no//nets:Net ports:Net", "/no is no folder"),
@@ -63,7 +63,7 @@ COMMANDS = [
     ("nets:Net ports:Net --input None", "inputs has no draw"),
     ("nets:Net ports:Net --input {'x':3}", "is no input; write a draw"),
     ("nets:Net ports:Net --input network(a:A,b:B)", "is an argument: --arguments net='network("),
-    ("/elsewhere/nets.py:Net ports:Net", "write nets:Net --torch-path /elsewhere"),
+    ("/elsewhere/nets.py:Net ports:Net", "there is no file /elsewhere/nets.py"),
     ("nets:Net ../a/ports.py", "write ports:Net --mindspore-path "),
     # What builds no network.
     ("nets:model ports:Net", "a Net that is built already; name the class"),
