@@ -16,7 +16,7 @@ from equivalence.curves.result import CurveResult, Metric
 from equivalence.curves.series import Curve, Series
 from equivalence.errors import DeclarationError, EquivalenceError
 from equivalence.own import live
-from equivalence.targets import as_target
+from equivalence.typed_targets import demand_target, target_of
 
 RUNS, STEPS = 6, 300
 """How many noisy runs make a band, and how many steps of each run."""
@@ -133,9 +133,10 @@ def _monitored(
 def _side(side: Any, role: str, during: contextlib.ExitStack) -> str | Path:
     """A side as a target, or as the path of what is read."""
     if isinstance(side, str) and ":" in side and not Path(side).exists():
-        file, _, attribute = side.rpartition(":")
-        return as_target(file, attribute) if file.endswith(".py") else side
+        return target_of(side)
     if isinstance(side, str | Path):
+        if str(side).endswith(".py"):
+            demand_target(str(side), f"the {role}")
         if not Path(side).exists():
             raise DeclarationError(
                 f"the {role} {str(side)!r} is neither a file nor MODULE:FUNCTION; name one"

@@ -115,6 +115,7 @@ def test_the_command_has_the_exit_codes_of_compare(capsys, tmp_path):
     ("sides", "words"),
     [
         (["nowhere.csv", "nowhere.csv"], "is neither a file nor MODULE:FUNCTION"),
+        ([__file__, "{here}:train"], f"names no class or function; write {__file__}:"),
         (["{here}:train", "{here}:nothing"], "has no attribute 'nothing'"),
         (["{here}:BATCH", "{here}:train"], "is an int; name a function that trains"),
         (["{here}:rate", "{here}:train"], "is called with steps and seed alone"),
