@@ -77,8 +77,9 @@ def test_an_address_filters_and_sorts(opened):
         """
         const told = [];
         for (const state of %s) {
+          const changed = new Promise((done) => addEventListener("hashchange", done, {once: true}));
           location.hash = state;
-          await new Promise((done) => setTimeout(done, 50));
+          await changed;
           told.push(rows());
         }
         return told;

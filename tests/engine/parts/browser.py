@@ -17,7 +17,7 @@ QUIET = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--hide-scrollbars", "--window-size=1400,1200", "--enable-logging=stderr"),
-    "--virtual-time-budget=20000",
+    "--virtual-time-budget=200000",
 )
 """Options of a browser that asks nobody, and says on stderr what scripts complain of."""
 
