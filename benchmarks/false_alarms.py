@@ -92,8 +92,8 @@ def outcomes(
                     # Taken out: a candidate that raises is not used again.
                     compared = compare(case, seed, candidates.pop(case.name, None))
                     candidates[case.name] = compared.candidate
-                    judged = (compared.judgement, compared.flips)
-                    outcome = Outcome(case, seed, *judged, excused=compared.excused)
+                    found = {"flips": compared.flips, "excused": compared.excused}
+                    outcome = Outcome(case, seed, compared.judgement, **found)
             except Exception as error:
                 outcome = error
             yield where, case, outcome

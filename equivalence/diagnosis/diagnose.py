@@ -103,7 +103,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
     candidate: MindSporeNetwork | None = None
     right, every = True, case.sizes
     if case.twin.replays:
-        every = [_likeliest(replayed.alone(case, seed)[1].likely, seed)]
+        every = [_likeliest(replayed.alone(case, seed).likely, seed)]
     for one in every:
         made = compare_size(one, seed, candidate, flips=False)
         kernels: tuple[Kernel, ...] = ()
@@ -119,7 +119,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         raise ValueError(f"{case.name} has no size")
     if right and len(every) == 1 and not case.twin.replays:
         draws = replayed.compare(case, wrong.comparison, seed)
-        if draws.compared is not None and not draws.compared[1].judgement.equal:
+        if draws.compared is not None and not draws.compared.judgement.equal:
             one = _likeliest(draws.likely, seed)
             return _Judged(one, None, compare_size(one, seed, flips=False), ())
     settings = wrong.comparison.settings

@@ -63,7 +63,15 @@ def compare_size(
             made = _of_first_call(made, judgement, known, partners, case)
             known, raw, trace, judgement, apart = _judged(known, made, drawn)
         comparison = Comparison(
-            known, candidate, partners, trace, raw, judgement, settings=configured, reach=reach
+            case,
+            known,
+            candidate,
+            partners,
+            trace,
+            raw,
+            judgement,
+            settings=configured,
+            reach=reach,
         )
         comparison = replace(comparison, apart=apart)
         if _demand_values(comparison, case).judgement.equal:

@@ -87,7 +87,8 @@ def keeps(comparison: Comparison, drawn: Drawn) -> bool:
     def judged(raw: Trace) -> Comparison:
         trace = known.expected.replace_undecided(raw)
         judgement = drawn.judge(known.expected, trace)
-        return Comparison(known, comparison.candidate, comparison.partners, trace, raw, judgement)
+        own = comparison.candidate, comparison.partners
+        return Comparison(case, known, *own, trace, raw, judgement)
 
     with blaming("candidate", case.name):
         raw = _first_call(comparison, case)

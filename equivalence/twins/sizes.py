@@ -6,12 +6,12 @@ Where random numbers are drawn, the case is also compared with the same draws on
 from dataclasses import replace
 
 from equivalence.declare.twin import TwinCase
-from equivalence.judge.outcome import Kernel
+from equivalence.judge.outcome import Findings
 from equivalence.judge.tensors import Trace
-from equivalence.judge.truth import Flip, Truth
+from equivalence.judge.truth import Truth
 from equivalence.reach.decision import total
 from equivalence.record import truths
-from equivalence.runs.comparison import Comparison, joined, stood_in
+from equivalence.runs.comparison import Comparison, joined
 from equivalence.sides.protocols import CandidateSide
 from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
@@ -28,64 +28,46 @@ def compare(
 
     The same candidate runs all sizes, so that state which it keeps from one size meets the next.
     """
-    if case.twin.replays:
-        made, found = replayed.alone(case, seed)
-        return replace(made, draws=found.draws)
-    comparisons: list[tuple[TwinCase, Comparison]] = []
-    for one in case.sizes:
-        comparison = compare_size(one, seed, candidate, flips)
-        comparisons.append((one, comparison))
-        candidate = comparison.candidate
-    joined, draws = comparisons[0][1], Replayed()
-    if len(comparisons) > 1:
-        joined = _join(comparisons)
-    elif joined.judgement.equal:
-        draws = replayed.compare(case, joined, seed)
+    every: list[Comparison] = []
+    draws = replayed.alone(case, seed) if case.twin.replays else Replayed()
+    for one in () if case.twin.replays else case.sizes:
+        every.append(compare_size(one, seed, candidate, flips))
+        candidate = every[-1].candidate
+    if len(every) == 1 and every[0].judgement.equal:
+        draws = replayed.compare(case, every[0], seed)
     if draws.compared is not None:
-        joined = _join([*comparisons, draws.compared])
+        every.append(draws.compared)
+    joined = _join(case, every) if len(every) > 1 else every[0]
     return replace(joined, draws=draws.draws)
 
 
-def _join(comparisons: list[tuple[TwinCase, Comparison]]) -> Comparison:
+def _join(case: TwinCase, every: list[Comparison]) -> Comparison:
     """One comparison of all sizes."""
     expected, trace, raw = Truth(), Trace(), Trace()
-    flips: list[Flip] = []
-    excused: list[str] = []
-    kernels: list[Kernel] = []
-    for one, comparison in comparisons:
-        truth = comparison.reference.expected
-        expected |= {one.at_size(name): tensor for name, tensor in truth.items()}
-        trace |= {one.at_size(name): values for name, values in comparison.trace.items()}
-        raw |= {one.at_size(name): values for name, values in comparison.raw.items()}
-        flips += comparison.flips
-        excused += comparison.excused
-        kernels += comparison.kernels
-    first = comparisons[0][1]
-    side = first.reference
-    origins = [each.reference.record for one, each in comparisons if one.replayed is None]
+    for each in every:
+        name_of, truth = each.case.at_size, each.reference.expected
+        expected |= {name_of(name): tensor for name, tensor in truth.items()}
+        trace |= {name_of(name): values for name, values in each.trace.items()}
+        raw |= {name_of(name): values for name, values in each.raw.items()}
+    first = every[0]
+    origins = [each.reference.record for each in every if each.case.replayed is None]
     origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
+    judged = joined([(each.judgement, each.case.at_size) for each in every], case.twin.degenerate)
+    notes = (each.case.at_size(each.note) for each in every if each.note)
     return Comparison(
-        replace(side, expected=expected, may_flip=None, record=origin),
+        case,
+        replace(first.reference, expected=expected, may_flip=None, record=origin),
         first.candidate,
         first.partners,
         trace,
         raw,
-        joined(
-            [(comparison.judgement, one.at_size) for one, comparison in comparisons],
-            comparisons[0][0].twin.degenerate,
-        ),
-        tuple(flips),
-        next(
-            (one.at_size(comparison.note) for one, comparison in comparisons if comparison.note),
-            None,
-        ),
-        tuple(dict.fromkeys(excused)),
-        tuple(kernels),
-        first.settings,
-        stood_in(comparison for _, comparison in comparisons),
-        total(comparison.reach for _, comparison in comparisons),
-        any(comparison.later for _, comparison in comparisons),
+        judged,
+        note=next(notes, None),
+        later=any(each.later for each in every),
+        settings=first.settings,
+        reach=total(each.reach for each in every),
         states=first.states,
+        apart=tuple(dict(told for each in every for told in each.apart).items()),
         islands=first.islands,
-        apart=tuple(dict(each for _, one in comparisons for each in one.apart).items()),
+        **Findings.joined(every),
     )
