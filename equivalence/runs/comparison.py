@@ -8,6 +8,7 @@ from equivalence.judge import tensors
 from equivalence.judge.outcome import Findings
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, demand_values
+from equivalence.runs.drawn import Drawn
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
@@ -33,6 +34,17 @@ class Comparison(Findings):
     trace: Trace
     raw: Trace
     judgement: Judgement
+
+    def run(self, network: CandidateSide) -> Trace:
+        """What another run of a network gives on the sample that both sides were fed."""
+        known = self.reference
+        return network.run(known.sample, self.partners, self.case.phase, known.expected.pulled_back)
+
+    def judged(self, raw: Trace, drawn: Drawn) -> "Comparison":
+        """The comparison by another trace of the candidate."""
+        trace = self.reference.expected.replace_undecided(raw)
+        judgement = drawn.judge(self.reference.expected, trace)
+        return replace(self, trace=trace, raw=raw, judgement=judgement)
 
 
 Part = tuple[Judgement, Callable[[str], str]]

@@ -58,24 +58,13 @@ def compare_size(
     reach = first.expected.reach and first.expected.reach + ours
     for reference in itertools.chain([first], looks):
         known = reference.without(partners.alone) if partners.alone else reference
-        known, raw, trace, judgement, apart = _judged(known, made, drawn)
-        if not fresh and _attributes_alone(judgement):
-            made = _of_first_call(made, judgement, known, partners, case)
-            known, raw, trace, judgement, apart = _judged(known, made, drawn)
-        comparison = Comparison(
-            case,
-            known,
-            candidate,
-            partners,
-            trace,
-            raw,
-            judgement,
-            settings=configured,
-            reach=reach,
-        )
-        comparison = replace(comparison, apart=apart)
+        comparison = _judged(drawn, known, candidate, partners, made)
+        if not fresh and _attributes_alone(comparison.judgement):
+            made = _of_first_call(made, comparison)
+            comparison = _judged(drawn, comparison.reference, candidate, partners, made)
         if _demand_values(comparison, case).judgement.equal:
             break
+    comparison = replace(comparison, settings=configured, reach=reach)
     comparison = excuses.apply(comparison, drawn, flips)
     comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
@@ -101,29 +90,25 @@ def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
     if not isinstance(case, TorchCase) and made.candidate.built is not None:
         from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
 
-        known, watched = made.reference, Precisions()
-        outputs = known.expected.pulled_back
+        watched = Precisions()
         with blaming("candidate", case.name), watched:
-            made.candidate.run(known.sample, made.partners, case.phase, outputs)
+            made.run(made.candidate)
         return tuple(islands.told(theirs, watched.seen))
     return ()
 
 
 def _judged(
-    known: Reference, raw: Trace, drawn: Drawn
-) -> tuple[Reference, Trace, Trace, Judgement, tuple[tuple[str, str], ...]]:
-    """The verdict on a candidate's trace.
-
-    Returns both sides with what both tell of attributes and of optimisers, the trace in which the
-    truth replaces undecided elements, the verdict, and why other attributes are not compared.
-    """
+    drawn: Drawn, known: Reference, candidate: CandidateSide, partners: Partners, raw: Trace
+) -> Comparison:
+    """The verdict on a candidate's trace, with what both sides write and hand to optimisers."""
     expected = known.expected
     paired = attributes.pair(expected, raw, drawn.unit_roundoff, expected.carried)
     if paired.expected is not expected:
         known = replace(known, expected=expected.among(paired.expected))
     raw = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
     trace = known.expected.replace_undecided(raw)
-    return known, raw, trace, drawn.judge(known.expected, trace), tuple(paired.apart.items())
+    judgement, apart = drawn.judge(known.expected, trace), tuple(paired.apart.items())
+    return Comparison(drawn.case, known, candidate, partners, trace, raw, judgement, apart=apart)
 
 
 def _attributes_alone(judgement: Judgement) -> bool:
@@ -132,17 +117,14 @@ def _attributes_alone(judgement: Judgement) -> bool:
     return bool(names) and all(map(of_attribute, names))
 
 
-def _of_first_call(
-    raw: Trace, judgement: Judgement, known: Reference, partners: Partners, case: TwinCase
-) -> Trace:
+def _of_first_call(raw: Trace, comparison: Comparison) -> Trace:
     """The trace with the attributes that differ as a new candidate writes them.
 
     One that has met other sizes keeps the largest table that it has needed, and may do so.
     """
-    with blaming("candidate", case.name):
-        outputs = known.expected.pulled_back
-        made = sides.build_candidate(case).run(known.sample, partners, case.phase, outputs)
-    names = [verdict.name for verdict in judgement.differing]
+    with blaming("candidate", comparison.case.name):
+        made = comparison.run(sides.build_candidate(comparison.case))
+    names = [verdict.name for verdict in comparison.judgement.differing]
     return raw | {name: made[name] for name in names if name in made}
 
 
