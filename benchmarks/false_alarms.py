@@ -74,8 +74,7 @@ def outcomes(
     run again for the others. `at` is told of every comparison before it begins.
     """
     from equivalence.judge.outcome import Outcome
-    from equivalence.twins.check import check
-    from equivalence.twins.sizes import compare
+    from equivalence.twins.check import check, compare
 
     if isinstance(of_sample[0], Searched):
         yield from of_sample[0].outcomes(seeds, at)

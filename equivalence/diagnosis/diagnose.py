@@ -11,8 +11,7 @@ from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
 from equivalence.judge.outcome import Kernel
 from equivalence.kinds import Told
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels

@@ -1,7 +1,9 @@
 """Runs both sides of one size of a case on the same sample, and judges them."""
 
+import contextlib
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +14,17 @@ from equivalence.host import environment
 from equivalence.judge import attributes, tensors
 from equivalence.judge.tensors import Trace, of_attribute
 from equivalence.judge.verdict import Judgement, demand_values
-from equivalence.reach.decision import Reach
+from equivalence.reach.branches import Branches, Own, packages
+from equivalence.reach.decision import CANDIDATE, REFERENCE, Reach
+from equivalence.reach.sources import bounds_alone
 from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import kept, pairing, pinned, sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
-from equivalence.twins import excuses, reached, second_call, settings
+from equivalence.twins import excuses, second_call, settings
 from equivalence.words import counted
 
 TOO_EXACT = 2.0**-6
@@ -145,7 +148,7 @@ def _run(
     if fresh:
         second_call.prepare(drawn, reference, candidate, partners)
     outputs = reference.expected.pulled_back
-    seen = reached.Candidate(case, candidate, reference.expected.reach)
+    seen = CodeReach(case, candidate, reference.expected.reach)
     with blaming("candidate", case.name), seen:
         trace = candidate.run(reference.sample, partners, case.phase, outputs)
     return trace, seen.reach
@@ -190,3 +193,47 @@ def _too_exact(case: TwinCase, judgement: Judgement) -> str:
         f"no tensor is farther than {judgement.needed:.3g} roundings to {case.twin.computes} from "
         "the truth: the candidate does not compute in it"
     )
+
+
+COMPILED = "graph mode compiles its code, of which no line runs"
+ELSEWHERE = "its run is recorded"
+
+
+class CodeReach(contextlib.AbstractContextManager):
+    """A context around a run of a candidate; `reach` has its decisions after it.
+
+    Only what runs in PyNative mode can be seen.
+
+    reference: what the reference decides; None where that is not known.
+    """
+
+    def __init__(self, case: TwinCase, candidate: CandidateSide, reference: Reach | None):
+        self._reference = reference
+        self._branches: Branches | None = None
+        self._unknown = ""
+        if candidates.active(case) or candidate.built is None:
+            self._unknown = ELSEWHERE
+        elif case.execution != "pynative":
+            self._unknown = COMPILED
+        elif not case.alone:
+            self._branches = Branches(Own(packages(candidate.built.classes)), CANDIDATE)
+
+    def __enter__(self) -> "CodeReach":
+        if self._branches is not None:
+            self._branches.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._branches is not None:
+            self._branches.__exit__(*error)
+
+    @property
+    def reach(self) -> Reach:
+        """What was reached of the candidate's code, and what was not."""
+        seen = self._branches
+        unknown = self._unknown or (seen.unknown if seen is not None else "")
+        decisions = seen.decisions if seen is not None else []
+        known = self._reference
+        if seen is not None and known is not None and REFERENCE not in known.unknown:
+            decisions += bounds_alone(seen.entered, known)
+        return Reach.of(decisions, **({CANDIDATE: unknown} if unknown else {}))

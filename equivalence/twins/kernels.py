@@ -19,8 +19,7 @@ from equivalence.judge.tensors import Trace, beside
 from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.words import number
 
 SAME = BUDGET
@@ -219,7 +218,7 @@ class _Runs:
 
     def compared(self, replaced: Collection[str]) -> Comparison:
         """The comparison with these kernels replaced."""
-        return self.made.judged(self._run(replaced)[0], self.drawn)
+        return self.made.rejudged(self._run(replaced)[0], self.drawn)
 
     def smallest(self) -> tuple[list[str], Comparison]:
         """The fewest kernels that must be replaced for the candidate to be equal.

@@ -12,8 +12,7 @@ from equivalence.errors import blaming
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
@@ -85,7 +84,7 @@ def keeps(comparison: Comparison, drawn: Drawn) -> bool:
 
     with blaming("candidate", case.name):
         raw = comparison.run(sides.build_candidate(case))
-        if comparison.judged(raw, drawn).judgement.equal:
+        if comparison.rejudged(raw, drawn).judgement.equal:
             return True
         if kernels.alike(comparison, drawn, raw):
             return False
@@ -96,4 +95,4 @@ def keeps(comparison: Comparison, drawn: Drawn) -> bool:
 
             compiled = case.execution != "pynative"
             raw = kernels.exactly(raw, known.expected, drawn.unit_roundoff, eager, compiled)
-    return excuses.apply(comparison.judged(raw, drawn), drawn).judgement.equal
+    return excuses.apply(comparison.rejudged(raw, drawn), drawn).judgement.equal
