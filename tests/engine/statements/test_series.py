@@ -5,12 +5,9 @@ import functools
 import numpy as np
 import pytest
 
-from equivalence.declare.draws import normal
-from equivalence.diagnosis import diagnose
 from equivalence.statements.calls import Recording, Statement
 from equivalence.statements.series import in_step, runs
 from tests.defects import sequences
-from tests.engine.parts.small import case
 from tests.engine.statements import telling
 
 told = functools.partial(telling.told, sequences.DEFECTS)
@@ -60,8 +57,7 @@ def test_what_runs_once_is_no_series():
     ],
 )
 def test_results_in_another_order_are_told_of_the_call_that_gives_them(name, order):
-    sides = [f"tests.engine.parts.gated_{side}:Gated" for side in ("pt", "ms")]
-    lines = told(name) if name else diagnose.tell(case(*sides, normal(2, 3, 3)), 0, False)[0]
+    lines = told(name) if name else telling.told_of("Gated", "Exchanged")
     assert "= ops.chunk(gates, 4, -1)" in lines[0]
     assert lines[2] == f"  its results, counted from 0, belong in the order {order}"
     assert not any(line.startswith("culprit") for line in lines[1:])
