@@ -164,7 +164,7 @@ def _watched() -> Iterator[Clock]:
 def places() -> Iterator[tuple[object, str, str | Callable[..., str]]]:
     """What is timed: (owner, name of a function of it, label)."""
     from equivalence.judge import expected
-    from equivalence.runs import drawn
+    from equivalence.runs import comparison
     from equivalence.sample import Perturbed, Sample
     from equivalence.sides import mindspore_network, torch_network
     from equivalence.twins import second_call
@@ -189,7 +189,7 @@ def places() -> Iterator[tuple[object, str, str | Callable[..., str]]]:
             yield owner, draw, "draw"
     yield expected, "_faint", "norms"
     yield expected, "distance", "norms"
-    yield drawn.Drawn, "judge", "judge"
+    yield comparison.Drawn, "judge", "judge"
 
 
 @contextlib.contextmanager

@@ -74,8 +74,7 @@ def outcomes(
     run again for the others. `at` is told of every comparison before it begins.
     """
     from equivalence.judge.outcome import Outcome
-    from equivalence.twins.check import check
-    from equivalence.twins.sizes import compare
+    from equivalence.twins.check import check, compare
 
     if isinstance(of_sample[0], Searched):
         yield from of_sample[0].outcomes(seeds, at)
@@ -92,8 +91,8 @@ def outcomes(
                     # Taken out: a candidate that raises is not used again.
                     compared = compare(case, seed, candidates.pop(case.name, None))
                     candidates[case.name] = compared.candidate
-                    judged = (compared.judgement, compared.flips)
-                    outcome = Outcome(case, seed, *judged, excused=compared.excused)
+                    found = {"flips": compared.flips, "excused": compared.excused}
+                    outcome = Outcome(case, seed, compared.judgement, **found)
             except Exception as error:
                 outcome = error
             yield where, case, outcome

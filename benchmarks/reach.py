@@ -33,8 +33,8 @@ from equivalence import compare, kinds  # noqa: E402
 from equivalence.declare.twin import Twin, TwinCase, cases  # noqa: E402
 from equivalence.host.isolation import isolated  # noqa: E402
 from equivalence.runs import kept, pairing, sides  # noqa: E402
-from equivalence.runs.drawn import Drawn  # noqa: E402
-from equivalence.twins import reached  # noqa: E402
+from equivalence.runs.comparison import Drawn  # noqa: E402
+from equivalence.twins.compare import CodeReach  # noqa: E402
 
 NAMES = ("cbam", "encoder_38m", "resnet50_224")
 """A small network, the encoder and ResNet50, which are measured without names."""
@@ -137,7 +137,7 @@ def measured(case: TwinCase) -> tuple[float, float, float]:
         run = known.sample, partners, case.phase, known.expected.pulled_back
 
         def watched() -> None:
-            seen = reached.Candidate(case, network, known.expected.reach)
+            seen = CodeReach(case, network, known.expected.reach)
             with seen:
                 network.run(*run)
             _ = seen.reach

@@ -24,7 +24,7 @@ from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import PulledBack, Truth
 from equivalence.judge.verdict import Judgement, demand_values
 from equivalence.runs import pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.structure.layers import compare_settings

@@ -11,11 +11,11 @@ from equivalence.bylayer import spread
 from equivalence.bylayer.parts import PartCase, mismatches, parts
 from equivalence.bylayer.whole import Whole
 from equivalence.declare.twin import LayeredCase
-from equivalence.judge.outcome import Outcome
+from equivalence.judge.outcome import Findings, Outcome
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison, joined, stood_in
+from equivalence.runs.comparison import Comparison, joined
 from equivalence.twins import settings
 from equivalence.twins.compare import compare_size
 from equivalence.words import left
@@ -55,7 +55,9 @@ def check(case: LayeredCase, seed: int) -> Outcome:
             tell(f"{part.own.name} ({number + 1} of {count}){rest}")
         made = compare_size(part, seed)
         kept.forget()
-        gone: dict[str, Any] = dict.fromkeys(("reference", "candidate", "partners", "settings"))
+        gone: dict[str, Any] = dict.fromkeys(
+            ("case", "reference", "candidate", "partners", "settings")
+        )
         return replace(made, trace={}, raw={}, **gone)
 
     found = spread.spread(every, compare)
@@ -71,13 +73,10 @@ def check(case: LayeredCase, seed: int) -> Outcome:
         case,
         seed,
         replace(judgement, verdicts=(*uncalled, *judgement.verdicts)),
-        flips=tuple(flip for each in found for flip in each.flips),
         note=next((each.note for each in found if each.note), None),
-        excused=tuple(dict.fromkeys(name for each in found for name in each.excused)),
-        kernels=tuple(kernel for each in found for kernel in each.kernels),
-        stand_ins=stood_in(found),
         settings=configured,
         proposed=whole.partners.proposed,
+        **Findings.joined(found),
     )
 
 

@@ -13,7 +13,7 @@ from equivalence import nesting
 from equivalence.bylayer import units
 from equivalence.bylayer.units import BOUNDED, Call, placed
 from equivalence.nesting import Arguments
-from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.modes import PHASES
 

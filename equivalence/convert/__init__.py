@@ -1,8 +1,8 @@
 """Converts checkpoints from one framework to the other. Frameworks are imported late.
 
 `convert` is the conversion, and its command line. `source` is what is read, without wrappers and
-what is dropped. `mindspore_names` translates names, `joined` what a rename or a framework joins,
-cuts, transposes or reshapes. `destination` describes the network that the weights
-must fit. `optimizer_state` and `optimizer_numbers` convert the state of an optimiser. `conversion`
-holds the result. Files are read and written by the room `checkpoints`.
+what is dropped, and what became of it. `mindspore_names` translates names, `joined` what a rename
+or a framework joins, cuts, transposes or reshapes. `destination` describes the network that the
+weights must fit. `optimizer_state` and `optimizer_numbers` convert the state of an optimiser. Files
+are read and written by the room `checkpoints`.
 """

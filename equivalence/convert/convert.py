@@ -30,8 +30,8 @@ from equivalence.convert import (
     optimizer_state,
 )
 from equivalence.convert import source as sources
-from equivalence.convert.conversion import Conversion
 from equivalence.convert.destination import KIND, Destination
+from equivalence.convert.source import Conversion
 from equivalence.declare.renames import JOIN, is_plain
 from equivalence.errors import CheckpointError, WeightError
 from equivalence.structure.weights import REFERENCE_ONLY, Partners, Slot, pair, reference_name

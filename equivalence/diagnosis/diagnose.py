@@ -11,8 +11,7 @@ from equivalence.diagnosis.search import Search
 from equivalence.errors import EquivalenceError
 from equivalence.judge.outcome import Kernel
 from equivalence.kinds import Told
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.twins import replayed
 from equivalence.twins.compare import compare_size
 from equivalence.twins.excuses import blamed_kernels
@@ -103,7 +102,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
     candidate: MindSporeNetwork | None = None
     right, every = True, case.sizes
     if case.twin.replays:
-        every = [_likeliest(replayed.alone(case, seed)[1].likely, seed)]
+        every = [_likeliest(replayed.alone(case, seed).likely, seed)]
     for one in every:
         made = compare_size(one, seed, candidate, flips=False)
         kernels: tuple[Kernel, ...] = ()
@@ -119,7 +118,7 @@ def _judge(case: TwinCase, seed: int) -> _Judged:
         raise ValueError(f"{case.name} has no size")
     if right and len(every) == 1 and not case.twin.replays:
         draws = replayed.compare(case, wrong.comparison, seed)
-        if draws.compared is not None and not draws.compared[1].judgement.equal:
+        if draws.compared is not None and not draws.compared.judgement.equal:
             one = _likeliest(draws.likely, seed)
             return _Judged(one, None, compare_size(one, seed, flips=False), ())
     settings = wrong.comparison.settings

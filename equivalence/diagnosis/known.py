@@ -13,8 +13,7 @@ from equivalence.diagnosis.found import RIGHT, LayerError
 from equivalence.judge import tensors
 from equivalence.judge.verdict import TensorVerdict
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.stand_ins.faulty import FAULTS, Fault, Mended
 from equivalence.statements.calls import Statement, framework, package
 from equivalence.statements.mindspore_calls import MindSporeCalls

@@ -19,8 +19,7 @@ from equivalence.judge.precision import BUDGET
 from equivalence.judge.truth import Truth
 from equivalence.judge.verdict import Judgement, TensorVerdict, judge
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure import layouts

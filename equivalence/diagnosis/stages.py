@@ -26,7 +26,7 @@ from equivalence.judge import tensors
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.sides.protocols import Watch
 from equivalence.truth.compute import compute
 from equivalence.truth.mistakes import usual

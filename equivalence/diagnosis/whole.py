@@ -21,9 +21,9 @@ from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.kinks.watch import KinkWatch
 from equivalence.runs import pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
-from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_cells import array
 from equivalence.statements.calls import Code, Statement
 from equivalence.structure.layers import Sink, Site, align
 from equivalence.truth.measurement import NOISY_RUNS

@@ -12,8 +12,8 @@ from equivalence.declare.data_parallel import DataParallelCase
 from equivalence.distributed.compare import Comparison, compare
 from equivalence.distributed.rank import SAMPLES, of_rank
 from equivalence.judge import tensors
+from equivalence.judge.expected import distance
 from equivalence.judge.mistake import Mistake, Mistakes
-from equivalence.judge.norms import distance
 from equivalence.kinds import Told
 from equivalence.words import listed, number, plain, several
 

@@ -5,7 +5,6 @@ names: which name of one side belongs to which of the other.
 relation: how two arrays belong together, as far as numbers alone tell.
 recorder: what a script of either framework writes of its run, in two lines.
 monitor: what a long training writes of its norms, step by step; with a callback of MindSpore.
-mindspore_callback: a monitor as a callback of `Model`.
 passing: what goes through the layers in a step, and how it is named.
 torch_hooks, mindspore_hooks: how each framework lets it be seen.
 layout: the folder that a recorder writes, and how it is read again.

@@ -74,7 +74,7 @@ class Monitor:
     @property
     def callback(self) -> Any:
         """A callback of `mindspore.train.Model` that ends each of its steps."""
-        from equivalence.dumps.mindspore_callback import callback
+        from equivalence.dumps.mindspore_hooks import callback
 
         return callback(self)
 

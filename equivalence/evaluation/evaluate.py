@@ -14,7 +14,7 @@ from equivalence.evaluation.metrics import Measure, Metric
 from equivalence.judge.tensors import Trace
 from equivalence.judge.verdict import Judgement, judge
 from equivalence.runs import pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
 from equivalence.truth.compute import MORE_RUNS, set_own_errors, whole, widen_by
 from equivalence.truth.measurement import NOISY_RUNS, Measurement

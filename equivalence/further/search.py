@@ -17,7 +17,7 @@ from equivalence.further.shapes import Places
 from equivalence.further.trial import Trials, Tried
 from equivalence.further.variant import Given, Variant
 from equivalence.reach.decision import REFERENCE, Decision, Key, Reach
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.sample import resolve_inputs
 
 SHARE = 0.5

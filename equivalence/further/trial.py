@@ -12,7 +12,7 @@ from equivalence.errors import EquivalenceError, SideError, blaming
 from equivalence.further.evidence import NOT_FINITE
 from equivalence.further.variant import Variant
 from equivalence.reach.decision import Reach
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.truth.measurement import Measurement
 
 EMPTY = "the original computes with empty tensors"

@@ -15,7 +15,7 @@ import torch
 from equivalence import dtypes, nesting
 from equivalence.errors import DeclarationError
 from equivalence.judge.tensors import Trace
-from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.torch_constants import numbers
 from equivalence.sides.torch_network import TorchNetwork

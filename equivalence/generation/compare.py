@@ -23,7 +23,7 @@ from equivalence.generation.calls import Call, Forced, Run, network_of, of_minds
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.runs import pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.sample import Perturbed
 from equivalence.truth.measurement import Measurement
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equivalence.judge.expected import Expected
-from equivalence.judge.ill_posed import HALF
+from equivalence.judge.expected import HALF, Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.tensors import Trace, attribute, beside, of_attribute, of_handed
 from equivalence.words import counted, listed

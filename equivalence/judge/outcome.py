@@ -1,6 +1,7 @@
 """The outcome of a case: its verdict, and everything that is reported with the verdict."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Any
 
 from equivalence.judge import excuses
@@ -69,36 +70,72 @@ class Draws:
         return f"{counted(self.count, 'draw')} gave both sides the same random numbers"
 
 
+@dataclass(kw_only=True)
+class Findings:
+    """What a comparison finds beside its verdict.
+
+    flips: activations in which the candidate took the other branch; they excuse a difference.
+    kernels: the inaccurate kernels but for which the sides are equal; they excuse a difference.
+    note: a possible cause of the difference: one that this host cannot test, or inaccurate kernels.
+    later: whether it is right in the first call, and wrong in a later one.
+    stand_ins: the functions of MindSpore that have no kernel on a CPU, for which others stood.
+    excused: the names of excuses that changed the verdict, besides those of `judgement`.
+    settings: the comparison of both sides' settings; None where a side is read from a record, and
+    where a case has none.
+    reach: the decisions that both sides took, and the sample; None for what has none, such as an
+    operator.
+    draws: how random numbers were compared; None where none are drawn, or something else differs.
+    states: the states that one side alone has and writes in its runs, a sentence for each side.
+    apart: name of each attribute that a run writes and that is not compared, and why.
+    islands: which operators the port computes in fewer bits than the original, in words.
+    """
+
+    flips: tuple[Flip, ...] = ()
+    note: str | None = None
+    later: bool = False
+    stand_ins: tuple[str, ...] = ()
+    excused: tuple[str, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
+    settings: Settings | None = None
+    reach: Reach | None = None
+    draws: Draws | None = None
+    states: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str], ...] = ()
+    islands: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> dict[str, Any]:
+        """All of this by name, for another comparison or an outcome."""
+        return {each.name: getattr(self, each.name) for each in fields(Findings)}
+
+    @staticmethod
+    def joined(parts: Iterable["Findings"]) -> dict[str, Any]:
+        """What stands behind the verdicts of all parts of a case, by name."""
+        every = list(parts)
+        return {
+            "flips": tuple(flip for each in every for flip in each.flips),
+            "excused": tuple(dict.fromkeys(name for each in every for name in each.excused)),
+            "kernels": tuple(kernel for each in every for kernel in each.kernels),
+            "stand_ins": tuple(sorted({name for each in every for name in each.stand_ins})),
+        }
+
+
 @dataclass
-class Outcome:
-    """The outcome of one case, which `check` returns.
+class Outcome(Findings):
+    """The outcome of one case, which `check` returns, with what its comparison found.
 
     case: the case that was compared, one of the kinds of `equivalence/kinds.py`.
     seed: its base seed.
     judgement: the verdict; None where both sides must raise, or where the truth was only recorded
     because the device is missing.
-    flips: activations in which the candidate took the other branch; they excuse a difference.
-    kernels: the inaccurate kernels but for which the sides are equal; they excuse a difference.
     undecided: the number of elements of updates that rounding decides; each must be in a range.
     record: "used", "stale" or "written", the use of the recorded truth; None: no record was used.
-    note: a possible cause of the difference: one that this host cannot test, or inaccurate kernels.
-    later: whether it is right in the first call, and wrong in a later one.
     made_with: the versions that the candidate's recorded run was made with; None: it ran here.
     products: the number of convolutions and matrix products that a rehearsal rounded; None: no
     rehearsal.
-    stand_ins: the functions of MindSpore that have no kernel on a CPU, for which others stood.
-    excused: the names of excuses that changed the verdict, besides those of `judgement`.
-    settings: the comparison of both sides' settings; None where a side is read from a record, and
-    where a case has none.
     proposed: the renames that pair the weights as `pair="order"` does, a line each.
-    reach: the decisions that both sides took, and the sample; None for what has none, such as an
-    operator.
-    demanded: the share of these that must be reached.
+    demanded: the share of the decisions that must be reached.
     further: how many further samples were compared, besides its own.
-    draws: how random numbers were compared; None where none are drawn, or something else differs.
-    states: the states that one side alone has and writes in its runs, a sentence for each side.
-    apart: name of each attribute that a run writes and that is not compared, and why.
-    islands: which operators the port computes in fewer bits than the original, in words.
     error: why a comparison of one's own networks could not compare this case; it counts as failed.
 
     >>> from equivalence import Outcome, Twin, cases, check, normal
@@ -113,25 +150,13 @@ class Outcome:
     case: Any
     seed: int
     judgement: Judgement | None
-    flips: tuple[Flip, ...] = ()
     undecided: int = 0
     record: str | None = None
-    note: str | None = None
-    later: bool = False
     made_with: str | None = None
     products: int | None = None
-    stand_ins: tuple[str, ...] = ()
-    excused: tuple[str, ...] = ()
-    kernels: tuple[Kernel, ...] = ()
-    settings: Settings | None = None
     proposed: tuple[str, ...] = ()
-    reach: Reach | None = None
     demanded: float = 0.0
     further: int = 0
-    draws: Draws | None = None
-    states: tuple[str, ...] = ()
-    apart: tuple[tuple[str, str], ...] = ()
-    islands: tuple[str, ...] = ()
     error: str | None = None
 
     @property

@@ -13,7 +13,7 @@ UNIT_ROUNDOFF = {
 }
 """Unit roundoff by compute mode: the largest relative error of one rounding.
 
-A mode counts where matrices are multiplied (see `runs/drawn.py`). TF32 keeps 10 bits of the
+A mode counts where matrices are multiplied (see `runs/comparison.py`). TF32 keeps 10 bits of the
 significand. HF32 keeps 11, but may truncate instead of rounding to nearest (CANN's
 SetHF32TransMode).
 """

@@ -6,8 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from equivalence.judge.expected import Expected
-from equivalence.judge.norms import CHUNK
+from equivalence.judge.expected import CHUNK, Expected
 from equivalence.judge.tensors import Trace, beside, buffer, is_none, jumps
 from equivalence.reach.decision import Reach
 

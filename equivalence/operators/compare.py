@@ -8,7 +8,7 @@ from equivalence.diagnosis import pattern
 from equivalence.judge.mistake import Mistake, Mistakes
 from equivalence.judge.outcome import Outcome
 from equivalence.kinds import Told
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.twins import check as twins
 from equivalence.twins.compare import compare_size
 from equivalence.words import plain

@@ -123,6 +123,6 @@ class Network:
             value = value.detach().cpu()
             value = value.dequantize() if value.is_quantized else value
             return np.array((value.float() if value.dtype.itemsize < 4 else value).numpy())
-        from equivalence.sides.mindspore_arrays import array
+        from equivalence.sides.mindspore_cells import array
 
         return dtypes.plain(array(value))

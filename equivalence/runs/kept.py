@@ -14,8 +14,8 @@ from equivalence.judge.truth import Flip, Truth
 from equivalence.reach.decision import Reach
 from equivalence.reach.sizes import of_draws
 from equivalence.record import candidates, truths
-from equivalence.runs import pinned, sides, state
-from equivalence.runs.drawn import Drawn, reference_multiplies
+from equivalence.runs import pinned, sides
+from equivalence.runs.comparison import Drawn, reference_multiplies
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Slot
 from equivalence.truth.known import Reference, sketch_large
@@ -150,7 +150,7 @@ def from_record(drawn: Drawn, run: Callable[[bool], Reference]) -> Reference:
 def forget() -> None:
     """Drop all kept references, and the state of networks that were handed over."""
     _references.clear()
-    state.forget()
+    sides.forget()
 
 
 def _run_reference(drawn: Drawn, keep: bool = False) -> Reference:

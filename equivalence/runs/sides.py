@@ -1,15 +1,19 @@
 """Builds the two sides of a case, and draws their sample. Imports the frameworks late."""
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
+from equivalence import targets
 from equivalence.declare.batches import Batches
 from equivalence.declare.network import Network
 from equivalence.declare.twin import TorchCase, TwinCase
-from equivalence.errors import DeclarationError, TorchMissingError, blaming
+from equivalence.errors import DeclarationError, SideError, TorchMissingError, blaming
 from equivalence.host import devices, environment
 from equivalence.pipelines import batches
 from equivalence.randomness.replay import Replay
-from equivalence.runs import state, trained
+from equivalence.runs import trained
 from equivalence.sample import Sample, call_of, resolve_inputs
 from equivalence.sides.protocols import CandidateSide, ReferenceSide
 from equivalence.structure.layers import Layer
@@ -71,7 +75,7 @@ class _Declared:
             inputs = resolve_inputs(twin.draws, dimensions)
             called = call_of(twin.inputs, dimensions)
             sample = Sample(case.sample_name, seed, inputs, case.dtype, called, given)
-        sample.state = state.of(case, sample, build_reference)
+        sample.state = state_of(case, sample, build_reference)
         return sample
 
     def reference(self, case: TwinCase) -> "TorchNetwork":
@@ -190,3 +194,49 @@ def candidate_step(candidate: CandidateSide, partners: Partners) -> list[Layer]:
     from equivalence.structure import mindspore_steps
 
     return mindspore_steps.layers(network.step, network.parameters, partners, network.begun)
+
+
+_known: dict[tuple, Mapping[str, np.ndarray]] = {}
+
+
+def state_of(
+    case: TwinCase, sample: Sample, build: Callable[[TwinCase], ReferenceSide]
+) -> Mapping[str, np.ndarray]:
+    """The reference's name -> values of all state of a case; nothing where it has a constructor.
+
+    sample: what the reference is run with, to see what it writes.
+    build: builds the reference of a case.
+    """
+    networks = case.arguments.values()
+    given = [each.reference for each in networks if isinstance(each, Network)]
+    built = [case.twin.reference, *given]
+    if not any(map(targets.offers, built)):
+        return {}
+    key = (*built, case.twin.steps, *case.twin.phases)
+    if key not in _known:
+        network = build(case)  # a function may turn out to give one network each time
+        _known[key] = _written(case, sample, network) if any(map(targets.copies, built)) else {}
+    return _known[key]
+
+
+def forget() -> None:
+    """Drop what is known of all networks."""
+    _known.clear()
+
+
+def _written(case: TwinCase, sample: Sample, network: ReferenceSide) -> dict[str, np.ndarray]:
+    """The state of a reference: what it writes in either phase.
+
+    A run in training may be none of the case's; where it fails, nothing is state for it.
+    """
+    if not network.constants.fractional:
+        return {}
+    found: dict[str, np.ndarray] = {}
+    for phase in dict.fromkeys((*case.twin.phases, "train")):
+        try:
+            with blaming("reference", case.name):
+                found |= network.constants.written(network.run(sample, phase, "float32"))
+        except SideError:
+            if phase in case.twin.phases:
+                raise
+    return found

@@ -23,7 +23,7 @@ from equivalence.scripts import places
 from equivalence.scripts.overflow import Found, Overflow, inspect
 from equivalence.scripts.recording import Recorder
 from equivalence.scripts.steps import Network
-from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_training import look
 from equivalence.stream import mindspore_stream
 from equivalence.stream.mindspore_stream import (

@@ -2,8 +2,7 @@
 
 protocols: what a side is: all that others ask of a reference, and of a candidate.
 torch_network, mindspore_network: build a network, load weights, run it, and list its layers.
-mindspore_arrays: arrays to tensors of MindSpore and back, and cells in half precision.
-mindspore_cells: builds cells, and frees what MindSpore keeps of them.
+mindspore_cells: builds cells, and frees what MindSpore keeps of them; arrays to tensors and back.
 torch_jitter: noise of one rounding in a training as it stands.
 modes: the mode of every layer, as its own network sets it.
 torch_constants: the buffers that keep what a constructor made; the rounding of constants.

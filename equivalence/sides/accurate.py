@@ -24,8 +24,7 @@ import numpy as np
 from mindspore import nn, ops
 from scipy import special
 
-from equivalence.judge.expected import roundings
-from equivalence.judge.norms import distance
+from equivalence.judge.expected import distance, roundings
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.stream.mindspore_stream import Call, Observer, batch_norm_gradient
 from equivalence.stream.observer import RUN

@@ -24,12 +24,14 @@ from equivalence.randomness import mindspore_draws
 from equivalence.randomness.layers import RandomLayer
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import INTEGER_BUFFERS, Sample
-from equivalence.sides.mindspore_arrays import array, narrow, tensor
 from equivalence.sides.mindspore_cells import (
     OfArrays,
+    array,
     build_cell,
     changes_of_mode,
     empty,
+    narrow,
+    tensor,
     unheld,
 )
 from equivalence.sides.mindspore_pullback import (

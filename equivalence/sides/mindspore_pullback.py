@@ -16,7 +16,7 @@ from mindspore import nn, ops
 from equivalence import dtypes, nesting
 from equivalence.errors import EquivalenceError
 from equivalence.nesting import Arguments
-from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_cells import array
 from equivalence.stand_ins.context import lacks_kernel
 from equivalence.stream.observer import attached
 from equivalence.structure.layers import Sink, Site

@@ -20,8 +20,7 @@ from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.randomness.mindspore_draws import MindSporeDraws
 from equivalence.sample import Sample, moved
-from equivalence.sides.mindspore_arrays import array, tensor
-from equivalence.sides.mindspore_cells import empty
+from equivalence.sides.mindspore_cells import array, empty, tensor
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.mindspore_pullback import called
 from equivalence.stream.mindspore_stream import calling, discard_graphs

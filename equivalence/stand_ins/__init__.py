@@ -3,14 +3,12 @@
 context: puts the stand-ins in place, and counts which of them run.
 faulty: what is right in the place of operators that are silently wrong, for a diagnosis.
 table: primitive -> what stands for it, and the function of MindSpore that calls it.
-in_place: methods that change a tensor.
-making: tensors that are made, filled, joined, cut and sorted.
+in_place: methods that change a tensor, and what optimisers do with a weight.
+making: tensors that are made, filled, joined, cut and sorted, and maps that are resized.
 arithmetic: elementwise functions, sums and products.
 layers: norms, convolutions, poolings, activations and losses.
 windows: poolings of any axes, unfoldings and paddings.
-maps: what resizes maps.
 attention: the fused operators of transformers.
-updates: what optimisers do with a weight.
 
 All of it is built from operators that have kernels on a CPU, forward and backward, so that
 MindSpore can differentiate and compile it. Loads MindSpore.

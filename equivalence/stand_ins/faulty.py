@@ -12,7 +12,7 @@ import mindspore as ms
 from mindspore import mint, nn, ops
 from mindspore.ops.operations import nn_ops
 
-from equivalence.stand_ins import making, maps
+from equivalence.stand_ins import making
 from equivalence.stream.mindspore_stream import Observer, transposed_length
 from equivalence.stream.patches import patched
 
@@ -79,7 +79,7 @@ def bicubic(align_corners=False, half_pixel_centers=False):
         raise ValueError("PyTorch aligns either the corners or the centres of pixels")
 
     def resize(images, size):
-        return maps.bicubic(images, measures(size), None, align_corners)
+        return making.bicubic(images, measures(size), None, align_corners)
 
     return resize
 

@@ -10,8 +10,6 @@ from equivalence.stand_ins import (
     in_place,
     layers,
     making,
-    maps,
-    updates,
     windows,
 )
 
@@ -25,7 +23,7 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     ),
     "AdaptiveAvgPool3DExt": ("mint.nn.functional.adaptive_avg_pool3d", windows.adaptive_avg_pool3d),
     "AdaptiveMaxPool1D": ("mint.nn.functional.adaptive_max_pool1d", windows.adaptive_max_pool1d),
-    "AdamW": ("mint.optim.AdamW", updates.adamw),
+    "AdamW": ("mint.optim.AdamW", in_place.adamw),
     "AddRmsNorm": ("ops.add_rms_norm", layers.add_rms_norm),
     "Addbmm": ("mint.addbmm", arithmetic.addbmm),
     "AddcdivExt": ("mint.addcdiv", arithmetic.addcdiv),
@@ -140,8 +138,8 @@ STAND_INS: dict[str, tuple[str, Callable]] = {
     "TrilExt": ("mint.tril", making.tril),
     "Unique2": ("mint.unique", making.unique),
     "UnstackExtView": ("mint.unbind", making.unbind),
-    "UpsampleBicubic2D": ("mint.nn.functional.interpolate", maps.bicubic),
-    "UpsampleBilinear2D": ("mint.nn.functional.interpolate", maps.bilinear),
+    "UpsampleBicubic2D": ("mint.nn.functional.interpolate", making.bicubic),
+    "UpsampleBilinear2D": ("mint.nn.functional.interpolate", making.bilinear),
     "Var": ("mint.var", arithmetic.variance),
     "VarMean": ("mint.var_mean", arithmetic.variance_mean),
     "ZerosLikeExt": ("mint.zeros_like", making.zeros_like),

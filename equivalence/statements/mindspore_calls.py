@@ -15,7 +15,7 @@ from mindspore import nn, ops
 
 from equivalence import nesting
 from equivalence.nesting import of_kind
-from equivalence.sides.mindspore_arrays import array
+from equivalence.sides.mindspore_cells import array
 from equivalence.sides.mindspore_pullback import FLOATS
 from equivalence.statements.calls import Code, Place, Recording, Spot, Statement
 from equivalence.statements.lent import Lent, Pull

@@ -8,7 +8,7 @@ import numpy as np
 from equivalence.declare.twin import TwinCase
 from equivalence.errors import SideError, staying, words
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.statements.calls import Call, Statement
 from equivalence.statements.mindspore_calls import MindSporeCalls, MindSporeGradients, Swap
 from equivalence.statements.watched import Watched

@@ -1,20 +1,22 @@
 """The truth of a case: the reference in float64, and how far rounding moves it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
+from torch import nn
 
 from equivalence import dtypes
 from equivalence.errors import IllPosedError
-from equivalence.judge import ill_posed, tensors
-from equivalence.judge.expected import Expected
-from equivalence.judge.tensors import Trace
+from equivalence.judge import attributes, tensors, verdict
+from equivalence.judge.expected import NOISE, Expected
+from equivalence.judge.tensors import Trace, attribute, of_attribute
 from equivalence.judge.truth import Truth, nothing_to_compare
 from equivalence.kinks.watch import KinkWatch
 from equivalence.sample import Sample
-from equivalence.truth import flips, repeated, undecided
+from equivalence.truth import flips, undecided
 from equivalence.truth.explained import explain
 from equivalence.truth.measurement import NOISY_RUNS, Measurement
+from equivalence.written import PER_CALL
 
 WEIGHT_DTYPE = "float32"
 """The dtype of weights, of their gradients and of statistics, also where a network computes in
@@ -77,10 +79,10 @@ def _draw(measurement: Measurement, expect: Expect) -> Truth:
         _demand_finite(expected, measurement)
         if measurement.trains and measurement.calls == 1:
             expected = _without_undecided(measurement, expected)
-        undecidable = ill_posed.undecidable(expected, measurement.unit_roundoff)
+        undecidable = verdict.mostly_undecidable(expected, measurement.unit_roundoff)
         if not (undecidable and _draw_again(measurement.sample)):
             break
-    return repeated.demand(measurement, expected)
+    return _repeated(measurement, expected)
 
 
 def add_noise(measurement: Measurement, expected: Truth, expect: Expect = whole) -> Truth:
@@ -158,7 +160,7 @@ def _measure_own(measurement: Measurement, expected: Truth) -> Trace:
 
 def _beside_own_flips(measurement: Measurement, expected: Truth, own: Trace) -> Truth:
     """The truth with the own errors beside the reference's own flips, where it lost a tensor."""
-    lost = ill_posed.lost(expected, measurement.unit_roundoff)
+    lost = verdict.lost(expected, measurement.unit_roundoff)
     if measurement.network.settles and any(map(expected.jumps, lost)):
         near = flips.may_flip(measurement, expected.near)
         explained = near and explain(measurement, expected, near, own)
@@ -253,3 +255,69 @@ def set_own_errors(
     for name, values in own.items():
         for part, by in zip(expected[name].parts, truths[name].parts, strict=True):
             part.own_error, part.own_worst = by.part_errors(values, unit_roundoff)
+
+
+CONSPICUOUS = 64
+"""Roundings by which one moves a tensor. Only where one is moved farther is the reference run once
+more: what keeps state moves it by more than that, or hides no more than rounding does."""
+
+
+def _repeated(measurement: Measurement, expected: Truth) -> Truth:
+    """The truth without the attributes that a run writes from what earlier ones have written.
+
+    Raises IllPosedError where the reference's float64 run gives other values once more. A training
+    is built anew for each run, and an operator keeps nothing.
+    """
+    network = measurement.network
+    if measurement.trains or measurement.replaceable:
+        return expected.among([name for name in expected if not name.endswith(PER_CALL)])
+    _demand_same(measurement, expected)
+    if not any(map(of_attribute, expected)):
+        return expected
+    network.leave = [n.removeprefix(attribute("")) for n in expected if of_attribute(n)]
+    again = measurement.run()
+    network.leave = ()
+    kept, carried = attributes.settled(expected, again, measurement.unit_roundoff)
+    expected.carried = frozenset(carried)
+    return expected.among(kept)
+
+
+def _demand_same(measurement: Measurement, expected: Truth) -> None:
+    network, unit = measurement.network, measurement.unit_roundoff
+    floats = {
+        name: each
+        for name, each in expected.items()
+        if each.truth.dtype.kind == "f" and not of_attribute(name)
+    }
+    moved = [n for n, each in floats.items() if each.share(each.norms, unit) > CONSPICUOUS * unit]
+    if not moved:
+        return
+    before = _numbers(network.module)
+    again = measurement.run()
+    peak = max(each.norms.peak for each in floats.values())
+    for name in moved:
+        change = floats[name].distance(again[name])
+        if change.largest > max(unit * change.peak, NOISE * peak):
+            after = _numbers(network.module)
+            counts = [
+                f"its {key} is {number} before a call and {after[key]} after it"
+                for key, number in before.items()
+                if after.get(key, number) != number
+            ]
+            why = counts[0] if counts else "it keeps something, or draws what torch does not seed"
+            raise IllPosedError(
+                f"{measurement.sample.name}: the reference gives another result in each call: "
+                f"{name} changes by {change.largest / change.peak:.2g} of its largest element "
+                f"({why}), so that nothing can be compared; let a call depend on its inputs and "
+                "weights alone"
+            )
+
+
+def _numbers(module: nn.Module) -> Mapping[str, int | float]:
+    """The numbers that the layers keep as plain attributes, by path."""
+    return {
+        f"{path}.{name}".lstrip("."): value
+        for path, layer in module.named_modules()
+        for name, value in vars(layer).items()
+        if type(value) in (int, float)
+    }

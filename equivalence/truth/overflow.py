@@ -5,6 +5,7 @@ gives NaN or an infinity, that is what is expected; a candidate that gives a fin
 since it computes those places in float32, is judged by the float64 run.
 """
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,7 +16,11 @@ from equivalence.dtypes import HALVES
 from equivalence.judge.expected import Expected
 from equivalence.judge.tensors import Trace
 from equivalence.judge.truth import Truth
+from equivalence.sample import Sample
+from equivalence.sides.protocols import ReferenceSide
 from equivalence.sides.torch_modes import FLOAT32_MAX, each_tensor
+from equivalence.sides.torch_sums import PRODUCT_FUNCTIONS, is_product
+from equivalence.stream.observer import installed
 from equivalence.stream.torch_stream import Call, Observer, unseen
 from equivalence.truth import compute
 from equivalence.truth.measurement import Measurement
@@ -91,3 +96,43 @@ def _told(
             each.dtype, each.own_error = known.dtype, known.own_error
             each.own_worst = known.own_worst
             yield name, each
+
+
+class _ProductError(Exception):
+    """Ends a run at its first product, which decides the answer."""
+
+
+class _Products(Observer):
+    """Sets `found` and raises _ProductError at the first operator that is a product."""
+
+    slot, found = "calls", False
+
+    def before(self, call: Call) -> None:
+        """End the run where an operator is a product."""
+        if is_product(call.function):
+            self.found = True
+            raise _ProductError
+
+
+class _Functions(Observer):
+    """Sets `found` and raises _ProductError at the first function in `PRODUCT_FUNCTIONS`."""
+
+    slot, found = "code", False
+
+    def before(self, call: Call) -> None:
+        """End the run where a function is a product."""
+        if call.function in PRODUCT_FUNCTIONS:
+            self.found = True
+            raise _ProductError
+
+
+def multiplies(network: ReferenceSide, sample: Sample, phase: str) -> bool:
+    """Whether a run has a product: forward, backward, or in the updates of a training.
+
+    The run has the precision of the sample, and ends at the first product. Do not use the network
+    again.
+    """
+    below, above = _Products(), _Functions()
+    with contextlib.suppress(_ProductError):
+        network.run(sample, phase, sample.dtype, installed(below, above))
+    return below.found or above.found

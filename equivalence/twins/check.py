@@ -1,16 +1,31 @@
 """Checks one case of a twin."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from equivalence.declare.twin import TwinCase
-from equivalence.errors import IllPosedError
+from equivalence.errors import (
+    EquivalenceError,
+    IllPosedError,
+    LeavingError,
+    RecordError,
+    TorchMissingError,
+    staying,
+)
 from equivalence.host import devices
-from equivalence.judge.outcome import Outcome
+from equivalence.judge.outcome import Findings, Outcome
+from equivalence.judge.tensors import Trace
+from equivalence.judge.truth import Truth
+from equivalence.reach.decision import total
 from equivalence.record import candidates, truths
-from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs import kept, sides
+from equivalence.runs.comparison import Comparison, Drawn, joined
+from equivalence.sides.protocols import CandidateSide
+from equivalence.structure import weights
 from equivalence.truth.known import Reference
-from equivalence.twins import raising
-from equivalence.twins.sizes import compare
+from equivalence.twins import replayed
+from equivalence.twins.compare import compare_size
+from equivalence.twins.replayed import Replayed
 
 
 def check(case: TwinCase, seed: int) -> Outcome:
@@ -24,7 +39,7 @@ def check(case: TwinCase, seed: int) -> Outcome:
     runs = candidates.active(case)
     made_with = runs.made_with(case, seed, Drawn(case, seed).products) if runs else None
     if case.twin.raises:
-        origin = raising.demand(case, seed)
+        origin = _demand_raise(case, seed)
         return Outcome(case, seed, None, record=origin, made_with=made_with)
     return outcome_of(case, seed, compare(case, seed), made_with)
 
@@ -41,31 +56,20 @@ def outcome_of(
         case,
         seed,
         comparison.judgement,
-        flips=comparison.flips,
         undecided=sum(each.at.size for each in reference.expected.undecided.values()),
         record=reference.record,
-        note=comparison.note,
-        later=comparison.later,
         made_with=made_with,
         products=built.products if built else None,
-        stand_ins=comparison.stand_ins,
-        excused=comparison.excused,
-        kernels=comparison.kernels,
-        settings=comparison.settings,
         proposed=comparison.partners.proposed,
-        reach=comparison.reach,
         demanded=case.twin.reach or 0.0,
-        draws=comparison.draws,
-        states=comparison.states,
-        apart=comparison.apart,
-        islands=comparison.islands,
+        **comparison.findings,
     )
 
 
 def _record_reference(case: TwinCase, seed: int) -> str | None:
     """Record the reference alone; return its `Reference.record`."""
     if case.twin.raises:
-        return raising.reference(case, seed).record
+        return _raising_reference(case, seed).record
     for one in case.sizes:
         reference = kept.reference(one, seed)
     if case.alone:
@@ -79,3 +83,108 @@ def _demand_well_posed(drawn: Drawn, reference: Reference) -> None:
     judgement = drawn.judge(reference.expected, own)
     if judgement.ill_posed is not None:
         raise IllPosedError(f"{drawn.case.sample_name}: {judgement.ill_posed}")
+
+
+def _demand_raise(case: TwinCase, seed: int) -> str | None:
+    """Demand that each side raises the error that the twin names.
+
+    Returns the reference's `Reference.record`. Raises EquivalenceError if a side raises another
+    error, or none.
+    """
+    side = _raising_reference(case, seed)
+
+    def candidate() -> None:
+        network = kept.candidate(case, seed)
+        rename = weights.plain(case.twin.rename)
+        names = {n: weights.reference_name(n, rename) for n in network.slots()}
+        network.run(side.sample, weights.Partners(names), case.phase, {})
+
+    _demand_raised("candidate", case, candidate)
+    return side.record
+
+
+def _raising_reference(case: TwinCase, seed: int) -> Reference:
+    """The reference of a case that must raise. It raises now, or did so when it was recorded."""
+    drawn = Drawn(case, seed)
+    sample = drawn.sample()
+
+    def run(_: bool = False) -> Reference:
+        def raising() -> None:
+            sides.build_reference(case).run(sample, case.phase, case.dtype)
+
+        _demand_raised("reference", case, raising)
+        return Reference(sample, {}, [], Truth(), multiplies=False)  # no tensor is judged
+
+    return kept.from_record(drawn, run) if truths.active() else run()
+
+
+def _demand_raised(side: str, case: TwinCase, run: Callable[[], object]) -> None:
+    """Raise EquivalenceError unless `run` raises the error that the twin names."""
+    meant = case.twin.raises
+    if meant is None:
+        raise ValueError(f"{case.name} declares no error")
+    try:
+        with staying():
+            run()
+    except (TorchMissingError, RecordError, LeavingError):
+        raise
+    except Exception as error:
+        if wrong := meant.refuses(side, error):
+            raise EquivalenceError(f"{case.name}: the {side} {wrong}") from error
+    else:
+        raise EquivalenceError(f"{case.name}: the {side} did not raise {meant.error}")
+
+
+def compare(
+    case: TwinCase,
+    seed: int,
+    candidate: CandidateSide | None = None,
+    flips: bool = True,
+) -> Comparison:
+    """As `compare_size`, for every size of a case. Names of tensors include their size.
+
+    The same candidate runs all sizes, so that state which it keeps from one size meets the next.
+    """
+    every: list[Comparison] = []
+    draws = replayed.alone(case, seed) if case.twin.replays else Replayed()
+    for one in () if case.twin.replays else case.sizes:
+        every.append(compare_size(one, seed, candidate, flips))
+        candidate = every[-1].candidate
+    if len(every) == 1 and every[0].judgement.equal:
+        draws = replayed.compare(case, every[0], seed)
+    if draws.compared is not None:
+        every.append(draws.compared)
+    joined = _join(case, every) if len(every) > 1 else every[0]
+    return replace(joined, draws=draws.draws)
+
+
+def _join(case: TwinCase, every: list[Comparison]) -> Comparison:
+    """One comparison of all sizes."""
+    expected, trace, raw = Truth(), Trace(), Trace()
+    for each in every:
+        name_of, truth = each.case.at_size, each.reference.expected
+        expected |= {name_of(name): tensor for name, tensor in truth.items()}
+        trace |= {name_of(name): values for name, values in each.trace.items()}
+        raw |= {name_of(name): values for name, values in each.raw.items()}
+    first = every[0]
+    origins = [each.reference.record for each in every if each.case.replayed is None]
+    origin = origins[0] if len(set(origins)) == 1 else next(o for o in origins if o != truths.USED)
+    judged = joined([(each.judgement, each.case.at_size) for each in every], case.twin.degenerate)
+    notes = (each.case.at_size(each.note) for each in every if each.note)
+    return Comparison(
+        case,
+        replace(first.reference, expected=expected, may_flip=None, record=origin),
+        first.candidate,
+        first.partners,
+        trace,
+        raw,
+        judged,
+        note=next(notes, None),
+        later=any(each.later for each in every),
+        settings=first.settings,
+        reach=total(each.reach for each in every),
+        states=first.states,
+        apart=tuple(dict(told for each in every for told in each.apart).items()),
+        islands=first.islands,
+        **Findings.joined(every),
+    )

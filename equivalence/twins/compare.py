@@ -1,7 +1,9 @@
 """Runs both sides of one size of a case on the same sample, and judges them."""
 
+import contextlib
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +14,17 @@ from equivalence.host import environment
 from equivalence.judge import attributes, tensors
 from equivalence.judge.tensors import Trace, of_attribute
 from equivalence.judge.verdict import Judgement, demand_values
-from equivalence.reach.decision import Reach
+from equivalence.reach.branches import Branches, Own, packages
+from equivalence.reach.decision import CANDIDATE, REFERENCE, Reach
+from equivalence.reach.sources import bounds_alone
 from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import kept, pairing, pinned, sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
-from equivalence.twins import excuses, reached, second_call, settings
+from equivalence.twins import excuses, second_call, settings
 from equivalence.words import counted
 
 TOO_EXACT = 2.0**-6
@@ -58,16 +61,13 @@ def compare_size(
     reach = first.expected.reach and first.expected.reach + ours
     for reference in itertools.chain([first], looks):
         known = reference.without(partners.alone) if partners.alone else reference
-        known, raw, trace, judgement, apart = _judged(known, made, drawn)
-        if not fresh and _attributes_alone(judgement):
-            made = _of_first_call(made, judgement, known, partners, case)
-            known, raw, trace, judgement, apart = _judged(known, made, drawn)
-        comparison = Comparison(
-            known, candidate, partners, trace, raw, judgement, settings=configured, reach=reach
-        )
-        comparison = replace(comparison, apart=apart)
+        comparison = _judged(drawn, known, candidate, partners, made)
+        if not fresh and _attributes_alone(comparison.judgement):
+            made = _of_first_call(made, comparison)
+            comparison = _judged(drawn, comparison.reference, candidate, partners, made)
         if _demand_values(comparison, case).judgement.equal:
             break
+    comparison = replace(comparison, settings=configured, reach=reach)
     comparison = excuses.apply(comparison, drawn, flips)
     comparison = _demand_coarse(_demand_values(comparison, case), case)
     if fresh and flips and not candidates.active(case):
@@ -93,29 +93,25 @@ def _islands(made: Comparison, case: TwinCase) -> tuple[str, ...]:
     if not isinstance(case, TorchCase) and made.candidate.built is not None:
         from equivalence.stream.mindspore_stream import Precisions  # MindSpore is there
 
-        known, watched = made.reference, Precisions()
-        outputs = known.expected.pulled_back
+        watched = Precisions()
         with blaming("candidate", case.name), watched:
-            made.candidate.run(known.sample, made.partners, case.phase, outputs)
+            made.run(made.candidate)
         return tuple(islands.told(theirs, watched.seen))
     return ()
 
 
 def _judged(
-    known: Reference, raw: Trace, drawn: Drawn
-) -> tuple[Reference, Trace, Trace, Judgement, tuple[tuple[str, str], ...]]:
-    """The verdict on a candidate's trace.
-
-    Returns both sides with what both tell of attributes and of optimisers, the trace in which the
-    truth replaces undecided elements, the verdict, and why other attributes are not compared.
-    """
+    drawn: Drawn, known: Reference, candidate: CandidateSide, partners: Partners, raw: Trace
+) -> Comparison:
+    """The verdict on a candidate's trace, with what both sides write and hand to optimisers."""
     expected = known.expected
     paired = attributes.pair(expected, raw, drawn.unit_roundoff, expected.carried)
     if paired.expected is not expected:
         known = replace(known, expected=expected.among(paired.expected))
     raw = {**paired.candidate, **{name: raw[name] for name in paired.problems}}
     trace = known.expected.replace_undecided(raw)
-    return known, raw, trace, drawn.judge(known.expected, trace), tuple(paired.apart.items())
+    judgement, apart = drawn.judge(known.expected, trace), tuple(paired.apart.items())
+    return Comparison(drawn.case, known, candidate, partners, trace, raw, judgement, apart=apart)
 
 
 def _attributes_alone(judgement: Judgement) -> bool:
@@ -124,17 +120,14 @@ def _attributes_alone(judgement: Judgement) -> bool:
     return bool(names) and all(map(of_attribute, names))
 
 
-def _of_first_call(
-    raw: Trace, judgement: Judgement, known: Reference, partners: Partners, case: TwinCase
-) -> Trace:
+def _of_first_call(raw: Trace, comparison: Comparison) -> Trace:
     """The trace with the attributes that differ as a new candidate writes them.
 
     One that has met other sizes keeps the largest table that it has needed, and may do so.
     """
-    with blaming("candidate", case.name):
-        outputs = known.expected.pulled_back
-        made = sides.build_candidate(case).run(known.sample, partners, case.phase, outputs)
-    names = [verdict.name for verdict in judgement.differing]
+    with blaming("candidate", comparison.case.name):
+        made = comparison.run(sides.build_candidate(comparison.case))
+    names = [verdict.name for verdict in comparison.judgement.differing]
     return raw | {name: made[name] for name in names if name in made}
 
 
@@ -155,7 +148,7 @@ def _run(
     if fresh:
         second_call.prepare(drawn, reference, candidate, partners)
     outputs = reference.expected.pulled_back
-    seen = reached.Candidate(case, candidate, reference.expected.reach)
+    seen = CodeReach(case, candidate, reference.expected.reach)
     with blaming("candidate", case.name), seen:
         trace = candidate.run(reference.sample, partners, case.phase, outputs)
     return trace, seen.reach
@@ -200,3 +193,47 @@ def _too_exact(case: TwinCase, judgement: Judgement) -> str:
         f"no tensor is farther than {judgement.needed:.3g} roundings to {case.twin.computes} from "
         "the truth: the candidate does not compute in it"
     )
+
+
+COMPILED = "graph mode compiles its code, of which no line runs"
+ELSEWHERE = "its run is recorded"
+
+
+class CodeReach(contextlib.AbstractContextManager):
+    """A context around a run of a candidate; `reach` has its decisions after it.
+
+    Only what runs in PyNative mode can be seen.
+
+    reference: what the reference decides; None where that is not known.
+    """
+
+    def __init__(self, case: TwinCase, candidate: CandidateSide, reference: Reach | None):
+        self._reference = reference
+        self._branches: Branches | None = None
+        self._unknown = ""
+        if candidates.active(case) or candidate.built is None:
+            self._unknown = ELSEWHERE
+        elif case.execution != "pynative":
+            self._unknown = COMPILED
+        elif not case.alone:
+            self._branches = Branches(Own(packages(candidate.built.classes)), CANDIDATE)
+
+    def __enter__(self) -> "CodeReach":
+        if self._branches is not None:
+            self._branches.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._branches is not None:
+            self._branches.__exit__(*error)
+
+    @property
+    def reach(self) -> Reach:
+        """What was reached of the candidate's code, and what was not."""
+        seen = self._branches
+        unknown = self._unknown or (seen.unknown if seen is not None else "")
+        decisions = seen.decisions if seen is not None else []
+        known = self._reference
+        if seen is not None and known is not None and REFERENCE not in known.unknown:
+            decisions += bounds_alone(seen.entered, known)
+        return Reach.of(decisions, **({CANDIDATE: unknown} if unknown else {}))

@@ -21,8 +21,7 @@ from equivalence.judge.tensors import beside
 from equivalence.judge.truth import Flip, Truth
 from equivalence.judge.verdict import Judgement
 from equivalence.runs import kept
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.truth.known import Reference
 from equivalence.twins import kernels
 from equivalence.words import listed

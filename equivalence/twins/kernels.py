@@ -19,8 +19,7 @@ from equivalence.judge.tensors import Trace, beside
 from equivalence.record import candidates
 from equivalence.releases import DISPATCHING
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.words import number
 
 SAME = BUDGET
@@ -213,22 +212,13 @@ class _Runs:
         """A run with kernels replaced, and primitive -> the error of MindSpore's own kernel."""
         from equivalence.sides.accurate import AccurateKernels  # MindSpore is there
 
-        reference, kernels = self.made.reference, AccurateKernels(replaced)
+        kernels = AccurateKernels(replaced)
         with blaming("candidate", self.drawn.case.name), kernels:
-            trace = self.candidate.run(
-                reference.sample,
-                self.made.partners,
-                self.drawn.case.phase,
-                reference.expected.pulled_back,
-            )
-        return trace, kernels.errors
+            return self.made.run(self.candidate), kernels.errors
 
     def compared(self, replaced: Collection[str]) -> Comparison:
         """The comparison with these kernels replaced."""
-        expected, (raw, _) = self.made.reference.expected, self._run(replaced)
-        trace = expected.replace_undecided(raw)
-        judgement = self.drawn.judge(expected, trace)
-        return replace(self.made, trace=trace, raw=raw, judgement=judgement)
+        return self.made.rejudged(self._run(replaced)[0], self.drawn)
 
     def smallest(self) -> tuple[list[str], Comparison]:
         """The fewest kernels that must be replaced for the candidate to be equal.

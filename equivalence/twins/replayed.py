@@ -36,19 +36,19 @@ SHOWN = 3
 class Replayed:
     """What a comparison with the same draws has found.
 
-    compared: its case and the comparison; None where none was possible, or nothing is drawn.
+    compared: the comparison; None where none was possible, or nothing is drawn.
     draws: how it went; None where nothing is drawn, or something differs.
     tried: its case by each pairing of the draws that was tried; none where one is right.
     """
 
-    compared: tuple[TwinCase, Comparison] | None = None
+    compared: Comparison | None = None
     draws: Draws | None = None
     tried: Sequence[TwinCase] = ()
 
     @property
     def likely(self) -> Sequence[TwinCase]:
         """The cases that may be diagnosed where something differs."""
-        return self.tried or [self.compared[0]] if self.compared else []
+        return self.tried or [self.compared.case] if self.compared else []
 
 
 def compare(case: TwinCase, pinned: Comparison, seed: int) -> Replayed:
@@ -70,16 +70,16 @@ def compare(case: TwinCase, pinned: Comparison, seed: int) -> Replayed:
         if fails and case.execution == "pynative":
             raise
         return _pinned(raised(error))
-    if found.compared is None or not found.compared[1].reach:
+    made = found.compared
+    if made is None or not made.reach:
         return found
-    one, made = found.compared
     layers = ((each.path, each.kind) for each in pinned.reference.random_layers)
-    reach = found.compared[1].reach + Reach.of(of_draws(layers, replayed=True))
-    return replace(found, compared=(one, replace(made, reach=reach)))
+    reach = made.reach + Reach.of(of_draws(layers, replayed=True))
+    return replace(found, compared=replace(made, reach=reach))
 
 
-def alone(case: TwinCase, seed: int) -> tuple[Comparison, Replayed]:
-    """The comparison of a case of which nothing is pinned, with the same draws on both sides.
+def alone(case: TwinCase, seed: int) -> Replayed:
+    """Compare a case of which nothing is pinned with the same draws on both sides.
 
     Raises DeclarationError where no run can replay them.
     """
@@ -91,10 +91,7 @@ def alone(case: TwinCase, seed: int) -> tuple[Comparison, Replayed]:
         raise DeclarationError(
             f"{case.name}: {refused}; pin what draws: random_layers='eval', or its class or path"
         )
-    found = Replayed((first, made))
-    if not made.judgement.ill_posed:
-        found = _paired(first, made, seed)
-    return found.compared[1] if found.compared else made, found
+    return Replayed(made) if made.judgement.ill_posed else _paired(made, seed)
 
 
 def _draws(case: TwinCase, pinned: Comparison) -> bool:
@@ -113,7 +110,7 @@ def _tried(first: TwinCase, seed: int) -> Replayed:
     made = compare_size(first, seed)
     if why := _refused(made) or made.judgement.ill_posed:
         return _pinned(why)
-    return _paired(first, made, seed)
+    return _paired(made, seed)
 
 
 def _refused(made: Comparison) -> str:
@@ -122,23 +119,23 @@ def _refused(made: Comparison) -> str:
     return f"no run can replay {listed([*dict.fromkeys(refused)], SHOWN)}" if refused else ""
 
 
-def _paired(first: TwinCase, made: Comparison, seed: int) -> Replayed:
+def _paired(made: Comparison, seed: int) -> Replayed:
     """The comparison by the first pairing with which all is right; else by the draws' order."""
     theirs, ours = made.reference.drawn, _replay(made.candidate).drawn
     right = Draws(len(theirs)) if theirs else None
     if made.judgement.equal and not unpaired(theirs, ours):
-        return Replayed((first, made), right)
-    tried = [replace(first, replayed=pairing) for pairing in pairings(theirs, ours, seed)]
+        return Replayed(made, right)
+    tried = [replace(made.case, replayed=pairing) for pairing in pairings(theirs, ours, seed)]
     for case in tried:
         found = compare_size(case, seed)
         if found.judgement.equal:
-            return Replayed((case, found), right)
+            return Replayed(found, right)
     apart = unpaired(theirs, ours)
     if apart:
         verdict = TensorVerdict(tensors.DRAWS, BUDGET, problem=listed(apart, SHOWN))
         verdicts = (verdict, *made.judgement.verdicts)
         made = replace(made, judgement=replace(made.judgement, verdicts=verdicts))
-    return Replayed((first, made), tried=tried)
+    return Replayed(made, tried=tried)
 
 
 def _replay(candidate: CandidateSide) -> Replay:

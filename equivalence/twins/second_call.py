@@ -5,16 +5,14 @@ first call of such a network is right, every later one is wrong. What is judged 
 call. It costs one run of the candidate, and none of the reference.
 """
 
-import functools
 from dataclasses import replace
 
-from equivalence.declare.twin import PHASES, TwinCase
+from equivalence.declare.twin import PHASES
 from equivalence.errors import blaming
 from equivalence.judge import tensors
 from equivalence.judge.tensors import Trace
 from equivalence.runs import sides
-from equivalence.runs.comparison import Comparison
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Comparison, Drawn
 from equivalence.sides.protocols import CandidateSide
 from equivalence.structure.weights import Partners
 from equivalence.truth.known import Reference
@@ -84,26 +82,17 @@ def keeps(comparison: Comparison, drawn: Drawn) -> bool:
     if not case.keeps or not wrong:
         return False
 
-    def judged(raw: Trace) -> Comparison:
-        trace = known.expected.replace_undecided(raw)
-        judgement = drawn.judge(known.expected, trace)
-        return Comparison(known, comparison.candidate, comparison.partners, trace, raw, judgement)
-
     with blaming("candidate", case.name):
-        raw = _first_call(comparison, case)
-        if judged(raw).judgement.equal:
+        raw = comparison.run(sides.build_candidate(case))
+        if comparison.rejudged(raw, drawn).judgement.equal:
             return True
         if kernels.alike(comparison, drawn, raw):
             return False
         if kernels.replaceable(case):
-            eager = functools.partial(_first_call, comparison, replace(case, execution="pynative"))
+
+            def eager() -> Trace:
+                return comparison.run(sides.build_candidate(replace(case, execution="pynative")))
+
             compiled = case.execution != "pynative"
             raw = kernels.exactly(raw, known.expected, drawn.unit_roundoff, eager, compiled)
-    return excuses.apply(judged(raw), drawn).judgement.equal
-
-
-def _first_call(comparison: Comparison, case: TwinCase) -> Trace:
-    """What the first call of a new candidate gives."""
-    known = comparison.reference
-    run = known.sample, comparison.partners, case.phase, known.expected.pulled_back
-    return sides.build_candidate(case).run(*run)
+    return excuses.apply(comparison.rejudged(raw, drawn), drawn).judgement.equal

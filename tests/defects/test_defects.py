@@ -17,7 +17,7 @@ from equivalence.diagnosis import text as explanation
 from equivalence.diagnosis.statement import SEEN_LATER
 from equivalence.errors import EquivalenceError
 from equivalence.host.devices import places
-from equivalence.judge.norms import distance
+from equivalence.judge.expected import distance
 from equivalence.judge.outcome import Outcome
 from equivalence.judge.settings import Difference
 from equivalence.judge.tensors import Trace
@@ -28,8 +28,7 @@ from equivalence.report.text import failure
 from equivalence.runs.comparison import Comparison
 from equivalence.runs.kept import reference
 from equivalence.runs.sides import build_reference
-from equivalence.twins.check import check
-from equivalence.twins.sizes import compare
+from equivalence.twins.check import check, compare
 from tests.defects import FAMILIES, catalogue, rivals
 from tests.defects.defect import Defect
 from tests.defects.matrix import Row, encode

@@ -8,7 +8,7 @@ from equivalence.errors import EquivalenceError
 from equivalence.judge.excuses import OVERFLOW
 from equivalence.record import truths
 from equivalence.runs import kept
-from equivalence.twins.sizes import compare
+from equivalence.twins.check import compare
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 

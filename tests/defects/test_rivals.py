@@ -4,7 +4,7 @@ import pytest
 
 from equivalence.declare.twin import cases
 from equivalence.runs.sides import build_reference
-from equivalence.twins.sizes import compare
+from equivalence.twins.check import compare
 from tests.defects import rivals
 from tests.defects.matrix import Correct, encode
 from tests.twins import declared

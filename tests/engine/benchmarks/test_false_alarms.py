@@ -14,7 +14,7 @@ from equivalence.declare.draws import normal
 from equivalence.declare.twin import Twin, cases
 from equivalence.host.isolation import isolated
 from equivalence.judge import tensors
-from equivalence.runs import drawn, kept, sides
+from equivalence.runs import comparison, kept, sides
 from equivalence.twins.check import check
 from tests.engine.parts.networks_ms import Affine
 from tests.engine.parts.small import MS, PT
@@ -95,8 +95,8 @@ def test_a_candidate_that_raised_is_built_anew(monkeypatch):
             raise ValueError("not now")
         return judge(*arguments, **options)
 
-    judge = drawn.judge
-    monkeypatch.setattr(drawn, "judge", refuse_once)
+    judge = comparison.judge
+    monkeypatch.setattr(comparison, "judge", refuse_once)
     record = measure(of(), [0, 1])
     assert record["alarms"] == [
         [
@@ -241,8 +241,8 @@ def test_an_ill_posed_case_is_counted_apart_from_the_red_ones(monkeypatch):
     def judged(*arguments, **options):
         return replace(judge(*arguments, **options), ill_posed="cannot tell")
 
-    judge = drawn.judge
-    monkeypatch.setattr(drawn, "judge", judged)
+    judge = comparison.judge
+    monkeypatch.setattr(comparison, "judge", judged)
     found = measure(of(), [0])
     assert (found["ill_posed"], [cause for _, cause in found["alarms"]]) == (1, ["cannot tell"])
 

@@ -86,6 +86,7 @@ def test_a_unit_that_is_killed_alone_is_lost():
 
 
 def test_a_process_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(workers, "LOOK", 0.2)  # what it has not seen counts once
     monkeypatch.setattr(workers, "PATIENCE", 3.0)
     hung, after = answers([("hang", 1), ("give", 2)])
     assert hung.at == "hang 1"

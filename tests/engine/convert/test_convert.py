@@ -26,8 +26,15 @@ from tests.engine.parts.conversions import (
 )
 
 
-@pytest.mark.parametrize("suffix", ["ckpt", "safetensors"])
-@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize(
+    ("suffix", "checked"),
+    [
+        ("ckpt", True),
+        ("safetensors", False),
+        pytest.param("ckpt", False, marks=pytest.mark.nightly),
+        pytest.param("safetensors", True, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_converted_resnet_computes_the_same(tmp_path, suffix, checked):
     twin = randomised(torch_resnet(18, num_classes=10)).eval()
     source, target = saved(tmp_path / "r.pth", twin), tmp_path / f"r.{suffix}"

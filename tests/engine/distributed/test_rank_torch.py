@@ -62,6 +62,7 @@ def test_a_port_whose_ranks_keep_their_own_statistics_is_right_where_the_origina
     assert cause.endswith("goes on from its own, and is to get the first rank's before each step")
 
 
+@pytest.mark.nightly
 def test_a_port_that_sends_the_first_rank_s_statistics_is_right():
     found = compare(case("pynative", "sending", "first"), 0)
     assert not found.judgement.differing, brief(found)

@@ -9,7 +9,7 @@ import pytest
 from mindspore import nn
 
 from equivalence import monitored
-from equivalence.dumps.mindspore_callback import callback
+from equivalence.dumps.mindspore_hooks import callback
 
 
 @pytest.fixture(autouse=True)

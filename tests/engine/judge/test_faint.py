@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equivalence.judge.expected import FAINT, Expected
-from equivalence.judge.norms import CHUNK
+from equivalence.judge.expected import CHUNK, FAINT, Expected
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from tests.engine.parts.arrays import U, gaussian

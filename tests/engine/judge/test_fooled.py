@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from equivalence.declare.draws import normal
 from equivalence.judge import tensors
-from equivalence.judge.expected import Expected
-from equivalence.judge.norms import distance
+from equivalence.judge.expected import Expected, distance
 from equivalence.judge.precision import BUDGET
 from equivalence.judge.verdict import judge
 from equivalence.sample import Perturbed, Sample

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from equivalence.judge import ill_posed
+from equivalence.judge import verdict
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import UNIT_ROUNDOFF
 from equivalence.judge.verdict import judge
@@ -92,14 +92,14 @@ def test_a_reference_that_loses_its_own_digits_is_told_with_the_worst_tensor(rep
         "output.0": Expected(np.ones(2), "float32", own_error=math.inf),
         "output.1": Expected(np.ones(2), "float32", own_error=1.0),
     }
-    told = ill_posed.reference_lost(known, U, replaceable)
+    told = verdict.reference_lost(known, U, replaceable)
     assert "inf roundings from the truth at output.0 (budget 8)" in told
     assert told.endswith("trained weights") is not replaceable
     del known["output.0"]
-    assert ill_posed.reference_lost(known, U, replaceable) is None
+    assert verdict.reference_lost(known, U, replaceable) is None
 
 
 def test_what_rounding_decides_is_not_lost():
     known = {"output.0": noise(np.full(2, 1e-3))}
     known["output.0"].own_error = 100.0
-    assert ill_posed.lost(known, U, replaceable=True) == []
+    assert verdict.lost(known, U, replaceable=True) == []

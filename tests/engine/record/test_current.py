@@ -10,7 +10,7 @@ from equivalence.host.devices import EVERY_PLACE
 from equivalence.operators.drawing import GATE_EXAMPLES, explorations, planned
 from equivalence.record import codec, fingerprint, store, truths
 from equivalence.runs import sides
-from equivalence.runs.drawn import of_products, reference_multiplies
+from equivalence.runs.comparison import of_products, reference_multiplies
 from tests.twins import declared
 from tests.twins.operators import operators
 

@@ -5,7 +5,7 @@ import pytest
 from equivalence.host.isolation import isolated
 from equivalence.record import truths
 from equivalence.runs import kept
-from equivalence.twins import sizes
+from equivalence.twins import check
 from tests.defects import catalogue
 from tests.defects.mutants import right_case, with_defect
 
@@ -34,8 +34,8 @@ def test_a_defect_is_refused_by_a_record(name, tmp_path):
     library = truths.Library(tmp_path / "truth", truths.WRITE, tmp_path / "parts")
     kept.forget()
     with isolated(), truths.using(library):
-        right = sizes.compare(case, 0)
-        wrong = sizes.compare(with_defect(case, defect), 0)
+        right = check.compare(case, 0)
+        wrong = check.compare(with_defect(case, defect), 0)
     kept.forget()
     assert right.judgement.equal
     assert not wrong.judgement.equal

@@ -256,7 +256,7 @@ def test_another_seed_or_unit_roundoff_has_no_record(folder, monkeypatch):
     assert judged(affine(), folder, truths.USE, seed=1).record is None
     with pytest.raises(RecordError, match="there is no record of it with seed 1"):
         judged(affine(), folder, truths.REQUIRE, seed=1)
-    monkeypatch.setattr("equivalence.runs.drawn.of_products", lambda *_: 2.0**-11)
+    monkeypatch.setattr("equivalence.runs.comparison.of_products", lambda *_: 2.0**-11)
     assert judged(affine(), folder, truths.USE).record is None
 
 

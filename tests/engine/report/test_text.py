@@ -28,7 +28,7 @@ def outcome(*verdicts, ill_posed=None, judgement=..., flips=(), **twin):
     declared = Twin("linear", "torch.nn:Linear", "mindspore.nn:Dense", [normal(2, 3)], **twin)
     case = TwinCase(declared, {}, "train", "float32", "pynative", "cpu")
     judgement = Judgement(verdicts, ill_posed) if judgement is ... else judgement
-    return Outcome(case, 7, judgement, flips)
+    return Outcome(case, 7, judgement, flips=flips)
 
 
 def wrong(name, error, worst=0.0, **figures):

@@ -18,8 +18,7 @@ from equivalence.runs.sides import build_candidate
 from equivalence.sides.mindspore_network import MindSporeNetwork
 from equivalence.sides.rehearsal import OPAQUE, PRODUCTS, SIGNIFICANT, Rehearsal
 from equivalence.structure.weights import Partners
-from equivalence.twins.check import check
-from equivalence.twins.sizes import compare
+from equivalence.twins.check import check, compare
 from tests.engine.parts.small import case, sample
 
 HERE = "tests.engine.parts.products_ms:"
@@ -286,7 +285,7 @@ def test_a_rehearsed_case_differs_from_the_plain_one_and_passes_by_its_own_unit(
 
 def test_judged_by_the_unit_of_float32_a_rehearsed_case_would_fail(monkeypatch):
 
-    monkeypatch.setattr("equivalence.runs.drawn.of_products", lambda *_: 2.0**-24)
+    monkeypatch.setattr("equivalence.runs.comparison.of_products", lambda *_: 2.0**-24)
     with isolated():
         assert compare(convolution(REHEARSED), 0, flips=False).judgement.differing
 

@@ -6,7 +6,7 @@ import pytest
 from equivalence.declare.draws import normal
 from equivalence.judge.verdict import judge
 from equivalence.runs import kept, pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.statements.lent import lend, weights
 from equivalence.statements.mindspore_calls import MindSporeCalls
 from tests.engine.parts.small import case

@@ -8,7 +8,7 @@ import ms_models.resnet
 import pt_reference.resnet
 from equivalence.declare.twin import cases
 from equivalence.runs import pairing, sides
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.structure import settings as configuration
 from equivalence.structure.layers import common, compare_settings, differences, unread
 from equivalence.structure.mindspore_settings import settings

@@ -9,7 +9,7 @@ from torch import nn
 
 from equivalence.declare.draws import normal
 from equivalence.host.isolation import isolated
-from equivalence.judge import ill_posed
+from equivalence.judge import verdict
 from equivalence.judge.excuses import BRANCH_FLIPS
 from equivalence.judge.precision import BUDGET
 from equivalence.kinks import watch as watching
@@ -88,7 +88,7 @@ def test_a_network_that_no_draw_moves_off_its_kinks_is_judged_all_the_same(seed)
 
 def test_flips_of_the_reference_itself_are_explained(monkeypatch):
     """Where they seem to lose a tensor."""
-    monkeypatch.setattr(ill_posed, "HALF", 0.01)
+    monkeypatch.setattr(verdict, "HALF", 0.01)
     known = [reference(HALF, seed).expected["gradient:input[0]"] for seed in range(4)]
     assert all(max(each.own_error, each.own_worst) < BUDGET for each in known)
     monkeypatch.setattr(truth, "explain", lambda *_: None)

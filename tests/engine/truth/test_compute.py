@@ -18,8 +18,7 @@ from equivalence.sample import Perturbed
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth.measurement import Measurement
-from equivalence.twins.check import check
-from equivalence.twins.sizes import compare
+from equivalence.twins.check import check, compare
 from tests.engine.parts.small import MS, PT, case, sample
 from tests.twins import declared
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from equivalence.declare.draws import normal
-from equivalence.judge.norms import distance
+from equivalence.judge.expected import distance
 from equivalence.sides.torch_network import TorchNetwork
 from equivalence.truth import compute as truth
 from equivalence.truth import explained as explaining

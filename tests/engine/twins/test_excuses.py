@@ -224,7 +224,7 @@ DOORS = {
     },
     "replaces a judgement": {
         "twins/excuses.py": 2,  # by the truth with flips, and by float64 beside an overflow
-        "twins/kernels.py": 1,  # of the candidate's run with accurate kernels
+        "runs/comparison.py": 1,  # by another trace, see below
         # refuses a candidate that is too exact, and a reference of zeros
         "twins/compare.py": 2,
         "runs/pinned.py": 1,  # adds verdicts, and takes none away
@@ -269,9 +269,13 @@ DOORS = {
         "truth/compute.py": 3,
         "truth/explained.py": 1,
         "twins/compare.py": 1,
-        "twins/kernels.py": 2,  # of the candidate's runs in PyNative mode
-        "twins/second_call.py": 1,  # only to explain a difference that stays
+        "twins/kernels.py": 1,  # of the candidate's run in PyNative mode
+        "runs/comparison.py": 1,
         "diagnosis/stages.py": 1,
+    },
+    "judges another trace": {
+        "twins/kernels.py": 1,  # of the candidate's run with accurate kernels
+        "twins/second_call.py": 2,  # only to explain a difference that stays
     },
 }
 """Where in the engine each of these is done, and how often; a new place has to be argued for."""
@@ -295,6 +299,8 @@ def doors(tree: ast.AST) -> list[str]:
             found.append("replaces what a judgement holds")
         elif name == "widen":
             found.append("widens a sensitivity")
+        elif name == "rejudged":
+            found.append("judges another trace")
         elif name == "replace_undecided":
             found.append("takes the truth for what rounding decides")
     return found
@@ -319,6 +325,7 @@ def test_nothing_else_turns_a_failed_judgement_into_an_equal_one():
         ("dataclasses.replace(verdict, error=0.0)", "replaces what a judgement holds"),
         ("known.widen(values)", "widens a sensitivity"),
         ("expected.replace_undecided(trace)", "takes the truth for what rounding decides"),
+        ("made.rejudged(raw, drawn)", "judges another trace"),
     ],
 )
 def test_each_door_is_seen(source, door):

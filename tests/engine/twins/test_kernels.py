@@ -24,7 +24,7 @@ from equivalence.own.session import Verdict
 from equivalence.record import candidates
 from equivalence.report import text as report
 from equivalence.runs import kept
-from equivalence.runs.drawn import Drawn
+from equivalence.runs.comparison import Drawn
 from equivalence.twins import compare, excuses, kernels
 from equivalence.twins.check import check
 from equivalence.words import number

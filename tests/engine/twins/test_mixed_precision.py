@@ -11,9 +11,8 @@ from equivalence.declare.twin import Twin, cases
 from equivalence.errors import DeclarationError, SideError
 from equivalence.host.isolation import isolated
 from equivalence.record import truths
-from equivalence.runs.drawn import of_products
-from equivalence.twins.check import check
-from equivalence.twins.sizes import compare
+from equivalence.runs.comparison import of_products
+from equivalence.twins.check import check, compare
 from pt_reference.precision import Autocast
 from tests.engine.parts import small
 from tests.engine.parts.recording import judged, recorded

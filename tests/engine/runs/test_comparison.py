@@ -13,7 +13,7 @@ from equivalence.host.devices import EVERY_PLACE
 from equivalence.host.isolation import isolated
 from equivalence.record import store, truths
 from equivalence.runs import sides
-from equivalence.runs.drawn import of_products, unit_roundoff
+from equivalence.runs.comparison import of_products, unit_roundoff
 from equivalence.twins import check
 from tests.engine.parts import small
 from tests.engine.parts.recording import affine, judged, recorded
@@ -36,7 +36,7 @@ def gelu(candidate="ms_models.activations:gelu", device=REHEARSED, **twin):
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch):
     """Nothing is known of any reference."""
-    monkeypatch.setattr("equivalence.runs.drawn._multiplying", {})
+    monkeypatch.setattr("equivalence.runs.comparison._multiplying", {})
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_a_candidate_that_multiplies_where_the_reference_does_not_is_red():
 def test_a_record_tells_without_torch(folder, monkeypatch):
     recorded(folder, gelu(device="cpu"), affine(device=REHEARSED))
     monkeypatch.setattr(sides, "build_reference", None)
-    monkeypatch.setattr("equivalence.runs.drawn._multiplying", {})
+    monkeypatch.setattr("equivalence.runs.comparison._multiplying", {})
     by_record = judged(gelu(), folder, truths.REQUIRE)
     assert (by_record.record, by_record.judgement.coarse) == ("used", False)
     linear = judged(affine(device=REHEARSED), folder, truths.REQUIRE)

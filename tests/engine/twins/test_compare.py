@@ -17,7 +17,7 @@ from equivalence.report import reach as report
 from equivalence.report import text
 from equivalence.runs import kept
 from equivalence.truth.measurement import Measurement
-from equivalence.twins import check, reached
+from equivalence.twins import check, compare
 from tests.engine.parts import recording
 from tests.engine.parts.small import case
 
@@ -54,7 +54,7 @@ def test_the_decisions_of_both_networks_and_of_the_sample_are_told():
 def test_in_graph_mode_no_line_of_the_candidate_runs_and_that_is_said():
     found = outcome(case(*NET, phase="eval", execution="graph"))
     assert missed(found, CANDIDATE) == []
-    assert found.reach.unknown == {CANDIDATE: reached.COMPILED}
+    assert found.reach.unknown == {CANDIDATE: compare.COMPILED}
 
 
 @pytest.mark.parametrize(("most", "reaches", "equal"), [(0.5, True, False), (9.0, False, True)])
@@ -73,8 +73,8 @@ def test_no_verdict_and_no_figure_depends_on_what_is_watched(monkeypatch):
     monkeypatch.setattr(
         Measurement, "watch_own", lambda measurement: (measurement.run_own(), Reach(), {})
     )
-    monkeypatch.setattr(reached.Branches, "__enter__", lambda seen: seen)
-    monkeypatch.setattr(reached.Branches, "__exit__", lambda *_: None)
+    monkeypatch.setattr(compare.Branches, "__enter__", lambda seen: seen)
+    monkeypatch.setattr(compare.Branches, "__exit__", lambda *_: None)
     plain = outcome(twin).judgement
     assert [vars(each) for each in plain.verdicts] == [vars(each) for each in watched.verdicts]
 

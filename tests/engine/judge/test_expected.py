@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equivalence.judge import norms
-from equivalence.judge.norms import CHUNK, Distance, distance
+from equivalence.judge import expected
+from equivalence.judge.expected import CHUNK, Distance, distance
 from tests.engine.parts.arrays import pairs, restrided
 
 CHUNKS = st.integers(1, 9) | st.just(CHUNK)
@@ -53,7 +53,7 @@ def agrees(found, wanted, a, b):
 @given(pairs(), CHUNKS)
 def test_distance_is_the_naive_formula_for_any_shape_dtype_strides_and_chunk(pair, chunk):
     a, b = pair
-    with mock.patch.object(norms, "CHUNK", chunk):
+    with mock.patch.object(expected, "CHUNK", chunk):
         found = distance(a, b)
     wanted = naive(a, b)
     assert agrees(found, wanted, a, b), f"{found} for {wanted}"
@@ -67,7 +67,7 @@ def test_elements_that_are_not_finite_are_counted_and_left_out(pair, chunk, data
             if side.size:
                 side.flat[place] = data.draw(NOT_FINITE)
     a, b = data.draw(restrided(a)), data.draw(restrided(b))
-    with mock.patch.object(norms, "CHUNK", chunk):
+    with mock.patch.object(expected, "CHUNK", chunk):
         found = distance(a, b)
     wanted = naive(a, b)
     assert agrees(found, wanted, a, b), f"{found} for {wanted}"
@@ -76,7 +76,7 @@ def test_elements_that_are_not_finite_are_counted_and_left_out(pair, chunk, data
 @given(pairs(), CHUNKS)
 def test_the_worst_element_stands_where_it_is_said_to_stand(pair, chunk):
     a, b = pair
-    with mock.patch.object(norms, "CHUNK", chunk):
+    with mock.patch.object(expected, "CHUNK", chunk):
         found = distance(a, b)
     if a.size:
         there = a.reshape(-1)[found.at].astype(np.float64) - b.reshape(-1)[found.at]
@@ -87,7 +87,7 @@ def test_the_worst_element_stands_where_it_is_said_to_stand(pair, chunk):
 
 @given(pairs(), CHUNKS)
 def test_an_array_is_exactly_zero_away_from_itself(pair, chunk):
-    with mock.patch.object(norms, "CHUNK", chunk):
+    with mock.patch.object(expected, "CHUNK", chunk):
         found = distance(pair[0], pair[0].copy())
     assert (found.norm, found.largest, found.mismatched) == (0.0, 0.0, 0)
 

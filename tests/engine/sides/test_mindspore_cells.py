@@ -6,7 +6,7 @@ import pytest
 from mindspore import nn
 
 from equivalence import dtypes
-from equivalence.sides.mindspore_arrays import array, narrow, tensor
+from equivalence.sides.mindspore_cells import array, narrow, tensor
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32", "bool"])
