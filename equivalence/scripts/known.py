@@ -33,7 +33,13 @@ KNOWN = (
         "use_nesterov=True has no effect on a CPU; nn.SGD has it",
         _is_on("nesterov"),
     ),
-    Known("adam.Adam", "update", "adam_epsilon", "epsilon is added before the bias correction"),
+    Known(
+        "adam.Adam",
+        "update",
+        "adam_epsilon",
+        "epsilon is added before the bias correction; without decay "
+        "mindspore.experimental.optim.AdamW(..., weight_decay=0.0) updates as PyTorch does",
+    ),
     Known(
         "AdamWeightDecay",
         "",

@@ -17,6 +17,7 @@ from mindspore.ops import function
 from mindspore.ops.function import nn_func
 from mindspore.train import amp
 
+from equivalence.distributed import alone
 from equivalence.nesting import of_kind
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
@@ -93,6 +94,7 @@ class MindSporeSide:
                 stack.enter_context(patched(base, __init__=places.noting(base.__init__)))
             told = differentiating(self._differentiated, self._gradients(recorder))
             stack.enter_context(told)
+            stack.enter_context(alone.of_mindspore(ms.communication, recorder.note))
             if self.eager:
                 stack.enter_context(_without_graphs())
             stack.enter_context(installed(pinning, *observers))
@@ -307,7 +309,9 @@ class MindSporeSide:
                 value = function(*args, **kwargs)
             finally:
                 self._drawing = False
-            return recorder.drawn(name, value) if isinstance(value, ms.Tensor) else value
+            if not isinstance(value, ms.Tensor) or places.constructs(nn.Cell):
+                return value
+            return recorder.drawn(name, value)
 
         vars(draw)["watched"] = function
         return draw

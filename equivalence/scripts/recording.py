@@ -15,7 +15,7 @@ from equivalence.held import Group
 from equivalence.scripts import places
 from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored, Tensors, fit, law_of
 from equivalence.structure.slots import Slot
-from equivalence.structure.weights import Partners
+from equivalence.structure.weights import REFERENCE_ONLY, Partners
 from equivalence.words import counted, raised
 
 MOST_STATE = 1 << 14
@@ -203,7 +203,7 @@ class Recorder:
                 return self.side.like(others, value)
         self._replays = False
         shape = "x".join(map(str, values.shape)) or "one number"
-        self._note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
+        self.note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
         return value
 
     def loss(self, values: np.ndarray | None) -> None:
@@ -271,9 +271,10 @@ class Recorder:
         step.settings = settings(names)
         if strange := sum(each not in names for each in arrays):
             weights = counted(strange, "weight")
-            self._note(f"not compared: {weights} of an optimiser, of no network that is called")
+            self.note(f"not compared: {weights} of an optimiser, of no network that is called")
 
-    def _note(self, words: str) -> None:
+    def note(self, words: str) -> None:
+        """Note what is to be told of the run, once."""
         if words not in self.run.notes:
             self.run.notes.append(words)
 
@@ -301,11 +302,13 @@ class Recorder:
         last.averages = {}
         inside = self._held(self._kept) if self._kept else {}
         for number, network in enumerate(self.run.networks):
-            for place, group in enumerate(network.groups):
+            earlier: dict[str, int] = {}  # how many averages of a weight came before
+            for group in network.groups:
                 found = {w: inside.get(n) for n, w in group.weights.items()}
                 arrays = {n: self.side.array(each) for n, each in found.items() if each is not None}
-                restored = self._restored(number, arrays, f"average {place + 1} of ")
-                last.averages |= restored
+                for name, values in self._restored(number, arrays).items():
+                    earlier[name] = place = earlier.get(name, 0) + 1
+                    last.averages[f"average {place} of {name}"] = values
 
     # What is handed on, and by which names.
 
@@ -364,9 +367,10 @@ class Recorder:
             for name, weight in self.side.weights(each).items()
         }
         try:
-            return held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+            found = held.tensors(space, self.side.look, [*self._networks, *weights], shapes)
+            return {n: t for n, t in found.items() if n.rpartition(".")[2] not in REFERENCE_ONLY}
         except Exception as error:  # of an object of the script's own
-            self._note(f"averages of weights could not be looked for: {raised(error)}")
+            self.note(f"averages of weights could not be looked for: {raised(error)}")
             return {}
 
     def _load(self, network: Network, weights: Mapping[str, Any]) -> None:
@@ -471,11 +475,11 @@ class Recorder:
             found |= of_network
         return found
 
-    def _restored(self, number: int, arrays: Mapping[str, np.ndarray], before: str = "") -> Tensors:
+    def _restored(self, number: int, arrays: Mapping[str, np.ndarray]) -> Tensors:
         """Values of weights by the names, and in the shapes, that the reference has them in."""
         network = self.run.networks[number]
         own = network.partners.restored(arrays) if network.partners is not None else arrays
-        names = {name: f"{before}{network.of}:{name}" for name in own}
+        names = {name: f"{network.of}:{name}" for name in own}
         return {names[n]: Stored.of(names[n], values) for n, values in own.items()}
 
 

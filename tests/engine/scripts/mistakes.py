@@ -11,6 +11,7 @@ STYLES = {
     "trainer": "a Trainer class, with groups of weights and warmup",
     "gan": "a GAN with two optimisers, whose noise is drawn",
     "accumulation": "accumulation, a loss scaler and an average of the weights",
+    "ddp": "ranks: DistributedDataParallel and DistributedGradReducer, each as the only rank",
     "cell": "functions that yield losses, with TrainOneStepCell",
 }
 """Pair -> its style. `cell` is called as functions."""
@@ -182,6 +183,33 @@ MISTAKES = (
         1,
         "averages",
         "optimizer(total)",
+    ),
+    Mistake(
+        "ddp",
+        "the loss is a sum",
+        "ops.cross_entropy(net(x), y)",
+        'ops.cross_entropy(net(x), y, reduction="sum")',
+        1,
+        "loss",
+        "return ops.cross_entropy(",
+    ),
+    Mistake(
+        "ddp",
+        "the rate is not that of this step",
+        "[1, 4, 99]",
+        "[2, 4, 99]",
+        2,
+        "schedule",
+        "optimizer = nn.SGD(",
+    ),
+    Mistake(
+        "ddp",
+        "other samples",
+        "shuffle=False, num_shards=world, shard_id=rank",
+        "shuffle=False, num_shards=2 * world, shard_id=rank",
+        1,
+        "data",
+        "return ops.cross_entropy(",
     ),
     Mistake(
         "cell",

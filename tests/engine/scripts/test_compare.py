@@ -2,6 +2,7 @@
 
 import pytest
 
+from equivalence.distributed import alone
 from equivalence.errors import WeightError
 from equivalence.scripts.text import lines
 from tests.engine.scripts.mistakes import MISTAKES, STYLES
@@ -16,6 +17,7 @@ def test_a_right_port_is_equal(compared, pair):
     assert len(result.ours.steps) == 3
     assert result.verdict.compared >= 3 * len(result.theirs.steps[0].weights)
     assert result.verdict.notes == []
+    assert result.theirs.notes == result.ours.notes == [alone.ALONE] * (pair == "ddp")
 
 
 @pytest.mark.parametrize("mistake", ONE_OF_EACH, ids=lambda each: f"{each.pair}: {each.name}")

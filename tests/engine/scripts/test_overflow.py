@@ -54,6 +54,15 @@ def test_the_first_step_with_a_nan_is_found_and_its_gradient_named():
     assert overflow.line == "train.py:5"
 
 
+def test_a_weight_that_begins_with_infinities_is_no_overflow():
+    mask = np.where(WEIGHTS > 0.5, -np.inf, WEIGHTS)
+    masked = run(lambda step: setattr(step, "weights", stored("0:mask", mask)))
+    masked.networks[0].initial = {"mask": mask}
+    assert first_step(masked) == 0
+    masked.networks[0].initial = {"mask": WEIGHTS}
+    assert first_step(masked) == 1
+
+
 TORCH = """
 import torch
 net = torch.nn.Linear(3, 2)
