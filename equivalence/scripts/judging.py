@@ -10,6 +10,7 @@ from equivalence import nesting
 from equivalence.judge.expected import Expected
 from equivalence.judge.precision import BUDGET, UNIT_ROUNDOFF
 from equivalence.judge.settings import Difference
+from equivalence.loaders import epochs
 from equivalence.scripts.steps import Call, Run, Step, Stored, each_input
 from equivalence.structure.layers import differences
 from equivalence.structure.settings import OPTIMIZER
@@ -172,8 +173,14 @@ class Expectation:
     def judge(self, candidate: Run) -> Verdict:
         """The verdict on a run of the candidate."""
         verdict = Verdict()
+        orders = [*epochs.differences(self.plain.epochs, candidate.epochs)]
         for theirs, ours in zip(self.plain.steps, candidate.steps, strict=False):
-            found = [*self._structure(theirs, ours, verdict)]
+            found = [
+                Departure(theirs.number, "data", "order of samples", told, epoch.key)
+                for epoch, told in orders
+                if epoch.step == theirs.number
+            ]
+            found += [*self._structure(theirs, ours, verdict)]
             found += self._numbers(theirs, candidate, ours, verdict)
             found += _settings(theirs, ours, self.plain)
             verdict.departures += sorted(found, key=lambda each: STAGES.index(each.stage))
@@ -269,7 +276,7 @@ class Expectation:
             lines = _lines(stage, name, theirs, ours)
             if stored.shape != shape:
                 told = f"is of shape {stored.shape}, and {shape} in the original"
-                if stage == "data":
+                if stage == "data" and stored.shape[1:] != shape[1:]:
                     verdict.note(f"{name} {told}: it is not handed over, nor compared")
                 else:
                     yield Departure(theirs.number, stage, name, told, *lines)

@@ -18,6 +18,7 @@ from mindspore.ops.function import nn_func
 from mindspore.train import amp
 
 from equivalence.distributed import alone
+from equivalence.loaders import mindspore_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.mindspore_draws import Pinned
 from equivalence.scripts import places
@@ -94,6 +95,7 @@ class MindSporeSide:
                 stack.enter_context(patched(base, __init__=places.noting(base.__init__)))
             told = differentiating(self._differentiated, self._gradients(recorder))
             stack.enter_context(told)
+            stack.enter_context(mindspore_epochs.handed(recorder))
             stack.enter_context(alone.of_mindspore(ms.communication, recorder.note))
             if self.eager:
                 stack.enter_context(_without_graphs())

@@ -12,6 +12,9 @@ import numpy as np
 
 from equivalence import held, nesting
 from equivalence.held import Group
+from equivalence.loaders import epochs
+from equivalence.loaders.epochs import Epoch
+from equivalence.loaders.orders import Order
 from equivalence.scripts import places
 from equivalence.scripts.steps import Call, Given, Network, Run, Step, Stored, Tensors, fit, law_of
 from equivalence.structure.slots import Slot
@@ -205,6 +208,27 @@ class Recorder:
         shape = "x".join(map(str, values.shape)) or "one number"
         self.note(f"drawn by the port alone, and kept: {law} numbers, {shape} ({places.here()})")
         return value
+
+    def epoch(self, law: Order, samples: int, key: str = "") -> Epoch:
+        """An epoch of a loader begins; its key is the line that runs now, unless one is given."""
+        begun = Epoch(key or places.here(), law, samples, len(self.run.steps) + 1)
+        self.run.epochs.append(begun)
+        return begun
+
+    def orders(self, samples: int) -> tuple[str, list[list[int]]]:
+        """The key of what is read from now on, and the reference's orders of its epochs."""
+        key = places.here()
+        if self.given is None:
+            return key, []
+        ours = [*self.run.epochs, Epoch(key, Order(), samples, 0)]
+        theirs = epochs.pairs(self.given.epochs, ours).get(key)
+        made = sum(each.key == key for each in self.run.epochs)
+        found = [each for each in self.given.epochs if each.key == theirs]
+        return key, [each.whole() for each in found[made:]]
+
+    def unread(self, error: Exception) -> None:
+        """The order of a data set could not be read."""
+        self.note(f"the order of a data set could not be read: {raised(error)}")
 
     def loss(self, values: np.ndarray | None) -> None:
         """A value is differentiated."""

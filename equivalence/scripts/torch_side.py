@@ -19,6 +19,7 @@ from torch.optim import optimizer as hooks
 from equivalence.distributed import alone
 from equivalence.dumps import torch_hooks
 from equivalence.errors import of_models
+from equivalence.loaders import torch_epochs
 from equivalence.nesting import of_kind
 from equivalence.randomness.torch_draws import Pinned
 from equivalence.scripts import places
@@ -97,6 +98,7 @@ class TorchSide:
             stack.enter_context(patched(torch.autograd, **given))
             stack.enter_context(patched(amp.GradScaler, scale=_scaling(recorder)))
             stack.enter_context(patched(Optimizer, __init__=places.noting(Optimizer.__init__)))
+            stack.enter_context(torch_epochs.noted(recorder.epoch))
             stack.enter_context(alone.of_torch(torch.distributed, recorder.note))
             stack.enter_context(as_written())
             stack.enter_context(installed(self.drawing, *observers))

@@ -14,8 +14,8 @@ def main():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(24, 2, 6, 5)).astype("float32"), rng.integers(0, 3, 24)
     data = dataset.NumpySlicesDataset(
-        (x, y.astype("int32")), ["x", "y"], shuffle=False, num_shards=world, shard_id=rank
-    ).batch(8 // world, drop_remainder=True)
+        (x, y.astype("int32")), ["x", "y"], num_shards=world, shard_id=rank
+    ).batch(12 // world, drop_remainder=True)
     rates = nn.piecewise_constant_lr([1, 4, 99], [0.1 * world * each for each in (1, 0.5, 0.25)])
     optimizer = nn.SGD(net.trainable_params(), rates, momentum=0.9)
     reducer = nn.DistributedGradReducer(optimizer.parameters)
@@ -25,8 +25,9 @@ def main():
 
     step = ms.value_and_grad(forward, None, optimizer.parameters)
     net.set_train()
+    rows = data.create_tuple_iterator(num_epochs=3)
     for epoch in range(3):
-        for images, labels in data.create_tuple_iterator():
+        for images, labels in rows:
             loss, grads = step(images, labels)
             optimizer(reducer(grads))
             if rank == 0:

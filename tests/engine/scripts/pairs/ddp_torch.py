@@ -19,8 +19,8 @@ def main():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(24, 2, 6, 5)).astype("float32"), rng.integers(0, 3, 24)
     data = TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
-    sampler = DistributedSampler(data, shuffle=False)
-    loader = DataLoader(data, 8 // world, sampler=sampler, drop_last=True)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, 12 // world, sampler=sampler, drop_last=True)
     optimizer = torch.optim.SGD(net.parameters(), 0.1 * world, momentum=0.9)
     scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [1, 4], 0.5)
     for epoch in range(3):
