@@ -406,7 +406,8 @@ class Watch(Observer):
             found.note(layer, result, _states)
         if call.name in MOVES or found.first or (found.later and not self.side.is_forward):
             return result
-        told = inspect(call.name, call.args, result, _states)
+        made = result[:1] if call.name in WITH_RESERVES and isinstance(result, tuple) else result
+        told = inspect(call.name, call.args, made, _states)
         if told and self.side.is_forward:
             found.first = Overflow(told + (f" in {layer}" if layer else ""), places.here())
         elif told:
@@ -419,6 +420,10 @@ MOVES = {
     *("Fill", "FillScalar", "FillTensor", "FillV2", "Full", "FullLike", "Identity", "Contiguous"),
 }
 """Operators that make no number of their own; a cast that overflows is found by what it gets."""
+
+
+WITH_RESERVES = ("BatchNorm", "LSTM")
+"""Operators that give memory besides, for their backward pass, which nothing may have written."""
 
 
 def _states(values: Any) -> Iterator[tuple[str, bool, bool]]:

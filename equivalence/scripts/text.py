@@ -74,7 +74,8 @@ def _precision(result: Result) -> Iterator[str]:
         if side in result.overflows:
             step, overflow = result.overflows[side]
             when = f"in step {step}" if overflow.passing else f"from step {step} on"
-            yield f"  NaN or infinity in the {word} {when}: {overflow.told}"
+            layer = overflow.told.replace("._backbone", "")
+            yield f"  NaN or infinity in the {word} {when}: {layer}"
             if overflow.line:
                 yield f"    {word}: {overflow.line}"
     kept = result.kept

@@ -11,6 +11,7 @@ STYLES = {
     "trainer": "a Trainer class, with groups of weights and warmup",
     "gan": "a GAN with two optimisers, whose noise is drawn",
     "accumulation": "accumulation, a loss scaler and an average of the weights",
+    "amp": "half precision: autocast and O2 on convolutions, loss scalers that move",
     "ddp": "ranks: DistributedDataParallel and DistributedGradReducer, each as the only rank",
     "cell": "functions that yield losses, with TrainOneStepCell",
 }
@@ -183,6 +184,35 @@ MISTAKES = (
         1,
         "averages",
         "optimizer(total)",
+    ),
+    Mistake(
+        "amp",
+        "the scale stays in the gradients",
+        "    grads = scaler.unscale(grads)\n",
+        "",
+        1,
+        "clipping",
+        "optimizer(grads)",
+    ),
+    Mistake(
+        "amp",
+        "clipping before the scale is out",
+        "    grads = scaler.unscale(grads)\n    finite = all_finite(grads)\n    if finite:\n"
+        "        grads = ops.clip_by_value(grads, -0.05, 0.05)\n",
+        "    grads = ops.clip_by_value(grads, -0.05, 0.05)\n    grads = scaler.unscale(grads)\n"
+        "    finite = all_finite(grads)\n    if finite:\n",
+        1,
+        "clipping",
+        "optimizer(grads)",
+    ),
+    Mistake(
+        "amp",
+        "the scale does not grow",
+        "    scaler.adjust(finite)\n",
+        "",
+        3,
+        "scale",
+        "optimizer(grads)",
     ),
     Mistake(
         "ddp",

@@ -1,5 +1,7 @@
 """The first operator that gives NaN or an infinity: on each side, in each pass."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,17 @@ def test_the_operator_of_a_backward_pass_is_named_with_the_line_of_its_forward_p
 def test_a_mask_of_infinities_is_none(folder):
     code = "torch.softmax(x.masked_fill(torch.tensor([True, False]), -torch.inf), -1)"
     assert watched(folder, TORCH.format(code))[0].first is None
+
+
+@pytest.mark.parametrize(("name", "told"), [("BatchNorm", False), ("Split", True)])
+def test_memory_that_an_operator_gives_besides_makes_no_overflow(name, told):
+    import mindspore as ms
+
+    from equivalence.scripts.mindspore_side import Watch
+
+    found = Found()
+    seen = SimpleNamespace(is_looked_into=True, layer_now="")
+    watch = Watch(SimpleNamespace(is_forward=True), seen, found)
+    made = ms.Tensor([1.0]), ms.Tensor([np.nan])
+    watch.after(SimpleNamespace(name=name, args=()), made)
+    assert bool(found.first) == told

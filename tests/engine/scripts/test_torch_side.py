@@ -96,6 +96,10 @@ def test_a_scaled_loss_is_seen_before_it_is_scaled(run):
         assert np.allclose(step.reached[name].values, values.values, rtol=1e-6)
 
 
+def test_a_scaler_that_is_off_holds_nothing(run):
+    assert run("scaler = torch.amp.GradScaler('cpu', enabled=False)\n" + STEP).notes == []
+
+
 def test_gradients_that_are_asked_for_are_seen(run):
     code = (
         "loss = F.cross_entropy(net(x), y)\n"
