@@ -71,7 +71,8 @@ def known(departure: Departure, steps: Sequence[Step]) -> str:
         return ""
     (step,) = steps
     library = step.kind.startswith("mindspore.")
-    if library and departure.name == "weight_decay":
+    undecayed = 0.0 in step.settings.get("weight_decay", {}).values()
+    if departure.name == "weight_decay" and step.kind.startswith("mindspore.nn.") and undecayed:
         return GAMMA
     if departure.stage not in ("update", "settings") or not library:
         return ""

@@ -223,7 +223,7 @@ class Recorder:
         ours = [*self.run.epochs, Epoch(key, Order(), samples, 0)]
         theirs = epochs.pairs(self.given.epochs, ours).get(key)
         made = sum(each.key == key for each in self.run.epochs)
-        found = [each for each in self.given.epochs if each.key == theirs]
+        found = [each for each in self.given.epochs if each.key == theirs and each.order]
         return key, [each.whole() for each in found[made:]]
 
     def unread(self, error: Exception) -> None:

@@ -108,10 +108,6 @@ def _scaler(scaler: ms.amp.DynamicLossScaler) -> dict[str, Any]:
 
 def of_optimizer(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
     """Every weight that an optimiser updates, with the settings for it; empty for other cells."""
-    return [(weight, configuration.by_decay(told)) for weight, told in _of_weights(cell)]
-
-
-def _of_weights(cell: nn.Cell) -> list[tuple[ms.Parameter, dict[str, Any]]]:
     told: dict[str, Any] = {}
     if type(cell).__module__.startswith("mindspore."):
         told["algorithm"] = ALGORITHMS.get(type(cell).__name__, type(cell).__name__)

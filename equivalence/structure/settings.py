@@ -195,18 +195,6 @@ def _plain(value: object) -> object:
     return _NOT_PLAIN
 
 
-def by_decay(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an optimiser for a weight; AdamW that decays nothing is Adam.
-
-    >>> by_decay({"algorithm": "AdamW", "weight_decay": 0.0})
-    {'algorithm': 'Adam', 'weight_decay': 0.0}
-    """
-    decay = told.get("weight_decay")
-    still = isinstance(decay, int | float) and decay == 0
-    is_adam = told.get("algorithm") == "AdamW" and still
-    return {**told, "algorithm": "Adam"} if is_adam else {**told}
-
-
 def plain(told: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the settings that are plain values, arrays or unread."""
     values = {n: v if isinstance(v, np.ndarray | Unread) else _plain(v) for n, v in told.items()}

@@ -61,7 +61,7 @@ def of_optimizers(
             told["lr"] = rates  # what it is when, is not known
         elif rates:
             told["lr"] = np.array(rates[index])
-        for name, value in configuration.plain(configuration.by_decay(told)).items():
+        for name, value in configuration.plain(told).items():
             weights = [each for p in group["params"] for each in names.get(id(p), ())]
             settings.setdefault(name, {}).update(dict.fromkeys(weights, value))
     return settings

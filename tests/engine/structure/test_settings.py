@@ -12,7 +12,6 @@ from equivalence.structure.settings import (
     OWN,
     add_epsilon,
     arguments,
-    by_decay,
     by_rule,
     folded,
     in_modes,
@@ -259,17 +258,3 @@ def test_what_a_layer_does_in_training_is_told_by_its_modes(train, evaluation, v
 )
 def test_a_layer_that_is_the_same_in_both_modes_has_none(config):
     assert in_modes(config, ((False,), (False,))) == config
-
-
-@pytest.mark.parametrize(
-    ("name", "decay", "algorithm"),
-    [
-        ("AdamW", 0.0, "Adam"),
-        ("AdamW", 0.1, "AdamW"),
-        ("AdamW", None, "AdamW"),
-        ("SGD", 0.0, "SGD"),
-    ],
-)
-def test_adamw_that_decays_nothing_is_adam(name, decay, algorithm):
-    told = {"algorithm": name, "weight_decay": decay}
-    assert by_decay(told)["algorithm"] == algorithm
